@@ -1,0 +1,139 @@
+"""Value checks, done once, on the host, where data enters. Kernels check nothing."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.errors import InputError
+
+SUM_TOLERANCE = 1e-4
+"""How far a row of probabilities may be from summing to 1 (round-off of files with four or more decimals)."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a table came from, so that an error can point at the line of a file or the row of a frame."""
+
+    name: str = "the table"
+    first_line: int | None = None
+
+    def at(self, row: int | None = None, column: str | None = None) -> str:
+        """The place in words: file, line (or row, counted from 1) and column."""
+        words = [self.name]
+        if row is not None:
+            words.append(f"row {row + 1}" if self.first_line is None else f"line {row + self.first_line}")
+        if column is not None:
+            words.append(f"column {column!r}")
+        return ", ".join(words)
+
+
+def did_you_mean(word: str, options: Iterable[str]) -> str:
+    """`Did you mean 'x'?` where an option is close, else the list of options."""
+    options = [str(option) for option in options]
+    close = get_close_matches(word, options, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(options)}."
+
+
+def shortlist(names: Iterable[object], most: int = 8) -> str:
+    """The first names, quoted, and how many more there are."""
+    listed = list(names)
+    text = ", ".join(repr(str(name)) for name in listed[:most])
+    return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
+
+
+def one_of(value: object, options: Sequence[str], what: str) -> str:
+    """The value, if it is one of the options; else an error with the nearest of them."""
+    if isinstance(value, str) and value in options:
+        return value
+    raise InputError(f"{what} {value!r}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
+
+
+def unique(names: Sequence[str], what: str) -> None:
+    """Raises where a name stands twice."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"{what} {shortlist(twice)} more than once", f"every {what} once", f"Rename or remove the repeated {what}."
+        )
+
+
+def as_floats(values: object, axes: str, what: str) -> np.ndarray:
+    """The values as a float array with one axis a word of `axes`; float32 stays, all else becomes float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype != np.float32:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{what} that are not numbers ({error})", "an array of numbers", "Check for text or ragged rows."
+        ) from None
+    if array.ndim != len(axes.split()):
+        raise InputError(
+            f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", "Check the shape of the array."
+        )
+    return array
+
+
+def length(got: int, wanted: int, what: str) -> None:
+    """Raises where an array has another length than its index."""
+    if got != wanted:
+        raise InputError(
+            f"{got} {what}",
+            f"{wanted}",
+            f"Arrays follow the order of the index; give names ({what.rstrip('s')} names) to align by name instead.",
+        )
+
+
+def simplex(
+    probs: Float[np.ndarray, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
+) -> None:
+    """Raises at the first row that is not a distribution: NaN, infinite, negative, above 1, or a sum other than 1."""
+
+    def cell(bad: np.ndarray, expected: str) -> None:
+        if bad.any():
+            row, column = (int(axis[0]) for axis in np.nonzero(bad))
+            name = labels[column] if labels is not None else str(column)
+            raise InputError(
+                f"{what} {probs[row, column]} for label {name!r}",
+                expected,
+                "Check that cell; nothing is clipped.",
+                where(row),
+            )
+
+    if probs.shape[-1] == 0 or probs.shape[0] == 0:
+        raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
+    cell(~np.isfinite(probs), "a finite number")
+    cell(probs < 0, "a probability between 0 and 1")
+    totals = probs.sum(-1, dtype=np.float64)
+    off = np.abs(totals - 1) > SUM_TOLERANCE
+    if off.any():
+        row = int(np.argmax(off))
+        raise InputError(
+            f"{what} that sum to {totals[row]:.6g}",
+            f"a sum of 1 (tolerance {SUM_TOLERANCE:g})",
+            "Divide each row by its sum yourself if that is what you mean; probtruth never renormalises.",
+            where(row),
+        )
+
+
+def one_hot(values: object, n_labels: int, what: str) -> Float[np.ndarray, "item label"]:
+    """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
+    array = np.asarray(values)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"{what} of type {array.dtype} and shape {array.shape}",
+            "one integer for each item",
+            "Give positions of labels, from 0.",
+        )
+    bad = (array < 0) | (array >= n_labels)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"label {array[row]}", f"an integer from 0 to {n_labels - 1}", "Check n_labels.", f"{what}, item {row}"
+        )
+    rows: np.ndarray = np.eye(n_labels)[array]
+    return rows

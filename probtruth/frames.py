@@ -1,0 +1,119 @@
+"""The only place where dataframes become columns: any dataframe that narwhals knows, or a dict of columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import InputError
+
+if TYPE_CHECKING:
+    import polars
+
+
+def name_text(value: object) -> str:
+    """A name as text: text stays as written, an integer becomes its decimal text, a float its shortest repr."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value)).lower()
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(value.item() if isinstance(value, np.floating) else value)
+    return str(value)
+
+
+def as_polars(frame: object) -> "polars.DataFrame":
+    """Any dataframe that narwhals knows, or a dict of equally long columns, as a polars frame."""
+    import polars
+
+    if isinstance(frame, polars.DataFrame):
+        return frame
+    if isinstance(frame, polars.LazyFrame):
+        return frame.collect()
+    try:
+        if isinstance(frame, Mapping):
+            return polars.DataFrame(
+                {str(name): polars.Series(str(name), _plain(column), strict=False) for name, column in frame.items()}
+            )
+        import narwhals
+
+        native: Any = narwhals.from_native(frame)  # type: ignore[call-overload]
+        return (native.collect() if isinstance(native, narwhals.LazyFrame) else native).to_polars()
+    except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{type(frame).__name__} ({error})".replace("\n", " "),
+            "a dataframe (polars, pandas, pyarrow, ...) or a dict of equally long columns",
+            "Wrap the columns in a dict: {'item': [...], 'annotator': [...], 'label': [...]}.",
+        ) from None
+
+
+def _plain(column: Any) -> Any:
+    return column if isinstance(column, (list, tuple, np.ndarray)) else list(column)
+
+
+def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
+    """Raises where a column is absent."""
+    if column not in frame.columns:
+        raise InputError(
+            f"no column {column!r} (columns: {check.shortlist(frame.columns, 12)})",
+            f"a column with the {option} names",
+            f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, frame.columns)}",
+            source.name,
+        )
+
+
+def encode(
+    frame: "polars.DataFrame", column: str, source: Source, option: str
+) -> tuple[Int[np.ndarray, " row"], list[str]]:
+    """A column of names as integer codes and the distinct names in the order of the codes (order of first appearance).
+
+    Text stays as written, integers become their decimal text, floats their shortest repr; a blank is an error.
+    """
+    import polars
+
+    need(frame, column, source, option)
+    series = frame.get_column(column)
+    blank = series.is_null()
+    if series.dtype == polars.String:
+        blank = blank | (series.str.strip_chars() == "")
+    elif series.dtype.is_float():
+        blank = blank | series.is_nan()
+    if blank.any():
+        row = int(blank.arg_max() or 0)
+        raise InputError(
+            "a blank cell", f"the name of the {option}", "Fill it in or remove the row.", source.at(row, column)
+        )
+    distinct = series.unique(maintain_order=True)
+    codes = series.replace_strict(distinct, np.arange(len(distinct)), return_dtype=polars.Int64).to_numpy()
+    names = [name_text(value) for value in distinct.to_list()]
+    return codes, names
+
+
+def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
+    """A column as float64; text that is not a number, and blanks, are errors that name the row."""
+    import polars
+
+    need(frame, column, source, option)
+    series = frame.get_column(column)
+    if series.dtype.is_numeric() or series.dtype == polars.Boolean:
+        values = series.cast(polars.Float64)
+    else:
+        text = series.cast(polars.String, strict=False).str.strip_chars()
+        values = text.cast(polars.Float64, strict=False)
+    bad = values.is_null()
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        raise InputError(f"{series[row]!r}", "a number", "Check that cell.", source.at(row, column))
+    return values.to_numpy()
+
+
+def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
+    """Rows (dicts with the same keys) as a polars frame; `columns` names them where there may be no row."""
+    import polars
+
+    return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)

@@ -1,0 +1,9 @@
+"""The nouns of the line: Annotations, Predictions, Truth, Scores, Comparison."""
+
+from probtruth.types.annotations import Annotations as Annotations
+from probtruth.types.comparison import Comparison as Comparison
+from probtruth.types.index import Audit as Audit
+from probtruth.types.index import Index as Index
+from probtruth.types.predictions import Predictions as Predictions
+from probtruth.types.scores import Scores as Scores
+from probtruth.types.truth import Truth as Truth

@@ -1,0 +1,153 @@
+"""Annotations: one label given by one annotator to one item, as flat integer arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Int
+
+from probtruth import check, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.types.index import Index, positions, sort_names
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Who gave which label to which item.
+
+    `item`, `annotator` and `label` are positions in `index`. Annotations made from counts have no annotators;
+    there `multiplicity` says how many annotators gave that label to that item (in long form it is all ones).
+    """
+
+    item: Int[np.ndarray, " annotation"]
+    label: Int[np.ndarray, " annotation"]
+    annotator: Int[np.ndarray, " annotation"] | None
+    multiplicity: Int[np.ndarray, " annotation"]
+    index: Index
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.index.items)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels that an item can have."""
+        return len(self.index.labels)
+
+    @property
+    def n_annotators(self) -> int | None:
+        """Number of annotators; None where only counts are known."""
+        return None if self.annotator is None else len(self.index.annotators)
+
+    def counts(self) -> Int[np.ndarray, "item label"]:
+        """How many annotations of each item say each label."""
+        cell = self.item * self.n_labels + self.label
+        size = self.n_items * self.n_labels
+        return np.bincount(cell, self.multiplicity, size).astype(np.int64).reshape(self.n_items, self.n_labels)
+
+    def with_labels(self, labels: Sequence[str]) -> "Annotations":
+        """The same annotations under a larger set of labels (those that no annotator used have no votes)."""
+        if tuple(labels) == self.index.labels:
+            return self
+        place = positions(labels, self.index.labels)
+        return replace(self, label=place[self.label], index=replace(self.index, labels=tuple(labels)))
+
+    def annotated(self) -> tuple["Annotations", tuple[str, ...]]:
+        """Without the items that nobody annotated, and the names of those."""
+        seen = np.bincount(self.item, minlength=self.n_items) > 0
+        if seen.all():
+            return self, ()
+        kept = tuple(name for name, keep in zip(self.index.items, seen, strict=True) if keep)
+        gone = tuple(name for name, keep in zip(self.index.items, seen, strict=True) if not keep)
+        return replace(self, item=(np.cumsum(seen) - 1)[self.item], index=replace(self.index, items=kept)), gone
+
+    @classmethod
+    def from_long(
+        cls,
+        frame: object,
+        item: str = "item",
+        annotator: str = "annotator",
+        label: str = "label",
+        replicate: str = "replicate",
+        labels: Sequence[object] | None = None,
+        source: Source | None = None,
+    ) -> "Annotations":
+        """Annotations from a table with one row for each annotation.
+
+        Arguments: `frame` is any dataframe or a dict of columns; `item`, `annotator`, `label` name its columns;
+        `replicate` names the column that tells repeated answers of one annotator to one item apart (used where it
+        exists); `labels` are all the labels an item can have, where some were never used.
+
+        Errors: `InputError` for a missing column, a blank cell, or an (item, annotator) pair that stands twice.
+        """
+        source = source or Source()
+        table = frames.as_polars(frame)
+        if table.height == 0:
+            raise InputError("no rows", "at least one annotation", "Check the file.", source.name)
+        columns = {"item": item, "annotator": annotator, "label": label}
+        coded = {what: frames.encode(table, column, source, what) for what, column in columns.items()}
+        if replicate in table.columns:
+            repeat, _ = frames.encode(table, replicate, source, "replicate")
+        else:
+            repeat = np.zeros(table.height, np.int64)
+        _no_duplicates(coded, repeat, source)
+        ordered = {what: sort_names(names) for what, (_, names) in coded.items()}
+        flat = {what: positions(ordered[what], names)[codes] for what, (codes, names) in coded.items()}
+        index = Index(ordered["item"], ordered["label"], ordered["annotator"])
+        made = cls(flat["item"], flat["label"], flat["annotator"], np.ones(table.height, np.int64), index)
+        return made if labels is None else made.with_labels(_all_labels(labels, index.labels))
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: object,
+        items: Sequence[object] | None = None,
+        labels: Sequence[object] | None = None,
+        source: Source | None = None,
+    ) -> "Annotations":
+        """Annotations from the number of votes of each item (row) for each label (column).
+
+        Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
+        """
+        source = source or Source("counts")
+        array = check.as_floats(counts, "item label", "counts").astype(np.float64)
+        if array.size == 0:
+            raise InputError(
+                "an empty table of counts", "at least one item and one label", "Check the file.", source.name
+            )
+        bad = ~((array >= 0) & (array == np.floor(array)) & (array < 2**53))
+        if bad.any():
+            row, column = (int(axis[0]) for axis in np.nonzero(bad))
+            raise InputError(
+                f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, str(column))
+            )
+        index, rows, columns = Index.of_array(array.shape, items, labels)
+        whole = array[rows][:, columns].astype(np.int64)
+        item, label = np.nonzero(whole)
+        return cls(item, label, None, whole[item, label], index)
+
+
+def _all_labels(labels: Sequence[object], used: Sequence[str]) -> tuple[str, ...]:
+    index, _, _ = Index.of_array((0, len(labels)), [], labels)
+    for name in used:
+        check.one_of(name, index.labels, "label")
+    return index.labels
+
+
+def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.ndarray, source: Source) -> None:
+    (item, items), (annotator, annotators) = coded["item"], coded["annotator"]
+    order = np.lexsort((repeat, annotator, item))
+    same = np.ones(max(len(order) - 1, 0), bool)
+    for column in (item, annotator, repeat):
+        same &= np.diff(column[order]) == 0
+    if same.any():
+        rows = order[1:][same]
+        row = int(rows.min())
+        raise InputError(
+            f"item {items[item[row]]!r}, annotator {annotators[annotator[row]]!r} twice ({int(same.sum())} such rows)",
+            "every (item, annotator) pair once",
+            "Remove the duplicate, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
+            source.at(row),
+        )

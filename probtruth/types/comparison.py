@@ -1,0 +1,67 @@
+"""Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probtruth import frames
+
+if TYPE_CHECKING:
+    import polars
+    import xarray
+
+Row = Mapping[str, object]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Which model is better, and how sure that is.
+
+    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
+    posterior; `estimand` says in words what the differences are differences of; `diagnostics` gate the result
+    (max_rhat, min_ess, divergences, engines_agree; None where an engine has none); `warnings` are in plain words;
+    `uncertainty` gives the shares of variance due to items and to labels; `datatree` is the ArviZ DataTree.
+    """
+
+    models: tuple[str, ...]
+    pairs: Sequence[Row]
+    ranks: Sequence[Row]
+    companions: Sequence[Row]
+    estimand: str
+    rule: str
+    higher_is_better: bool
+    rope: float | None
+    seed: int
+    diagnostics: Mapping[str, float | int | bool | None]
+    uncertainty: Mapping[str, float | None]
+    datatree: "xarray.DataTree"
+    settings: Mapping[str, object]
+    warnings: tuple[str, ...] = ()
+    group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+
+    def pairwise(self) -> "polars.DataFrame":
+        """One row for each unordered pair, `a` before `b` by name.
+
+        `difference` is a minus b in units of the score, negative favours a, with its equal-tailed 95 per cent interval
+        `low` to `high`; `p_a_better` = P(difference < 0) + P(difference = 0)/2; `p_equivalent` = P(|difference| <=
+        rope), null without a ROPE.
+        """
+        return frames.from_rows(self.pairs)
+
+    def ranking(self) -> "polars.DataFrame":
+        """One row for each model, best mean score first.
+
+        `score` is the plain mean over items in the orientation that was given, `low` to `high` its 95 per cent
+        interval; `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the
+        expected loss, in units of the score, of choosing this model rather than the best.
+        """
+        return frames.from_rows(self.ranks)
+
+    def companion_tests(self) -> "polars.DataFrame":
+        """The model-free tests of each pair, with Holm-adjusted p-values over the pairs."""
+        return frames.from_rows(self.companions)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""
+        self.datatree.to_netcdf(path, engine="h5netcdf")

@@ -1,0 +1,119 @@
+"""Names of items, annotators and labels, and how two tables are put side by side by them."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Int
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.frames import name_text
+
+_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+
+
+def sort_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Sorted by value if every name is a decimal integer, else by code point."""
+    listed = list(names)
+    return tuple(sorted(listed, key=int if all(_INTEGER.fullmatch(name) for name in listed) else None))
+
+
+@dataclass(frozen=True)
+class Index:
+    """Names along the axes. Positional names (from arrays without names) match any names of the same number."""
+
+    items: tuple[str, ...]
+    labels: tuple[str, ...]
+    annotators: tuple[str, ...] = ()
+    positional_items: bool = False
+    positional_labels: bool = False
+
+    @classmethod
+    def of_array(
+        cls, shape: Sequence[int], items: Sequence[object] | None = None, labels: Sequence[object] | None = None
+    ) -> tuple["Index", Int[np.ndarray, " item"], Int[np.ndarray, " label"]]:
+        """The sorted index of an array, and the rows and columns that bring the array into its order."""
+        item_names, rows = _in_order(shape[0], items, "items")
+        label_names, columns = _in_order(shape[1], labels, "labels")
+        return cls(item_names, label_names, (), items is None, labels is None), rows, columns
+
+
+def _in_order(size: int, names: Sequence[object] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
+    if names is None:
+        return tuple(map(str, range(size))), np.arange(size)
+    written = tuple(map(name_text, names))
+    check.length(size, len(written), what)
+    check.unique(written, what.rstrip("s"))
+    ordered = sort_names(written)
+    return ordered, positions(written, ordered)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What alignment by name left out.
+
+    `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
+    lacks; `by_model` counts both for each model. All of them are dropped for all models.
+    """
+
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    by_model: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def dropped(self) -> int:
+        """Number of items that took no part in the comparison."""
+        return len(set(self.missing) | set(self.extra))
+
+    def __add__(self, other: "Audit") -> "Audit":
+        """Both audits as one."""
+        counts = {model: (missing, extra) for model, missing, extra in self.by_model}
+        for model, missing, extra in other.by_model:
+            before = counts.get(model, (0, 0))
+            counts[model] = (before[0] + missing, before[1] + extra)
+        return Audit(
+            sort_names(set(self.missing) | set(other.missing)),
+            sort_names(set(self.extra) | set(other.extra)),
+            tuple((model, *both) for model, both in counts.items()),
+        )
+
+
+def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
+    """Where each wanted name stands in `names`; every wanted name must be there."""
+    place = {name: position for position, name in enumerate(names)}
+    return np.fromiter((place[name] for name in wanted), np.int64, len(wanted))
+
+
+def common_items(reference: Index, other: Index, what: str) -> tuple[str, ...]:
+    """The item names that both have, in the reference's order; an error where there is none."""
+    if reference.positional_items or other.positional_items:
+        check.length(len(other.items), len(reference.items), f"items in {what}")
+        return other.items if reference.positional_items else reference.items
+    if reference.items == other.items:
+        return reference.items
+    there = set(other.items)
+    both = tuple(name for name in reference.items if name in there)
+    if not both:
+        raise InputError(
+            f"no item in common: {check.shortlist(reference.items, 3)} against {check.shortlist(other.items, 3)} in {what}",
+            "the same item names in both",
+            "Names are compared as text ('007' is not '7'); check the item column.",
+        )
+    return both
+
+
+def common_labels(reference: Index, other: Index, what: str) -> tuple[str, ...]:
+    """The labels of `other`, which must hold every label of the reference."""
+    if reference.positional_labels or other.positional_labels:
+        check.length(len(other.labels), len(reference.labels), f"labels in {what}")
+        return other.labels if reference.positional_labels else reference.labels
+    absent = [name for name in reference.labels if name not in set(other.labels)]
+    if absent:
+        raise InputError(
+            f"label {check.shortlist(absent)} in the reference, but {what} has only {check.shortlist(other.labels)}",
+            "a probability for every label that the reference uses",
+            check.did_you_mean(absent[0], other.labels),
+        )
+    return other.labels

@@ -1,0 +1,137 @@
+"""Predictions: for each model and item, a distribution over the labels, kept as log-probabilities."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import log_softmax
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.frames import name_text
+from probtruth.types.index import Audit, Index
+
+Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Log-probabilities of each model for each item; -inf where a model says that a label is impossible."""
+
+    log_probs: Float[np.ndarray, "model item label"]
+    models: tuple[str, ...]
+    index: Index
+    audit: Audit = field(default_factory=Audit)
+
+    @property
+    def probs(self) -> Float[np.ndarray, "model item label"]:
+        """The probabilities."""
+        return np.exp(self.log_probs)
+
+    @classmethod
+    def from_probs(
+        cls,
+        probs: Mapping[str, object],
+        items: Sequence[object] | None = None,
+        labels: Sequence[object] | None = None,
+        index: Index | None = None,
+    ) -> "Predictions":
+        """Predictions from one array of probabilities (item, label) for each model.
+
+        Arguments: rows and columns follow `items` and `labels` where given, else `index` (usually
+        `annotations.index`), else they are matched with the annotations by position.
+
+        Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
+        (tolerance `probtruth.check.SUM_TOLERANCE`); nothing is clipped or renormalised.
+        """
+
+        def log(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+            check.simplex(array, "probabilities", where)
+            with np.errstate(divide="ignore"):
+                return np.log(array)
+
+        return cls._build(probs, items, labels, index, "probabilities", log)
+
+    @classmethod
+    def from_log_probs(
+        cls,
+        log_probs: Mapping[str, object],
+        items: Sequence[object] | None = None,
+        labels: Sequence[object] | None = None,
+        index: Index | None = None,
+    ) -> "Predictions":
+        """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
+
+        def same(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+            check.simplex(np.exp(array), "exponentials of log-probabilities", where)
+            return array
+
+        return cls._build(log_probs, items, labels, index, "log-probabilities", same)
+
+    @classmethod
+    def from_logits(
+        cls,
+        logits: Mapping[str, object],
+        items: Sequence[object] | None = None,
+        labels: Sequence[object] | None = None,
+        index: Index | None = None,
+    ) -> "Predictions":
+        """Predictions from logits: any real numbers, of which the softmax over the labels is taken."""
+
+        def normalise(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+            bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
+            return np.asarray(log_softmax(array, axis=-1))
+
+        return cls._build(logits, items, labels, index, "logits", normalise)
+
+    @classmethod
+    def from_labels(
+        cls,
+        predicted: Mapping[str, object],
+        n_labels: int,
+        items: Sequence[object] | None = None,
+        index: Index | None = None,
+    ) -> "Predictions":
+        """Predictions of models that only name a label (an integer position), with probability 1."""
+        one_hot = {
+            name: check.one_hot(values, n_labels, f"labels of model {name!r}") for name, values in predicted.items()
+        }
+        return cls.from_probs(one_hot, items=items, index=index)
+
+    @classmethod
+    def _build(
+        cls,
+        tables: Mapping[str, object],
+        items: Sequence[object] | None,
+        labels: Sequence[object] | None,
+        index: Index | None,
+        what: str,
+        build: Build,
+    ) -> "Predictions":
+        if not isinstance(tables, Mapping) or not tables:
+            raise InputError(
+                f"{type(tables).__name__}", "a dict {model name: array}", "Wrap the array: {'my model': array}."
+            )
+        models = tuple(map(name_text, tables))
+        check.unique(models, "model")
+        arrays = [check.as_floats(table, "item label", f"{what} of model {name!r}") for name, table in tables.items()]
+        for name, array in zip(models, arrays, strict=True):
+            if array.shape != arrays[0].shape:
+                raise InputError(
+                    f"model {name!r} with shape {array.shape}",
+                    f"{arrays[0].shape} as model {models[0]!r}",
+                    "Give every model the same items and labels.",
+                )
+        if index is not None:
+            items, labels = (items or index.items), (labels or index.labels)
+        made, rows, columns = Index.of_array(arrays[0].shape, items, labels)
+        logs = [build(array, _place(name, items)) for name, array in zip(models, arrays, strict=True)]
+        return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)
+
+
+def _place(model: str, items: Sequence[object] | None) -> Callable[[int], str]:
+    return lambda row: f"model {model!r}, item {name_text(items[row]) if items is not None else str(row)!r}"

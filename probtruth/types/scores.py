@@ -1,0 +1,170 @@
+"""Scores: one loss for each model and item, always lower is better."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.types.index import Audit, positions, sort_names
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Per-item losses of every model on the same items.
+
+    `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
+    records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares` and
+    `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is the
+    mean generalised entropy of the labels, which no model can go below. `groups` and `clusters` are positions in
+    `group_names` and `cluster_names`.
+    """
+
+    values: Float[np.ndarray, "model item"]
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    rule: str
+    higher_is_better: bool = False
+    floor: float | None = None
+    proper: bool | None = None
+    entropy: float | None = None
+    label_values: Float[np.ndarray, "model item label"] | None = None
+    shares: Float[np.ndarray, "item label"] | None = None
+    n_votes: Int[np.ndarray, " item"] | None = None
+    groups: Int[np.ndarray, " item"] | None = None
+    group_names: tuple[str, ...] = ()
+    clusters: Int[np.ndarray, " item"] | None = None
+    cluster_names: tuple[str, ...] = ()
+    n_replicates: int = 1
+    audit: Audit = field(default_factory=Audit)
+
+    @property
+    def n_infinite(self) -> Int[np.ndarray, " model"]:
+        """How many items have an infinite loss, for each model."""
+        return np.isinf(self.values).sum(1)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: object,
+        item: str = "item",
+        model: str = "model",
+        score: str = "score",
+        group: str | None = None,
+        cluster: str | None = None,
+        replicate: str | None = None,
+        higher_is_better: bool = False,
+        source: Source | None = None,
+    ) -> "Scores":
+        """Scores from a table with one row for each item and model (and replicate): any per-item metric.
+
+        Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. Items that some model
+        lacks are dropped for all models and counted in `audit`.
+
+        Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
+        item in common, or an item that stands in two groups or clusters.
+        """
+        source = source or Source()
+        table = frames.as_polars(frame)
+        if table.height == 0:
+            raise InputError("no rows", "at least one score", "Check the file.", source.name)
+        items, item_names = frames.encode(table, item, source, "item")
+        models, model_names = frames.encode(table, model, source, "model")
+        values = frames.numbers(table, score, source, "score")
+        if np.isnan(values).any():
+            raise InputError(
+                "NaN",
+                "a number",
+                "Remove the item or give its score.",
+                source.at(int(np.isnan(values).argmax()), score),
+            )
+        repeat = (
+            frames.encode(table, replicate, source, "replicate")[0] if replicate is not None else np.zeros_like(items)
+        )
+        _no_duplicates(items, models, repeat, item_names, model_names, source)
+
+        ordered = sort_names(item_names)
+        rows = positions(ordered, item_names)[items]
+        cell = models * len(ordered) + rows
+        shape = (len(model_names), len(ordered))
+        count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+        with np.errstate(invalid="ignore"):
+            mean = np.bincount(cell, values, shape[0] * shape[1]).reshape(shape) / np.maximum(count, 1)
+        keep = (count > 0).all(0)
+        if not keep.any():
+            raise InputError(
+                "no item in common",
+                "items that every model has",
+                "Names are compared as text ('007' is not '7').",
+                source.name,
+            )
+        missing = tuple(name for name, kept in zip(ordered, keep, strict=True) if not kept)
+        audit = Audit(
+            missing, (), tuple((name, int((count[row] == 0).sum()), 0) for row, name in enumerate(model_names))
+        )
+        groups, group_names = _per_item(table, group, rows, len(ordered), keep, ordered, source, "group")
+        clusters, cluster_names = _per_item(table, cluster, rows, len(ordered), keep, ordered, source, "cluster")
+        return cls(
+            (-mean if higher_is_better else mean)[:, keep],
+            tuple(model_names),
+            tuple(name for name, kept in zip(ordered, keep, strict=True) if kept),
+            rule=score,
+            higher_is_better=higher_is_better,
+            groups=groups,
+            group_names=group_names,
+            clusters=clusters,
+            cluster_names=cluster_names,
+            n_replicates=int(count.max()),
+            audit=audit,
+        )
+
+
+def _no_duplicates(
+    items: np.ndarray,
+    models: np.ndarray,
+    repeat: np.ndarray,
+    item_names: list[str],
+    model_names: list[str],
+    source: Source,
+) -> None:
+    key = np.stack([items, models, repeat])
+    order = np.lexsort(key)
+    same = (np.diff(key[:, order], axis=1) == 0).all(0)
+    if same.any():
+        row = int(order[1:][same].min())
+        raise InputError(
+            f"item {item_names[items[row]]!r}, model {model_names[models[row]]!r} twice ({int(same.sum())} such rows)",
+            "one score for each item and model",
+            "Remove the duplicates, or tell repeats apart with replicate=... (command line: --replicate).",
+            source.at(row),
+        )
+
+
+def _per_item(
+    table: object,
+    column: str | None,
+    rows: np.ndarray,
+    n_items: int,
+    keep: np.ndarray,
+    names: tuple[str, ...],
+    source: Source,
+    what: str,
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    if column is None:
+        return None, ()
+    codes, found = frames.encode(frames.as_polars(table), column, source, what)
+    of_item = np.full(n_items, -1)
+    of_item[rows] = codes
+    clash = of_item[rows] != codes
+    if clash.any():
+        row = int(clash.argmax())
+        raise InputError(
+            f"item {names[rows[row]]!r} in two {what}s",
+            f"one {what} for each item",
+            f"Check the {what} column.",
+            source.at(row, column),
+        )
+    ordered = sort_names(found)
+    return positions(ordered, found)[of_item[keep]], ordered
