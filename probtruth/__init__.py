@@ -7,6 +7,22 @@ if TYPE_CHECKING:
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
+    from probtruth.scoring import rules as rules
+    from probtruth.scoring.confusion import expected_confusion as expected_confusion
+    from probtruth.scoring.decomposition import decompose as decompose
+    from probtruth.scoring.proper import brier_score as brier_score
+    from probtruth.scoring.proper import entropy as entropy
+    from probtruth.scoring.proper import kl_divergence as kl_divergence
+    from probtruth.scoring.proper import log_score as log_score
+    from probtruth.scoring.proper import log_score_from_log_probs as log_score_from_log_probs
+    from probtruth.scoring.proper import log_score_from_logits as log_score_from_logits
+    from probtruth.scoring.proper import quadratic_score as quadratic_score
+    from probtruth.scoring.proper import ranked_probability_score as ranked_probability_score
+    from probtruth.scoring.proper import spherical_score as spherical_score
+    from probtruth.scoring.proper import zero_one_score as zero_one_score
+    from probtruth.scoring.rules import ScoringRule as ScoringRule
+    from probtruth.scoring.score import score as score
+    from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.types import Annotations as Annotations
     from probtruth.types import Comparison as Comparison
     from probtruth.types import Predictions as Predictions
@@ -24,16 +40,37 @@ _HOME = {
     "Predictions": "types",
     "Scores": "types",
     "Truth": "types",
+    "expected_confusion": "scoring.confusion",
+    "infer_truth": "truth.infer",
+    "brier_score": "scoring.proper",
+    "decompose": "scoring.decomposition",
+    "entropy": "scoring.proper",
+    "kl_divergence": "scoring.proper",
+    "log_score": "scoring.proper",
+    "log_score_from_log_probs": "scoring.proper",
+    "log_score_from_logits": "scoring.proper",
+    "quadratic_score": "scoring.proper",
+    "ranked_probability_score": "scoring.proper",
+    "score": "scoring.score",
+    "ScoringRule": "scoring.rules",
+    "spherical_score": "scoring.proper",
+    "zero_one_score": "scoring.proper",
 }
 """Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
 
-__all__ = ["__version__", *sorted(_HOME)]  # pyright: ignore[reportUnsupportedDunderAll]
+_MODULES = {"rules": "scoring.rules"}
+"""Public modules."""
+
+__all__ = ["__version__", *sorted([*_HOME, *_MODULES])]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _MODULES:
+        value: Any = import_module(f"probtruth.{_MODULES[name]}")
+    elif name in _HOME:
+        value = getattr(import_module(f"probtruth.{_HOME[name]}"), name)
+    else:
         raise AttributeError(f"module 'probtruth' has no attribute {name!r}")
-    value = getattr(import_module(f"probtruth.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

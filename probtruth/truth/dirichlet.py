@@ -1,0 +1,119 @@
+"""One Dirichlet prior for all items, learned from the data; each item's posterior in closed form."""
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.optimize import minimize
+from scipy.special import gammaln, polygamma, psi
+
+from probtruth.errors import InputError
+from probtruth.truth.fit import Fit, dirichlet_draws
+from probtruth.truth.flat import positive_row
+from probtruth.types import Annotations
+
+CONCENTRATION_SPREAD = 2.0
+"""Prior sd of the log concentration around log(number of labels): a factor of 50 either way at two sd."""
+
+
+def dirichlet(annotations: Annotations, draws: int, seed: int, *, prior: object = None) -> Fit:
+    """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha).
+
+    Arguments: `prior` gives alpha (pseudo-counts, one for each label or one for all); without it alpha is found by
+    maximum marginal likelihood with a weak prior: base measure alpha/alpha. ~ Dirichlet(2, ..., 2), log alpha. ~
+    N(log K, 2^2). With one vote an item the likelihood says nothing about the concentration alpha. and the prior
+    decides; `diagnostics["concentration_identified"]` is then False.
+
+    Source: Minka (2000), Estimating a Dirichlet distribution; Good (1965), The Estimation of Probabilities.
+    """
+    counts = annotations.counts()
+    if prior is not None:
+        alpha, steps, converged = positive_row(prior, annotations.n_labels, "prior"), 0, True
+    else:
+        alpha, steps, converged = learn_dirichlet(counts)
+    posterior = counts + alpha
+    diagnostics = {
+        "concentration": float(alpha.sum()),
+        "concentration_identified": prior is not None or bool((counts.sum(1) > 1).any()),
+        "log_likelihood": float(_log_likelihood(np.log(alpha), *_histograms(counts))),
+        "n_iterations": steps,
+        "converged": converged,
+    }
+    return Fit(
+        posterior / posterior.sum(1, keepdims=True),
+        dirichlet_draws(posterior, draws, seed),
+        marginals=alpha / alpha.sum(),
+        diagnostics=diagnostics,
+    )
+
+
+def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.ndarray, " label"], int, bool]:
+    """The pseudo-counts of highest posterior density, the Newton steps taken, and whether they converged."""
+    n_labels = counts.shape[1]
+    cells, totals = _histograms(counts)
+    start = np.log((counts.sum(0) + 1.0) / (counts.sum() + n_labels) * n_labels)
+
+    def objective(log_alpha: np.ndarray) -> float:
+        return -float(_log_likelihood(log_alpha, cells, totals) + _log_prior(log_alpha)[0])
+
+    def gradient(log_alpha: np.ndarray) -> np.ndarray:
+        slope: np.ndarray = _derivatives(log_alpha, cells, totals)[0] + _log_prior(log_alpha)[1]
+        return -slope
+
+    def hessian(log_alpha: np.ndarray) -> np.ndarray:
+        curvature: np.ndarray = _derivatives(log_alpha, cells, totals)[1] + _log_prior(log_alpha)[2]
+        return -curvature
+
+    scale = max(float(counts.sum()), 1.0)
+    found = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-9 * scale})
+    if not np.isfinite(found.x).all():
+        raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
+    at_rest = float(np.abs(found.jac).max()) < 1e-6 * scale
+    return np.exp(found.x), int(found.nit), bool(found.success or at_rest)
+
+
+_Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _histograms(counts: Int[np.ndarray, "item label"]) -> tuple[_Histogram, _Histogram]:
+    """(label, count, how many items) of the counts above 0, and (0, votes, how many items) of the items' totals.
+
+    The Dirichlet-multinomial likelihood is a sum over labels, so that these histograms are all it needs.
+    """
+    rows, labels = np.nonzero(counts)
+    cells, many = np.unique(np.stack([labels, counts[rows, labels]]), axis=1, return_counts=True)
+    totals, often = np.unique(counts.sum(1), return_counts=True)
+    return (cells[0], cells[1], many.astype(float)), (np.zeros_like(totals), totals, often.astype(float))
+
+
+def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> float:
+    """Log marginal likelihood of the votes in order (without the multinomial coefficients, which hold no alpha)."""
+    alpha = np.exp(log_alpha)
+    label, count, many = cells
+    _, votes, often = totals
+    own = many @ (gammaln(alpha[label] + count) - gammaln(alpha[label]))
+    return float(own - often @ (gammaln(alpha.sum() + votes) - gammaln(alpha.sum())))
+
+
+def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, np.ndarray]:
+    """Gradient and Hessian of the log likelihood in log alpha."""
+    alpha = np.exp(log_alpha)
+    label, count, many = cells
+    _, votes, often = totals
+    size = len(alpha)
+    first = np.bincount(label, many * (psi(alpha[label] + count) - psi(alpha[label])), size)
+    second = np.bincount(label, many * (polygamma(1, alpha[label] + count) - polygamma(1, alpha[label])), size)
+    whole = alpha.sum()
+    first -= often @ (psi(whole + votes) - psi(whole))
+    common = often @ (polygamma(1, whole + votes) - polygamma(1, whole))
+    return alpha * first, np.diag(alpha * first + alpha**2 * second) - common * np.outer(alpha, alpha)
+
+
+def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Value, gradient and Hessian in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal."""
+    alpha = np.exp(log_alpha)
+    size, base = len(alpha), alpha / alpha.sum()
+    pull = (np.log(alpha.sum()) - np.log(size)) / CONCENTRATION_SPREAD**2
+    turn = np.diag(base) - np.outer(base, base)
+    value = float(np.log(base).sum() - 0.5 * pull**2 * CONCENTRATION_SPREAD**2)
+    gradient = 1 - size * base - pull * base
+    curvature = -(size + pull) * turn - np.outer(base, base) / CONCENTRATION_SPREAD**2
+    return value, gradient, curvature

@@ -1,0 +1,128 @@
+"""Annotations in, truth out: the methods by name, and the checks that all of them share."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+
+import numpy as np
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.truth.dawid_skene_em import dawid_skene_em
+from probtruth.truth.dirichlet import dirichlet
+from probtruth.truth.fit import Fit
+from probtruth.truth.flat import need_votes, vote_shares, whole
+from probtruth.truth.majority import majority
+from probtruth.truth.vote_share import vote_share
+from probtruth.types import Annotations, Truth
+
+
+@dataclass(frozen=True)
+class Method:
+    """A truth method: its function `(annotations, draws, seed, *, options) -> Fit` and the estimand it answers."""
+
+    fit: Callable[..., Fit]
+    estimand: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options it takes."""
+        return tuple(
+            name for name, option in signature(self.fit).parameters.items() if option.kind is Parameter.KEYWORD_ONLY
+        )
+
+
+METHODS: Mapping[str, Method] = {
+    "vote-share": Method(vote_share, "distribution"),
+    "dirichlet": Method(dirichlet, "distribution"),
+    "majority": Method(majority, "class"),
+    "dawid-skene-em": Method(dawid_skene_em, "class"),
+}
+"""Every method by name."""
+
+DEFAULTS = {"distribution": "dirichlet", "class": "dawid-skene-em"}
+"""The method of each estimand, where none is named."""
+
+
+def infer_truth(
+    annotations: object,
+    method: object = None,
+    estimand: object = None,
+    draws: object = 1000,
+    seed: object = 0,
+    **options: object,
+) -> Truth:
+    """A distribution over labels for every item, from what the annotators said.
+
+    Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default)
+    or "class" (which label is the one true class), and is set by the method where only that is given. `draws` is how
+    many posterior draws to keep; they are held in at most 256 MiB, and where fewer fit, `diagnostics["draws"]` says
+    how many were kept of `diagnostics["draws_asked"]`. Draws of the estimand "class" are rows with a single 1.
+    `options` are those of the method.
+
+    Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex.
+
+    Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts given
+    to a method that needs annotators, and items without annotations unless the method was given an explicit `prior`.
+
+    Example:
+        >>> import probtruth as pt
+        >>> votes = pt.Annotations.from_counts([[3, 0], [1, 2]], items=["a", "b"], labels=["no", "yes"])
+        >>> pt.infer_truth(votes, method="vote-share").probs.round(3).tolist()
+        [[1.0, 0.0], [0.333, 0.667]]
+    """
+    if not isinstance(annotations, Annotations):
+        raise InputError(
+            f"{type(annotations).__name__}",
+            "Annotations",
+            "Make them with Annotations.from_long, Annotations.from_counts or read_annotations.",
+        )
+    name = choose(method, estimand)
+    chosen = METHODS[name]
+    _known_options(name, chosen, options)
+    asked = whole(draws, 0, "draws")
+    shares, n_votes = vote_shares(annotations)
+    if options.get("prior") is None:
+        need_votes(annotations, n_votes)
+    found = chosen.fit(annotations, asked, whole(seed, 0, "seed"), **options)
+    kept = 0 if found.draws is None else len(found.draws)
+    return Truth(
+        found.probs,
+        annotations.index,
+        chosen.estimand,
+        name,
+        shares=shares,
+        n_votes=np.asarray(n_votes),
+        draws=found.draws,
+        marginals=found.marginals,
+        confusion=found.confusion,
+        diagnostics={**found.diagnostics, "draws": kept, "draws_asked": asked},
+    )
+
+
+def choose(method: object, estimand: object) -> str:
+    """The method's name, from a method, an estimand, both or neither; raises where the two conflict."""
+    if estimand is not None:
+        check.one_of(estimand, tuple(DEFAULTS), "estimand")
+    if method is None:
+        return DEFAULTS["distribution" if estimand is None else str(estimand)]
+    name = check.one_of(method, tuple(METHODS), "method")
+    answers = METHODS[name].estimand
+    if estimand is not None and answers != estimand:
+        fitting = [other for other, known in METHODS.items() if known.estimand == estimand]
+        raise InputError(
+            f"method {name!r}, which answers the estimand {answers!r}, with estimand {estimand!r}",
+            f"a method that answers {estimand!r}: {check.shortlist(fitting, 40)}",
+            "Give the method alone (it sets the estimand), or another method.",
+        )
+    return name
+
+
+def _known_options(name: str, chosen: Method, options: Mapping[str, object]) -> None:
+    for option in options:
+        if option not in chosen.options:
+            raise InputError(
+                f"option {option!r} for method {name!r}",
+                f"one of {check.shortlist(chosen.options, 40)}",
+                check.did_you_mean(option, chosen.options),
+            )

@@ -1,0 +1,25 @@
+"""Majority vote: the label that most of an item's annotations say, ties split equally."""
+
+import numpy as np
+
+from probtruth.truth.fit import Fit
+from probtruth.truth.flat import positive_row
+from probtruth.types import Annotations
+
+
+def majority(annotations: Annotations, draws: int, seed: int, *, prior: object = None) -> Fit:
+    """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties.
+
+    Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
+    There is no posterior and so there are no draws.
+    """
+    counts = annotations.counts()
+    empty = counts.sum(1) == 0
+    most = (counts == counts.max(1, keepdims=True)).astype(np.float64)
+    n_ties = int(((most.sum(1) > 1) & ~empty).sum())
+    probs = most / most.sum(1, keepdims=True)
+    if prior is not None:
+        row = positive_row(prior, annotations.n_labels, "prior")
+        probs[empty] = row / row.sum()
+    diagnostics = {"n_ties": n_ties, "n_without_votes": int(empty.sum())}
+    return Fit(probs, marginals=probs.mean(0), diagnostics=diagnostics)

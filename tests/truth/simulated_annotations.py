@@ -1,0 +1,46 @@
+"""Annotations drawn from known classes and confusion, and the same annotations under other names."""
+
+import numpy as np
+
+from probtruth import Annotations
+
+
+def simulate(
+    n_items: int, n_annotators: int, per_item: int, n_labels: int, seed: int
+) -> tuple[Annotations, np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(n_labels, size=n_items)
+    skill = generator.uniform(0.5, 0.95, n_annotators)
+    wrong = generator.dirichlet(np.full(n_labels, 2.0), (n_annotators, n_labels))
+    wrong[:, range(n_labels), range(n_labels)] = 0
+    wrong /= wrong.sum(2, keepdims=True)
+    confusion = skill[:, None, None] * np.eye(n_labels) + (1 - skill)[:, None, None] * wrong
+    rows: dict[str, list[str]] = {"item": [], "annotator": [], "label": []}
+    for item in range(n_items):
+        for annotator in generator.choice(n_annotators, per_item, replace=False):
+            rows["item"].append(f"i{item:03}")
+            rows["annotator"].append(f"a{annotator:02}")
+            rows["label"].append("abcdefgh"[generator.choice(n_labels, p=confusion[annotator, truth[item]])])
+    return Annotations.from_long(rows), truth, confusion
+
+
+def renamed(annotations: Annotations, seed: int) -> tuple[Annotations, np.ndarray, np.ndarray]:
+    """The same annotations with new names of everything and the rows shuffled; new positions of items and labels."""
+    generator = np.random.default_rng(seed)
+    index = annotations.index
+    new = {
+        what: [f"{what}{number:05}" for number in generator.permutation(len(names))]
+        for what, names in (("item", index.items), ("annotator", index.annotators), ("label", index.labels))
+    }
+    order = generator.permutation(len(annotations.item))
+    assert annotations.annotator is not None
+    rows = {
+        "item": [new["item"][code] for code in annotations.item[order]],
+        "annotator": [new["annotator"][code] for code in annotations.annotator[order]],
+        "label": [new["label"][code] for code in annotations.label[order]],
+        "replicate": [str(row) for row in order],
+    }
+    made = Annotations.from_long(rows)
+    place_item = np.array([made.index.items.index(name) for name in new["item"]])
+    place_label = np.array([made.index.labels.index(name) for name in new["label"]])
+    return made, place_item, place_label

@@ -1,0 +1,148 @@
+"""What all methods share: names, estimands, options, checks, shares, draws, and that order and names change nothing."""
+
+import doctest
+
+import numpy as np
+import pytest
+from simulated_annotations import renamed, simulate
+
+import probtruth as pt
+from probtruth.truth import fit, infer
+from probtruth.truth.infer import DEFAULTS, METHODS, infer_truth
+
+ROUNDING = 1e-9
+"""Sums in another order differ by rounding, which iterative methods stop within 1e-9 of."""
+
+COUNTS = pt.Annotations.from_counts([[3, 0, 1], [1, 2, 0], [0, 0, 2]], items=["a", "b", "c"], labels=["x", "y", "z"])
+LONG = pt.Annotations.from_long(
+    {"item": ["a", "a", "b", "b", "c"], "annotator": ["p", "q", "p", "q", "p"], "label": ["x", "x", "y", "x", "y"]}
+)
+
+
+def test_doctest() -> None:
+    assert doctest.testmod(infer).failed == 0
+
+
+def test_public_name() -> None:
+    assert pt.infer_truth is infer_truth
+
+
+def test_defaults() -> None:
+    assert infer_truth(COUNTS).method == DEFAULTS["distribution"]
+    assert infer_truth(LONG, estimand="class").method == DEFAULTS["class"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(method: str) -> None:
+    truth = infer_truth(LONG, method=method, draws=20)
+    assert truth.estimand == METHODS[method].estimand
+    assert truth.method == method
+    np.testing.assert_array_equal(truth.shares, [[1, 0], [0.5, 0.5], [0, 1]])
+    np.testing.assert_array_equal(truth.n_votes, [2, 2, 1])
+    np.testing.assert_allclose(truth.probs.sum(1), 1, rtol=ROUNDING)
+    assert (truth.probs >= 0).all()
+    assert truth.diagnostics["draws_asked"] == 20
+    assert truth.diagnostics["draws"] == (0 if truth.draws is None else len(truth.draws))
+    if truth.draws is not None:
+        assert truth.draws.shape == (20, 3, 2)
+        single = np.finfo(np.float32).eps * 4
+        np.testing.assert_allclose(truth.draws.sum(2), 1, rtol=single)
+    if truth.marginals is not None:
+        np.testing.assert_allclose(truth.marginals.sum(), 1, rtol=ROUNDING)
+    if truth.confusion is not None:
+        np.testing.assert_allclose(np.nansum(truth.confusion, 2).round(9) % 1, 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_of_rows_changes_nothing(method: str) -> None:
+    annotations, _, _ = simulate(30, 5, 3, 3, seed=3)
+    again = pt.Annotations(
+        annotations.item[::-1],
+        annotations.label[::-1],
+        annotations.annotator[::-1],  # type: ignore[index]
+        annotations.multiplicity[::-1],
+        annotations.index,
+    )
+    first, second = infer_truth(annotations, method, draws=7), infer_truth(again, method, draws=7)
+    np.testing.assert_array_equal(first.probs, second.probs)
+    if first.draws is not None:
+        np.testing.assert_array_equal(first.draws, second.draws)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_names_change_nothing(method: str) -> None:
+    annotations, _, _ = simulate(40, 6, 4, 3, seed=5)
+    other, items, labels = renamed(annotations, seed=2)
+    first, second = infer_truth(annotations, method, draws=0), infer_truth(other, method, draws=0)
+    np.testing.assert_allclose(second.probs[items][:, labels], first.probs, atol=ROUNDING)
+
+
+def test_seed_decides_draws() -> None:
+    first, second, other = (infer_truth(COUNTS, seed=seed, draws=5).draws for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, second)
+    assert (first != other).any()  # type: ignore[operator]
+
+
+def test_draws_are_thinned_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "DRAW_BYTES", 4 * 9 * 10)
+    truth = infer_truth(COUNTS, draws=50)
+    assert truth.draws is not None
+    assert len(truth.draws) == 10
+    assert truth.diagnostics["draws"] == 10
+    assert truth.diagnostics["draws_asked"] == 50
+
+
+def test_class_draws_have_the_probabilities_as_frequencies() -> None:
+    probs = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
+    made = fit.class_draws(probs, 40_000, seed=0)
+    assert made is not None
+    assert set(np.unique(made)) == {0, 1}
+    five_errors = 5 * 0.5 / np.sqrt(40_000)  # Monte Carlo: standard error of a frequency is at most this over five
+    np.testing.assert_allclose(made.mean(0, dtype=float), probs, atol=five_errors)
+    assert (made[:, 1, 0] == 1).all()
+
+
+def test_dirichlet_draws_of_vanishing_counts_are_corners() -> None:
+    made = fit.dirichlet_draws(np.array([[1e-5, 3e-5]]), 20_000, seed=0)
+    assert made is not None
+    assert np.isfinite(made).all()
+    five_errors = 5 * 0.5 / np.sqrt(20_000)
+    np.testing.assert_allclose(made.mean((0, 1), dtype=float), [0.25, 0.75], atol=five_errors)
+
+
+EMPTY = pt.Annotations.from_counts([[1, 0], [0, 0]], items=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: infer_truth([[1, 0]]), "got list, expected Annotations"),
+        (lambda: infer_truth(COUNTS, "dirichelt"), "Did you mean 'dirichlet'"),
+        (lambda: infer_truth(COUNTS, estimand="classes"), "estimand 'classes'"),
+        (lambda: infer_truth(COUNTS, "majority", "distribution"), "which answers the estimand 'class'"),
+        (lambda: infer_truth(COUNTS, "vote-share", "class"), "which answers the estimand 'distribution'"),
+        (lambda: infer_truth(COUNTS, "dirichlet", smoothing=1), "option 'smoothing' for method 'dirichlet'"),
+        (lambda: infer_truth(COUNTS, "dawid-skene-em"), "got counts, without annotators"),
+        (lambda: infer_truth(COUNTS, draws=-1), "draws -1"),
+        (lambda: infer_truth(COUNTS, draws=2.5), "draws 2.5"),
+        (lambda: infer_truth(COUNTS, seed="x"), "seed 'x'"),
+        (lambda: infer_truth(EMPTY), "item 'b': got no annotation for item 'b' (1 of 2 items)"),
+        (lambda: infer_truth(EMPTY, "majority"), "annotations.annotated()"),
+        (lambda: infer_truth(EMPTY, "vote-share", prior=[1, 2, 3]), "prior [1, 2, 3]"),
+        (lambda: infer_truth(EMPTY, "dirichlet", prior=0), "2 positive numbers"),
+        (lambda: infer_truth(LONG, "dawid-skene-em", diagonal=-1), "diagonal -1"),
+        (lambda: infer_truth(LONG, "dawid-skene-em", restarts=0), "restarts 0"),
+    ],
+)
+def test_errors(call, words: str) -> None:
+    with pytest.raises(pt.InputError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["vote-share", "majority", "dirichlet"])
+def test_explicit_prior_speaks_for_items_without_votes(method: str) -> None:
+    truth = infer_truth(EMPTY, method, prior=[1, 3])
+    np.testing.assert_allclose(truth.probs[1], [0.25, 0.75])
+    assert np.isnan(truth.shares[1]).all()  # type: ignore[index]
+    assert truth.n_votes[1] == 0  # type: ignore[index]
