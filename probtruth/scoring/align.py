@@ -1,0 +1,119 @@
+"""Predictions and truth side by side, by the names of items and labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.frames import name_text
+from probtruth.types.index import Audit, Index, common_items, common_labels, positions
+from probtruth.types.predictions import Predictions
+from probtruth.types.truth import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """The same items and labels on both sides.
+
+    `reference` is the centre of every score: the unsmoothed vote shares where the estimand is the distribution of
+    opinions and there are votes, else the probabilities of the truth. `rows` and `columns` are where the truth's items
+    and labels stand; labels that the truth does not know have probability 0.
+    """
+
+    log_probs: Float[np.ndarray, "model item label"]
+    reference: Float[np.ndarray, "item label"]
+    shares: Float[np.ndarray, "item label"] | None
+    n_votes: Int[np.ndarray, " item"] | None
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    labels: tuple[str, ...]
+    rows: Int[np.ndarray, " item"]
+    columns: Int[np.ndarray, " known"]
+    audit: Audit
+
+    @property
+    def probs(self) -> Float[np.ndarray, "model item label"]:
+        """The probabilities of the predictions."""
+        return np.exp(self.log_probs)
+
+    def of_truth(self, table: Float[np.ndarray, "*draw item known"]) -> Float[np.ndarray, "*draw item label"]:
+        """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
+        return _widened(table, self.rows, self.columns, len(self.labels))
+
+
+def align(predictions: object, truth: object) -> Aligned:
+    """Both sides on the items that both have and the labels that the predictions have.
+
+    Errors: `InputError` where no item is in common, or the predictions lack a label of the truth.
+    """
+    if not isinstance(predictions, Predictions):
+        raise InputError(
+            f"predictions of type {type(predictions).__name__}",
+            "Predictions",
+            "Make it with Predictions.from_probs({'a': probs, ...}); the predictions come first, then the truth.",
+        )
+    if not isinstance(truth, Truth):
+        raise InputError(
+            f"truth of type {type(truth).__name__}",
+            "Truth",
+            "Make it with infer_truth(annotations), Truth.from_probs(probs) or Truth.from_labels(labels, n_labels=K).",
+        )
+    ours, theirs = truth.index, predictions.index
+    items = common_items(ours, theirs, "the predictions")
+    labels = common_labels(ours, theirs, "the predictions")
+    by_position = ours.positional_items or theirs.positional_items
+    rows, their_rows = (_places(index.items, items, by_position) for index in (ours, theirs))
+    columns = _places(labels, ours.labels, ours.positional_labels or theirs.positional_labels)
+    votes = truth.estimand == "distribution" and truth.shares is not None
+    n_labels = len(labels)
+    shares = None if truth.shares is None else _widened(truth.shares, rows, columns, n_labels)
+    return Aligned(
+        predictions.log_probs if _whole(their_rows, len(theirs.items)) else predictions.log_probs[:, their_rows],
+        shares if votes and shares is not None else _widened(truth.probs, rows, columns, n_labels),
+        shares,
+        None if truth.n_votes is None else truth.n_votes[rows],
+        predictions.models,
+        items,
+        labels,
+        rows,
+        columns,
+        predictions.audit + _audit(ours, theirs, predictions),
+    )
+
+
+def label_position(labels: Sequence[str], label: object) -> int:
+    """Where a label, given by its name, stands.
+
+    Errors: `InputError` for a label that is not there, with the nearest one that is.
+    """
+    return labels.index(check.one_of(name_text(label), labels, "label"))
+
+
+def _places(names: Sequence[str], wanted: Sequence[str], by_position: bool) -> Int[np.ndarray, " wanted"]:
+    return np.arange(len(wanted)) if by_position else positions(names, wanted)
+
+
+def _whole(places: np.ndarray, size: int) -> bool:
+    return len(places) == size and bool((places == np.arange(size)).all())
+
+
+def _widened(table: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> np.ndarray:
+    if _whole(rows, table.shape[-2]) and _whole(columns, n_labels):
+        return table
+    wide = np.zeros((*table.shape[:-2], len(rows), n_labels), table.dtype)
+    wide[..., columns] = table[..., rows, :]
+    return wide
+
+
+def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:
+    """What one side has and the other lacks, except what the audit of the predictions counts already."""
+    if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
+        return Audit()
+    counted = set(predictions.audit.missing) | set(predictions.audit.extra)
+    given, known = set(theirs.items) | counted, set(ours.items) | counted
+    missing = tuple(name for name in ours.items if name not in given)
+    extra = tuple(name for name in theirs.items if name not in known)
+    return Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in predictions.models))

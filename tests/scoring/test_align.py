@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.scoring.align import align
+
+
+def test_items_and_labels_meet_by_name_and_unused_labels_are_kept():
+    truth = pt.Truth.from_probs([[0.2, 0.8], [0.5, 0.5], [1, 0]], items=["x", "y", "z"], labels=["yes", "no"])
+    table = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.6, 0.2, 0.2]]
+    predictions = pt.Predictions.from_probs({"a": table}, items=["z", "w", "x"], labels=["no", "maybe", "yes"])
+    aligned = align(predictions, truth)
+    assert aligned.items == ("x", "z")
+    assert aligned.labels == ("maybe", "no", "yes")
+    np.testing.assert_array_equal(aligned.truth, [[0, 0.8, 0.2], [0, 0, 1]])
+    np.testing.assert_allclose(np.exp(aligned.log_probs[0]), [[0.2, 0.6, 0.2], [0.2, 0.1, 0.7]], rtol=1e-15)
+    assert aligned.audit.missing == ("y",)
+    assert aligned.audit.extra == ("w",)
+    assert aligned.audit.by_model == (("a", 1, 1),)
+
+
+def test_distribution_takes_vote_shares_and_class_takes_the_posterior():
+    index = pt.Truth.from_probs([[0.5, 0.5]]).index
+    shares, probs = np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]])
+    votes = np.array([2])
+    predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5]]})
+    for estimand, table in (("distribution", shares), ("class", probs)):
+        truth = pt.Truth(probs, index, estimand, "dirichlet", shares=shares, n_votes=votes)
+        np.testing.assert_array_equal(align(predictions, truth).truth, table)
+
+
+def test_items_missing_at_reading_are_not_counted_twice():
+    truth = pt.Truth.from_probs([[0.2, 0.8], [0.5, 0.5]], items=["x", "y"])
+    index = pt.Truth.from_probs([[1, 0]], items=["x"]).index
+    audit = type(pt.Predictions.from_probs({"a": [[1, 0]]}).audit)(("y",), (), (("a", 1, 0),))
+    predictions = pt.Predictions(np.log(np.array([[[0.5, 0.5]]])), ("a",), index, audit)
+    assert align(predictions, truth).audit == audit
+
+
+@pytest.mark.parametrize(
+    ("predictions", "truth", "message"),
+    [
+        (
+            [[0.5, 0.5]],
+            pt.Truth.from_probs([[0.5, 0.5]]),
+            "got predictions of type list, expected a probtruth.Predictions",
+        ),
+        (
+            pt.Predictions.from_probs({"a": [[0.5, 0.5]]}),
+            [[1, 0]],
+            "got truth of type list, expected a probtruth.Truth",
+        ),
+        (
+            pt.Predictions.from_probs({"a": [[0.5, 0.5]]}, items=["x"]),
+            pt.Truth.from_probs([[0.5, 0.5]], items=["y"]),
+            "no item in common",
+        ),
+        (
+            pt.Predictions.from_probs({"a": [[0.5, 0.5]]}, labels=["no", "yes"]),
+            pt.Truth.from_probs([[0.5, 0.5]], labels=["no", "yess"]),
+            "Did you mean 'yes'",
+        ),
+    ],
+)
+def test_errors(predictions, truth, message):
+    with pytest.raises(pt.InputError, match=message):
+        align(predictions, truth)
