@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from probtruth.comparison.compare import compare as compare
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
@@ -40,6 +41,7 @@ _HOME = {
     "Predictions": "types",
     "Scores": "types",
     "Truth": "types",
+    "compare": "comparison.compare",
     "expected_confusion": "scoring.confusion",
     "infer_truth": "truth.infer",
     "brier_score": "scoring.proper",

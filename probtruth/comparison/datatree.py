@@ -1,0 +1,61 @@
+"""The comparison as an ArviZ DataTree with named dimensions."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def build(
+    models: Sequence[str],
+    pairs: Sequence[tuple[int, int]],
+    contrast: Float[np.ndarray, "chain draw model"],
+    stats: Mapping[str, Float[np.ndarray, "chain draw"]],
+    constant: Mapping[str, Float[np.ndarray, " model"]],
+    rank_probability: Float[np.ndarray, "model rank"],
+    population: Mapping[str, np.ndarray] | None,
+    attributes: Mapping[str, object],
+) -> "xarray.DataTree":
+    """Groups: `posterior` (contrast by model, difference by pair, and of the population of groups where there are
+    groups), `sample_stats`, `constant_data` (mean scores), `ranking` (probability of each rank for each model).
+    """
+    import xarray
+
+    chains, draws = np.arange(contrast.shape[0]), np.arange(contrast.shape[1])
+    sampled = {"chain": chains, "draw": draws}
+    names = [f"{models[a]} - {models[b]}" for a, b in pairs]
+    coords = {
+        **sampled,
+        "model": list(models),
+        "pair": names,
+        "model_a": ("pair", [models[a] for a, _ in pairs]),
+        "model_b": ("pair", [models[b] for _, b in pairs]),
+    }
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {
+        "contrast": (("chain", "draw", "model"), contrast),
+        "difference": (("chain", "draw", "pair"), contrast[..., first] - contrast[..., second]),
+    }
+    if population is not None:
+        of_groups = population["contrast"]
+        variables["population_difference"] = (("chain", "draw", "pair"), of_groups[..., first] - of_groups[..., second])
+        variables["between_group_sd"] = (("chain", "draw"), population["between"])
+    tree = {
+        "/": xarray.Dataset(attrs=dict(attributes)),
+        "/posterior": xarray.Dataset(variables, coords, dict(attributes)),
+        "/constant_data": xarray.Dataset(
+            {name: ("model", value) for name, value in constant.items()}, {"model": list(models)}
+        ),
+        "/ranking": xarray.Dataset(
+            {"rank_probability": (("model", "rank"), rank_probability)},
+            {"model": list(models), "rank": np.arange(1, len(models) + 1)},
+        ),
+    }
+    if stats:
+        of_draw = {name: (("chain", "draw"), value) for name, value in stats.items()}
+        tree["/sample_stats"] = xarray.Dataset(of_draw, sampled)
+    return xarray.DataTree.from_dict(tree)

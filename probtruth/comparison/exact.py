@@ -1,0 +1,91 @@
+"""The exact engine: the same programs by quadrature and independent draws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import brentq
+from scipy.special import logsumexp, ndtr
+
+GRID = 5.0 * (np.arange(401) / 400) ** 2
+"""Values of the between-group sd, in units of the within-group sd; dense near 0, to where HalfNormal(1) ends."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """The posterior of the hierarchy on a grid of the between-group sd: a finite mixture of normals for the centre."""
+
+    between: Float[np.ndarray, " grid"]
+    weight: Float[np.ndarray, " grid"]
+    centre: Float[np.ndarray, "grid direction"]
+    variance: Float[np.ndarray, "grid direction"]
+
+    def mixture(self, direction: Float[np.ndarray, " direction"], new_group: bool = False) -> "Mixture":
+        """The posterior of a contrast of the centre, or of the same contrast in one new group."""
+        extra = self.between**2 * (direction @ direction) if new_group else 0.0
+        return Mixture(self.weight, self.centre @ direction, np.sqrt(self.variance @ direction**2 + extra))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A finite mixture of normals."""
+
+    weight: Float[np.ndarray, " part"]
+    mean: Float[np.ndarray, " part"]
+    sd: Float[np.ndarray, " part"]
+
+    def average(self) -> float:
+        """Its mean."""
+        return float(self.weight @ self.mean)
+
+    def below(self, value: float) -> float:
+        """P(x < value)."""
+        return float(self.weight @ ndtr((value - self.mean) / self.sd))
+
+    def quantile(self, probability: float) -> float:
+        """The value that x is below with this probability."""
+        low, high = float((self.mean - 40 * self.sd).min()), float((self.mean + 40 * self.sd).max())
+        return float(
+            brentq(lambda value: self.below(value) - probability, low, high, xtol=1e-12 * max(high - low, 1e-300))
+        )
+
+
+def hierarchy(mean: Float[np.ndarray, "group direction"], variance: Float[np.ndarray, "group direction"]) -> Hierarchy:
+    """Quadrature over the between-group sd; given it, the centre is normal in every direction."""
+    between = GRID[1:] if (variance == 0).any() else GRID
+    precision = 1 / (between[:, None, None] ** 2 + variance)
+    total = 1 + precision.sum(1)
+    centre = (precision * mean).sum(1) / total
+    log = 0.5 * (np.log(precision).sum(1) - (precision * mean**2).sum(1) + total * centre**2 - np.log(total)).sum(1)
+    log = log - between**2 / 2 + np.log(np.gradient(between))
+    weight = np.exp(log - logsumexp(log))
+    return Hierarchy(between, weight / weight.sum(), centre, 1 / total)
+
+
+def draw_hierarchy(posterior: Hierarchy, shape: tuple[int, int], seed: int) -> dict[str, np.ndarray]:
+    """Independent draws of `between` and `centre`."""
+    rng = np.random.default_rng(seed)
+    part = rng.choice(len(posterior.weight), size=shape, p=posterior.weight)
+    noise = rng.standard_normal((*shape, posterior.centre.shape[1]))
+    return {
+        "between": posterior.between[part],
+        "centre": posterior.centre[part] + noise * np.sqrt(posterior.variance[part]),
+    }
+
+
+def draw_location(
+    mean: Float[np.ndarray, " model"],
+    root: Float[np.ndarray, "model direction"],
+    df: float,
+    shape: tuple[int, int],
+    seed: int,
+) -> dict[str, np.ndarray]:
+    """Independent draws of the mean contrasts."""
+    rng = np.random.default_rng(seed)
+    scale = rng.gamma(df / 2, 2 / df, size=shape)
+    innovation = rng.standard_normal((*shape, root.shape[1]))
+    return {
+        "scale": scale,
+        "innovation": innovation,
+        "contrast": mean + innovation @ root.T / np.sqrt(scale)[..., None],
+    }

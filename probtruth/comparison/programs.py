@@ -1,0 +1,37 @@
+"""The NumPyro programs: the definition of the model that both engines compute."""
+
+import jax.numpy as jnp
+import numpyro
+import numpyro.distributions as dist
+from jax import Array
+from jaxtyping import Float
+
+
+def location(mean: Float[Array, " model"], root: Float[Array, "model direction"], df: Float[Array, ""]) -> None:
+    r"""The mean contrasts mu of one population of items, given their sample mean and its covariance.
+
+    Under the prior $p(\mu, \Sigma) \propto |\Sigma|^{-q}$ on the q = K - 1 zero-sum contrasts, mu given n items is
+    multivariate t with n - 1 degrees of freedom, location m and scale S/(n(n-1)), whatever the number of models; every
+    pairwise margin is that of the paired t. Here it is written as the scale mixture of normals that it is: `scale` is
+    what remains of Sigma once its shape is integrated out, and `innovation` is mu - m in units of `root`
+    (root root' = S/(n(n-1))), which the flat prior on mu leaves standard normal.
+    """
+    scale = numpyro.sample("scale", dist.Gamma(df / 2, df / 2))
+    innovation = numpyro.sample("innovation", dist.Normal(0, 1).expand([root.shape[1]]).to_event(1))
+    numpyro.deterministic("contrast", mean + root @ innovation / jnp.sqrt(scale))
+
+
+def hierarchy(
+    mean: Float[Array, "group direction"],
+    variance: Float[Array, "group direction"],
+    basis: Float[Array, "model direction"],
+) -> None:
+    r"""The population of groups: $m_g \sim N(\theta_g, V_g)$, $\theta_g \sim N(\mu, \tau^2 I)$, theta integrated out.
+
+    All in units of the pooled within-group sd of the contrasts, on the eigenvectors of the pooled within-group
+    covariance, where every V_g is diagonal. Priors: $\mu \sim N(0, I)$, $\tau \sim HalfNormal(1)$.
+    """
+    between = numpyro.sample("between", dist.HalfNormal(1.0))
+    centre = numpyro.sample("centre", dist.Normal(0, 1).expand([mean.shape[1]]).to_event(1))
+    numpyro.sample("mean", dist.Normal(centre, jnp.sqrt(variance + between**2)).to_event(2), obs=mean)
+    numpyro.deterministic("population", basis @ centre)

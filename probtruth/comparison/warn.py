@@ -1,0 +1,61 @@
+"""What a reader must know before trusting the answer, in plain words."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from probtruth import check
+from probtruth.comparison.design import Design
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.types import Scores
+
+FEW_UNITS = 10
+
+
+def warnings_of(
+    scores: Scores, plan: Design, diagnostics: Mapping[str, object], pairs: Sequence[Mapping[str, object]]
+) -> tuple[str, ...]:
+    """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
+    said = [*_sampling(diagnostics), *plan.notes]
+    audit = scores.audit
+    if audit.dropped:
+        said.append(
+            f"{audit.dropped} items dropped for all models: {len(audit.missing)} without a prediction of every model "
+            f"({check.shortlist(audit.missing, 3) or '-'}), {len(audit.extra)} without labels "
+            f"({check.shortlist(audit.extra, 3) or '-'})"
+        )
+    for model, count in zip(scores.models, scores.n_infinite, strict=True):
+        if count:
+            row = scores.values[scores.models.index(model)]
+            items = check.shortlist([scores.items[place] for place in np.nonzero(np.isinf(row))[0]], 3)
+            said.append(
+                f"model {model!r} has an infinite score on {count} of {len(scores.items)} items "
+                f"({items}): its mean is infinite; a floor, or another rule, would be a choice of yours"
+            )
+    if scores.floor is not None:
+        said.append(f"probabilities below {scores.floor:g} were raised to it: a floored rule is not proper")
+    elif scores.proper is False:
+        said.append(f"the rule {scores.rule!r} is not proper: the true probabilities need not get the best score")
+    units = len(scores.items) if plan.clusters is None else len(np.unique(plan.clusters))
+    if units < FEW_UNITS:
+        what = "items" if plan.clusters is None else "clusters"
+        said.append(f"only {units} {what}: the answer leans on the differences being roughly normal")
+    constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
+    for row in constant:
+        if np.isfinite(float(str(row["difference"]))):
+            said.append(f"{row['a']!r} and {row['b']!r} differ by the same amount on every item: no spread to judge by")
+    return tuple(said)
+
+
+def _sampling(diagnostics: Mapping[str, object]) -> list[str]:
+    said = []
+    rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
+    if isinstance(rhat, float) and not rhat <= MAX_RHAT:
+        said.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+    if isinstance(ess, float) and not ess >= MIN_ESS:
+        said.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+    if divergences:
+        said.append(f"sampling: {divergences} divergent transitions")
+    if diagnostics["engines_agree"] is False:
+        said.append("sampling: NUTS and the closed form disagree beyond Monte Carlo error")
+    return said
