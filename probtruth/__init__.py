@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
+    from probtruth.io.annotations import read_annotations as read_annotations
+    from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.scoring import rules as rules
     from probtruth.scoring.confusion import expected_confusion as expected_confusion
     from probtruth.scoring.decomposition import decompose as decompose
@@ -53,6 +55,8 @@ _HOME = {
     "log_score_from_logits": "scoring.proper",
     "quadratic_score": "scoring.proper",
     "ranked_probability_score": "scoring.proper",
+    "read_annotations": "io.annotations",
+    "read_predictions": "io.predictions",
     "score": "scoring.score",
     "ScoringRule": "scoring.rules",
     "spherical_score": "scoring.proper",

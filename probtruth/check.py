@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from probtruth.errors import InputError
 
@@ -16,32 +16,48 @@ SUM_TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from, so that an error can point at the line of a file or the row of a frame."""
+    """Where a table came from, so that an error can point at the line of a file or the row of a frame.
+
+    Rows of a text file have a line: that of `lines` (for each row), else they follow one another from `first_line`.
+    """
 
     name: str = "the table"
     first_line: int | None = None
+    lines: Int[np.ndarray, " row"] | None = field(default=None, compare=False, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
         """The place in words: file, line (or row, counted from 1) and column."""
         words = [self.name]
         if row is not None:
-            words.append(f"row {row + 1}" if self.first_line is None else f"line {row + self.first_line}")
+            line = self.lines[row] if self.lines is not None else self.first_line and self.first_line + row
+            words.append(f"row {row + 1}" if line is None else f"line {line}")
         if column is not None:
-            words.append(f"column {column!r}")
+            words.append(f"column {quote(column)}")
         return ", ".join(words)
+
+
+LONGEST = 60
+"""How many characters of a name or cell a message shows."""
+
+
+def quote(value: object) -> str:
+    """The repr of a name or cell, shortened where it is long."""
+    text = value if isinstance(value, str) else str(value)
+    return repr(text) if len(text) <= LONGEST else f"{text[:LONGEST]!r}... ({len(text)} characters)"
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
     """`Did you mean 'x'?` where an option is close, else the list of options."""
     options = [str(option) for option in options]
-    close = get_close_matches(word, options, n=1)
+    short = [option for option in options if len(option) <= LONGEST][:1000]
+    close = get_close_matches(word, short, n=1) if len(word) <= LONGEST else []
     return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(options)}."
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:
     """The first names, quoted, and how many more there are."""
     listed = list(names)
-    text = ", ".join(repr(str(name)) for name in listed[:most])
+    text = ", ".join(map(quote, listed[:most]))
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
@@ -49,7 +65,7 @@ def one_of(value: object, options: Sequence[str], what: str) -> str:
     """The value, if it is one of the options; else an error with the nearest of them."""
     if isinstance(value, str) and value in options:
         return value
-    raise InputError(f"{what} {value!r}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
+    raise InputError(f"{what} {quote(value)}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
 
 
 def unique(names: Sequence[str], what: str) -> None:

@@ -60,11 +60,22 @@ def need(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     """Raises where a column is absent."""
     if column not in frame.columns:
         raise InputError(
-            f"no column {column!r} (columns: {check.shortlist(frame.columns, 12)})",
+            f"no column {check.quote(column)} (columns: {check.shortlist(frame.columns, 12)})",
             f"a column with the {option} names",
             f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, frame.columns)}",
             source.name,
         )
+
+
+def _flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+    """A column whose cells are single values; categories as text."""
+    import polars
+
+    need(frame, column, source, option)
+    series = frame.get_column(column)
+    if series.dtype.is_nested() or series.dtype in (polars.Binary, polars.Object):
+        raise InputError(f"a column of type {series.dtype}", "text or numbers", "Flatten it.", source.at(column=column))
+    return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
 
 
 def encode(
@@ -76,8 +87,7 @@ def encode(
     """
     import polars
 
-    need(frame, column, source, option)
-    series = frame.get_column(column)
+    series = _flat(frame, column, source, option)
     blank = series.is_null()
     if series.dtype == polars.String:
         blank = blank | (series.str.strip_chars() == "")
@@ -89,6 +99,9 @@ def encode(
             "a blank cell", f"the name of the {option}", "Fill it in or remove the row.", source.at(row, column)
         )
     distinct = series.unique(maintain_order=True)
+    if series.dtype == polars.String and (nul := distinct.str.contains("\0", literal=True)).any():
+        row = int((series == distinct[int(nul.arg_max() or 0)]).arg_max() or 0)
+        raise InputError("a NUL character", f"the name of the {option}", "Remove it.", source.at(row, column))
     codes = series.replace_strict(distinct, np.arange(len(distinct)), return_dtype=polars.Int64).to_numpy()
     names = [name_text(value) for value in distinct.to_list()]
     return codes, names
@@ -98,8 +111,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     """A column as float64; text that is not a number, and blanks, are errors that name the row."""
     import polars
 
-    need(frame, column, source, option)
-    series = frame.get_column(column)
+    series = _flat(frame, column, source, option)
     if series.dtype.is_numeric() or series.dtype == polars.Boolean:
         values = series.cast(polars.Float64)
     else:
@@ -108,7 +120,8 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        raise InputError(f"{series[row]!r}", "a number", "Check that cell.", source.at(row, column))
+        found = "a blank cell" if series[row] is None else check.quote(series[row])
+        raise InputError(found, "a number", "Check that cell.", source.at(row, column))
     return values.to_numpy()
 
 

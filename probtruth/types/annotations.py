@@ -97,7 +97,7 @@ class Annotations:
         flat = {what: positions(ordered[what], names)[codes] for what, (codes, names) in coded.items()}
         index = Index(ordered["item"], ordered["label"], ordered["annotator"])
         made = cls(flat["item"], flat["label"], flat["annotator"], np.ones(table.height, np.int64), index)
-        return made if labels is None else made.with_labels(_all_labels(labels, index.labels))
+        return made if labels is None else made.with_labels(all_labels(labels, index.labels))
 
     @classmethod
     def from_counts(
@@ -129,7 +129,8 @@ class Annotations:
         return cls(item, label, None, whole[item, label], index)
 
 
-def _all_labels(labels: Sequence[object], used: Sequence[str]) -> tuple[str, ...]:
+def all_labels(labels: Sequence[object], used: Sequence[str]) -> tuple[str, ...]:
+    """The names of all labels in order; an error where one that was used is not among them."""
     index, _, _ = Index.of_array((0, len(labels)), [], labels)
     for name in used:
         check.one_of(name, index.labels, "label")
@@ -148,6 +149,6 @@ def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.nd
         raise InputError(
             f"item {items[item[row]]!r}, annotator {annotators[annotator[row]]!r} twice ({int(same.sum())} such rows)",
             "every (item, annotator) pair once",
-            "Remove the duplicate, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
+            "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
             source.at(row),
         )

@@ -97,7 +97,8 @@ def common_items(reference: Index, other: Index, what: str) -> tuple[str, ...]:
     both = tuple(name for name in reference.items if name in there)
     if not both:
         raise InputError(
-            f"no item in common: {check.shortlist(reference.items, 3)} against {check.shortlist(other.items, 3)} in {what}",
+            f"no item in common: {check.shortlist(reference.items, 3)} "
+            f"against {check.shortlist(other.items, 3)} in {what}",
             "the same item names in both",
             "Names are compared as text ('007' is not '7'); check the item column.",
         )

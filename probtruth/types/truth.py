@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check
+from probtruth import check, frames
+from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.types.index import Index
+
+if TYPE_CHECKING:
+    import polars
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +25,7 @@ class Truth:
     annotators would answer; under `class` it is the probability that the item's one true class is that label.
     `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that
     annotator j says l where the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
+    `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`.
     """
 
     probs: Float[np.ndarray, "item label"]
@@ -32,6 +38,34 @@ class Truth:
     marginals: Float[np.ndarray, " label"] | None = None
     confusion: Float[np.ndarray, "annotator label label"] | None = None
     diagnostics: Mapping[str, object] = field(default_factory=dict)
+    annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
+    item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def annotators(self) -> "polars.DataFrame":
+        """One row for each annotator: `annotator`, then what the method says of them (in the order of the index).
+
+        `n_annotations`; `accuracy`, the expected share of their annotations that say the item's true class;
+        `information`, how much an answer tells of the class, in nats (0 for a spammer of any habit); and the method's
+        own columns, such as `ability`, with equal-tailed 95 per cent intervals `_low` and `_high` where it has them.
+
+        Errors: `InputError` where the method knows nothing of annotators.
+        """
+        if not self.annotator_results:
+            raise InputError(
+                f"truth of the method {self.method!r}, which knows nothing of annotators",
+                "truth of a method with annotators",
+                "Infer it with estimand='class' from annotations that name their annotators.",
+            )
+        columns: dict[str, object] = {"annotator": list(self.index.annotators), **self.annotator_results}
+        return frames.as_polars(columns)
+
+    def by_item(self) -> "polars.DataFrame":
+        """One row for each item: `item`, `n_votes`, `entropy` of its probabilities (nats), and the method's columns."""
+        entropy = -np.where(self.probs > 0, self.probs * np.log(np.where(self.probs > 0, self.probs, 1)), 0).sum(1)
+        columns: dict[str, object] = {"item": list(self.index.items)}
+        if self.n_votes is not None:
+            columns["n_votes"] = self.n_votes
+        return frames.as_polars({**columns, "entropy": entropy, **self.item_results})
 
     @property
     def n_items(self) -> int:

@@ -1,0 +1,99 @@
+"""Annotations from a file: one row for each annotation, or one column of counts for each label."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars
+from jaxtyping import Int
+
+from probtruth import check, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.tables import read_table
+from probtruth.io.wide import first_repeated, unnamed
+from probtruth.types import Annotations
+from probtruth.types.annotations import all_labels
+
+LARGEST = 2**53
+"""Counts from here on would not be exact."""
+
+
+def read_annotations(
+    path: object,
+    item: str = "item",
+    annotator: str = "annotator",
+    label: str = "label",
+    replicate: str = "replicate",
+    labels: Sequence[object] | None = None,
+) -> Annotations:
+    r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
+
+    The table is in long form if it has the columns `item`, `annotator` and `label` (other columns are ignored, but
+    `replicate` is used where it exists), in counts form if it has the column `item` and all others hold non-negative
+    integers: how many annotators gave the item that label.
+
+    Arguments: the names of the columns; `labels` are all the labels an item can have, where some were never used.
+
+    Errors: `InputError` names file, line and column of what cannot be used.
+
+    >>> import probtruth as pt, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> _ = path.write_text("item,cat,dog\na,3,0\nb,1,2\n")
+    >>> pt.read_annotations(path).counts().tolist()
+    [[3, 0], [1, 2]]
+    """
+    table, source = read_table(path)
+    if all(column in table.columns for column in (item, annotator, label)):
+        return Annotations.from_long(table, item, annotator, label, replicate, labels, source)
+    asked = [name for name, usual in ((annotator, "annotator"), (label, "label")) if name != usual]
+    stray = [name for name in (annotator, label) if name in table.columns]
+    found = f"the columns {check.shortlist(table.columns, 12)}"
+    if item not in table.columns or asked or stray:
+        raise _neither(found, item, annotator, label, table.columns, source)
+    names = [column for column in table.columns if column != item]
+    try:
+        counts = _counts(table, names, source)
+    except InputError as error:
+        raise _neither(
+            f"{found}, and {error.got} in {error.where}", item, annotator, label, table.columns, source
+        ) from None
+    codes, items = frames.encode(table, item, source, "item")
+    twice = first_repeated(codes)
+    if twice is not None:
+        raise InputError(
+            f"item {check.quote(items[codes[twice]])} a second time",
+            "one row of counts for each item",
+            "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label).",
+            source.at(twice, item),
+        )
+    made = Annotations.from_counts(counts, items, names, source)
+    return made if labels is None else made.with_labels(all_labels(labels, made.index.labels))
+
+
+def _neither(found: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
+    absent = next((name for name in (item, annotator, label) if name not in columns), item)
+    return InputError(
+        found,
+        f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
+        "a column of non-negative integers)",
+        f"Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label). "
+        f"{check.did_you_mean(absent, columns)}",
+        source.name,
+    )
+
+
+def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:
+    """The columns of counts as integers."""
+    if not names:
+        raise InputError("no column of counts", "one for each label", "Check the file.", source.name)
+    counts = np.empty((table.height, len(names)), np.int64)
+    for position, name in enumerate(names):
+        if not name.strip():
+            raise unnamed(source)
+        values = frames.numbers(table, name, source, "label")
+        bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
+        if bad.any():
+            row = int(bad.argmax())
+            raise InputError(check.quote(table[name][row]), "a non-negative integer", "Check it.", source.at(row, name))
+        counts[:, position] = values
+    return counts

@@ -1,0 +1,89 @@
+"""JSON lines as a table: one flat object on each line, all with the same keys."""
+
+import json
+
+import numpy as np
+import polars
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.frames import name_text
+
+Cell = str | int | float | bool | None
+
+
+class _Pairs(list[tuple[str, Cell]]):
+    """A JSON object as it is written, repeated keys and all."""
+
+
+def parse(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+    """The table of JSON lines in UTF-8, and the line of each row; blank lines are skipped.
+
+    Errors: `InputError` with the line for what is not JSON, not an object, nested, or has other keys than the first
+    object.
+    """
+    rows: list[dict[str, Cell]] = []
+    lines: list[int] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            rows.append(_object(line, f"{name}, line {number}"))
+            lines.append(number)
+            if rows[-1].keys() != rows[0].keys():
+                raise _other_keys(rows[0], rows[-1], f"{name}, line {number}")
+    if not rows or not rows[0]:
+        raise InputError("an empty file" if not rows else "an empty object", "rows", "Check the file.", name)
+    frame = polars.DataFrame([_column(key, [row[key] for row in rows]) for key in rows[0]])
+    return frame, Source(name, lines=np.array(lines))
+
+
+def _object(line: bytes, where: str) -> dict[str, Cell]:
+    """One line as a flat object."""
+    try:
+        value = json.loads(line, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        why = str(error).split(":")[0]
+        raise InputError(
+            f"text that is not JSON ({why})", "one JSON object a line", "Check that line.", where
+        ) from None
+    if not isinstance(value, _Pairs):
+        found = "a list" if isinstance(value, list) else check.quote(value)
+        raise InputError(found, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
+    row = dict(value)
+    if len(row) < len(value):
+        raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
+    for key, cell in row.items():
+        place = f"{where}, column {check.quote(key)}"
+        if isinstance(cell, list):
+            raise InputError("a nested value", "text or a number", "Flatten it: one column for each value.", place)
+        if not (_writable(key) and (not isinstance(cell, str) or _writable(cell))):
+            raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", place)
+    return row
+
+
+def _writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:
+    absent, more = [key for key in first if key not in other], [key for key in other if key not in first]
+    found = [f"no {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
+    return InputError(
+        f"an object with {' and '.join(found)}", "the keys of the first object", "Give every line the same keys.", where
+    )
+
+
+def _column(key: str, cells: list[Cell]) -> polars.Series:
+    """Cells of one type as that type; of several types, or with integers that floats cannot hold, as text."""
+    kinds = set(map(type, cells)) - {type(None)}
+    if kinds == {bool}:
+        return polars.Series(key, cells, polars.Boolean)
+    if kinds == {int} and all(cell is None or abs(cell) < 2**63 for cell in cells):  # type: ignore[arg-type]
+        return polars.Series(key, cells, polars.Int64)
+    if kinds == {float}:
+        return polars.Series(key, cells, polars.Float64)
+    return polars.Series(key, [None if cell is None else name_text(cell) for cell in cells], polars.String)

@@ -1,0 +1,69 @@
+"""Values as strict JSON: no NaN or Infinity tokens, the same bytes for the same value."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def jsonable(value: object) -> Json:
+    """The value in JSON's types: NaN and None are null, infinities the strings "inf" and "-inf".
+
+    Mappings and dataclasses keep the order of their keys; NumPy scalars and arrays, tuples and sequences are
+    converted.
+
+    Errors: `TypeError` for anything else (sets, paths, functions), which has no one written form.
+
+    >>> jsonable({"loss": float("inf"), "p": float("nan")})
+    {'loss': 'inf', 'p': None}
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, (np.generic, np.ndarray)):
+        return jsonable(value.tolist())
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return float(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, Mapping):
+        return {_key(key): jsonable(cell) for key, cell in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(cell) for cell in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: jsonable(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _key(key: object) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        return str(int(key))
+    raise TypeError(f"{type(key).__name__} cannot be a key in JSON")
+
+
+def dumps(value: object) -> str:
+    """The value as JSON text with a line end; the keys keep their order, text stays readable.
+
+    >>> print(dumps({"b": (1, 0.5), "a": float("-inf")}), end="")
+    {
+      "b": [
+        1,
+        0.5
+      ],
+      "a": "-inf"
+    }
+    """
+    plain = jsonable(value)
+    text = json.dumps(plain, allow_nan=False, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # halves of surrogate pairs, as in undecodable paths: escape them
+        text = json.dumps(plain, allow_nan=False, indent=2)
+    return text + "\n"

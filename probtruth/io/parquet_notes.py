@@ -1,0 +1,65 @@
+"""What probtruth writes into the metadata of its Parquet files, so that a table carries its meaning."""
+
+import base64
+import json
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+
+import polars
+
+from probtruth.errors import InputError
+from probtruth.io.folder import whole_file
+from probtruth.io.jsonable import dumps
+from probtruth.io.tables import read_bytes, shown
+
+KEY = "probtruth"
+SIDE_TABLE = "probtruth.table"
+
+
+def write(frame: polars.DataFrame, path: object, notes: Mapping[str, object], side: polars.DataFrame | None) -> None:
+    """Writes a Parquet file with notes (as JSON) and a second small table in its metadata, whole or not at all.
+
+    Errors: `InputError` where the extension is not `.parquet`, a file stands there that probtruth did not write, or
+    the place cannot be written.
+    """
+    if Path(str(path)).suffix.lower() != ".parquet":
+        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")
+    metadata = {KEY: dumps(notes)}
+    if side is not None:
+        metadata[SIDE_TABLE] = base64.b64encode(_bytes(side, {})).decode()
+    content = _bytes(frame, metadata)
+    with whole_file(path, lambda there: read(there) is not None) as work:
+        work.write_bytes(content)
+
+
+def read(path: object) -> tuple[dict[str, object], polars.DataFrame | None] | None:
+    """The notes and the second table of a Parquet file that probtruth wrote; None for any other file."""
+    place = Path(str(path))
+    if place.suffix.lower() != ".parquet":
+        return None
+    try:
+        metadata = polars.read_parquet_metadata(BytesIO(read_bytes(place)))
+        notes = json.loads(metadata.get(KEY, "null"))
+        if not isinstance(notes, dict):
+            return None
+        blob = metadata.get(SIDE_TABLE)
+        return notes, None if blob is None else polars.read_parquet(BytesIO(base64.b64decode(blob, validate=True)))
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, ValueError, RecursionError) as error:
+        raise damaged(str(error).split("\n")[0], place) from None
+
+
+def damaged(why: str, path: object) -> InputError:
+    """The error for metadata that says it is ours and cannot be used."""
+    return InputError(
+        f"metadata that cannot be used ({why})",
+        "a file as probtruth writes it",
+        "Write it again.",
+        shown(Path(str(path))),
+    )
+
+
+def _bytes(frame: polars.DataFrame, metadata: dict[str, str]) -> bytes:
+    stream = BytesIO()
+    frame.write_parquet(stream, metadata=metadata)
+    return stream.getvalue()

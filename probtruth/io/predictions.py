@@ -1,0 +1,92 @@
+"""Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.io import align
+from probtruth.io.wide import KINDS, WideTable, check_rows, label_difference, read_wide
+from probtruth.types import Index, Predictions
+from probtruth.types.index import common_labels, positions
+
+
+def read_predictions(
+    files: Mapping[str, object], index: Index | None = None, item: str = "item", kind: str = "probs"
+) -> Predictions:
+    r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
+
+    Each file has a column of item names and one column for each label; the order of rows and columns is free.
+
+    Arguments: `files` is {model name: path}; `index`, usually `annotations.index`, names the items and labels of the
+    reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"log_probs"` (nats) or
+    `"logits"` (the softmax of a row is taken).
+
+    Returns: the predictions on the items that all models (and the index) have; `audit` counts the others.
+
+    Errors: `InputError` names file, line and column of a cell that is not a number, NaN or negative, a row that does
+    not sum to 1, an item that stands twice, columns that are not labels, and files that do not go together.
+
+    >>> import probtruth as pt, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.csv"
+    >>> _ = path.write_text("item,cat,dog\na,0.75,0.25\nb,0.5,0.5\n")
+    >>> pt.read_predictions({"model": path}).probs.tolist()
+    [[[0.75, 0.25], [0.5, 0.5]]]
+    """
+    if not isinstance(files, Mapping):
+        raise InputError(f"{type(files).__name__}", "a dict {model name: path}", "Wrap the path: {'my model': path}.")
+    return read_predictions_pairs(list(files.items()), index, item, kind)
+
+
+def read_predictions_pairs(
+    files: Iterable[tuple[str, object]], index: Index | None = None, item: str = "item", kind: str = "probs"
+) -> Predictions:
+    """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
+    pairs = [(frames.name_text(model), path) for model, path in files]
+    if not pairs:
+        raise InputError("no model", "at least one model", "Give a file of predictions.")
+    check.one_of(kind, KINDS, "kind")
+    models = [model for model, _ in pairs]
+    check.unique(models, "model")
+    if not all(model.strip() for model in models):
+        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
+    used = None if index is None or index.positional_labels else frozenset(index.labels)
+    tables = [read_wide(path, item, used) for _, path in pairs]
+    labels = tables[0].labels
+    for model, table in zip(models, tables, strict=True):
+        _same_labels(models[0], labels, model, table)
+        if index is not None:
+            common_labels(index, Index((), table.labels), table.source.name)
+        check_rows(table, kind)
+    items, audit = align.common(models, [table.items for table in tables], index)
+    arrays = {
+        model: table.values[positions(table.items, items)][:, positions(table.labels, labels)]
+        for model, table in zip(models, tables, strict=True)
+    }
+    build = {
+        "probs": Predictions.from_probs,
+        "log_probs": Predictions.from_log_probs,
+        "logits": Predictions.from_logits,
+    }
+    return replace(build[kind](arrays, items=items, labels=labels), audit=audit)
+
+
+def _same_labels(first: str, labels: Sequence[str], model: str, table: WideTable) -> None:
+    """Raises where a file has other labels than the first."""
+    difference = label_difference(labels, table.labels)
+    if difference is not None:
+        raise InputError(
+            difference,
+            f"the labels of model {check.quote(first)}: {check.shortlist(labels)}",
+            "Give every model the same labels; drop columns that are none.",
+            f"{table.source.name} (model {check.quote(model)})",
+        )
+
+
+def model_files(pairs: Sequence[str]) -> list[tuple[str, str]]:
+    """`NAME=FILE` options as pairs, split at the last equals sign."""
+    split = [pair.rpartition("=") for pair in pairs]
+    for pair, (name, _, path) in zip(pairs, split, strict=True):
+        if not name or not path:
+            raise InputError(check.quote(pair), "NAME=FILE", "Write --predictions my_model=probs.csv.")
+    return [(name, path) for name, _, path in split]

@@ -1,0 +1,98 @@
+"""Scores as a file: one row for each item and model, in the orientation in which they were given."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars
+
+from probtruth.errors import InputError
+from probtruth.io import parquet_notes
+from probtruth.io.tables import read_table
+from probtruth.types import Scores
+
+
+def write_scores(scores: Scores, path: object) -> None:
+    """Writes scores as Parquet: `item`, `model`, `score`, and `group` and `cluster` where there are any.
+
+    The score stands in its own orientation (higher is better stays so); rule, orientation and floor are in the file's
+    metadata. What the label variance needs is not kept: read back, these are bare scores.
+
+    Errors: `InputError` where the file cannot be written.
+    """
+    n_models, n_items = scores.values.shape
+    values = -scores.values if scores.higher_is_better else scores.values
+    columns = {
+        "item": polars.Series(list(scores.items) * n_models, dtype=polars.String),
+        "model": polars.Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=polars.String),
+        "score": polars.Series(values.ravel()),
+    }
+    for what, codes, names in (
+        ("group", scores.groups, scores.group_names),
+        ("cluster", scores.clusters, scores.cluster_names),
+    ):
+        if codes is not None:
+            columns[what] = polars.Series([names[code] for code in codes.tolist()] * n_models, dtype=polars.String)
+    notes = {
+        "content": "scores",
+        "rule": scores.rule,
+        "higher_is_better": scores.higher_is_better,
+        "floor": scores.floor,
+        "proper": scores.proper,
+        "entropy": scores.entropy,
+    }
+    parquet_notes.write(polars.DataFrame(columns), path, notes, None)
+
+
+def read_scores(
+    path: object,
+    item: str = "item",
+    model: str = "model",
+    score: str = "score",
+    group: str | None = None,
+    cluster: str | None = None,
+    replicate: str | None = None,
+    higher_is_better: bool | None = None,
+) -> Scores:
+    r"""Scores from a file with one row for each item and model: any per-item metric.
+
+    Arguments: the names of the columns; `higher_is_better` says which way the score counts (no: lower is better,
+    unless the file was written by probtruth and says otherwise). Such a file's groups and clusters are used unless
+    others are named.
+
+    Errors: `InputError` names file, line and column of what cannot be used, or an orientation other than the file's.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
+    >>> _ = path.write_text("item,model,score\na,m,1\nb,m,0\n")
+    >>> read_scores(path).values.tolist()
+    [[1.0, 0.0]]
+    """
+    frame, source = read_table(path)
+    notes, _ = parquet_notes.read(path) or ({}, None)
+    own = notes.get("higher_is_better")
+    if higher_is_better is not None and own not in (None, higher_is_better):
+        raise InputError(
+            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", source.name
+        )
+    if notes:
+        group = group or ("group" if "group" in frame.columns else None)
+        cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
+    upward = own is True if higher_is_better is None else higher_is_better
+    made = Scores.from_frame(frame, item, model, score, group, cluster, replicate, upward, source)
+    if not notes or score != "score":
+        return made
+    try:
+        return replace(
+            made,
+            rule=str(notes["rule"]),
+            floor=_number(notes["floor"]),
+            entropy=_number(notes["entropy"]),
+            proper=None if notes["proper"] is None else notes["proper"] is True,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise parquet_notes.damaged(str(error), path) from None
+
+
+def _number(value: object) -> float | None:
+    """A number as JSON holds it: infinities are text."""
+    return float(value) if isinstance(value, (int, float, str)) else None

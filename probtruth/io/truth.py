@@ -1,0 +1,102 @@
+"""Soft labels as a file: the items, one column of probability for each label, and how they were made."""
+
+from dataclasses import replace
+
+import polars
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.io import parquet_notes
+from probtruth.io.wide import WideTable, check_rows, read_wide
+from probtruth.types import Truth
+
+
+def write_soft(truth: Truth, path: object) -> None:
+    """Writes a truth as Parquet: `item`, then one column of probability for each label.
+
+    Method, estimand, the model's label frequencies, and the vote shares and numbers of votes behind the labels stand
+    in the file's metadata; draws and annotators' confusion are not kept.
+
+    Errors: `InputError` where a label is called `item`, or the file cannot be written.
+    """
+    if "item" in truth.index.labels:
+        raise InputError(
+            "a label called 'item'", "other names", "Rename that label: it is the name of the items' column."
+        )
+    columns = {label: truth.probs[:, position] for position, label in enumerate(truth.index.labels)}
+    notes = {
+        "content": "soft labels",
+        "method": truth.method,
+        "estimand": truth.estimand,
+        "positional_items": truth.index.positional_items,
+        "positional_labels": truth.index.positional_labels,
+        "marginals": truth.marginals,
+    }
+    frame = polars.DataFrame({"item": polars.Series(list(truth.index.items), dtype=polars.String), **columns})
+    parquet_notes.write(frame, path, notes, _votes(truth))
+
+
+def read_soft(path: object, item: str = "item", estimand: str | None = None) -> Truth:
+    r"""Soft labels from a file: a column of item names, and one column of probability for each label.
+
+    Arguments: `item` is the column of names; `estimand` says what the rows are (`"distribution"` of opinions, the
+    default, or probabilities of the true `"class"`) where the file does not.
+
+    Errors: `InputError` names file, line and column of what is not a distribution; nothing is renormalised. An
+    `estimand` other than the file's own is an error too.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "soft.csv"
+    >>> _ = path.write_text("item,cat,dog\na,0.75,0.25\n")
+    >>> read_soft(path).probs.tolist()
+    [[0.75, 0.25]]
+    """
+    table = read_wide(path, item)
+    check_rows(table, "probs", "soft labels")
+    notes, side = parquet_notes.read(path) or ({}, None)
+    own = notes.get("estimand")
+    if estimand is not None and own not in (None, estimand):
+        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", table.source.name)
+    truth = Truth.from_probs(table.values, table.items, table.labels, estimand or str(own or "distribution"))
+    if not notes:
+        return truth
+    try:
+        return _restored(truth, table, notes, side)
+    except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
+        raise parquet_notes.damaged(str(error), path) from None
+
+
+def _votes(truth: Truth) -> polars.DataFrame | None:
+    """Vote shares (columns `0`, `1`, ... in the order of the labels) and numbers of votes, where there are any."""
+    columns = {} if truth.n_votes is None else {"n_votes": truth.n_votes}
+    if truth.shares is not None:
+        columns |= {str(position): truth.shares[:, position] for position in range(truth.shares.shape[1])}
+    return polars.DataFrame(columns) if columns else None
+
+
+def _restored(truth: Truth, table: WideTable, notes: dict[str, object], side: polars.DataFrame | None) -> Truth:
+    """The truth with what the notes know of it."""
+    if (table.items, table.labels) != (truth.index.items, truth.index.labels):
+        raise ValueError("items or labels in another order than they were written")
+    shape = truth.probs.shape
+    votes = shares = None
+    if side is not None:
+        if side.height != shape[0]:
+            raise ValueError(f"{side.height} rows of votes for {shape[0]} items")
+        if "n_votes" in side.columns:
+            votes = side["n_votes"].cast(polars.Int64).to_numpy()
+        if "0" in side.columns:
+            shares = side.select(*map(str, range(shape[1]))).cast(polars.Float64).to_numpy()
+    marginals = notes["marginals"]
+    return replace(
+        truth,
+        index=replace(
+            truth.index,
+            positional_items=notes["positional_items"] is True,
+            positional_labels=notes["positional_labels"] is True,
+        ),
+        method=str(notes["method"]),
+        shares=shares,
+        n_votes=votes,
+        marginals=None if marginals is None else check.as_floats(marginals, "label", "marginals"),
+    )
