@@ -69,6 +69,11 @@ def whole_file(path: object, ours: Callable[[Path], bool]) -> Iterator[Path]:
             discard(work)
 
 
+def check_out(out: object) -> None:
+    """Raises where `whole_folder(out)` would refuse: asked before long work, so that nothing is computed in vain."""
+    _replaceable(_place(out))
+
+
 def is_result(folder: Path) -> bool:
     """Whether a folder holds a `result.json` of probtruth and nothing but files that probtruth writes."""
     files = list(_contents(folder))

@@ -1,0 +1,194 @@
+"""The commands and their options."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="probtruth",
+    help="Which probabilistic model is better when the reference labels are uncertain.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Folder for the result; written whole or not at all.")]
+OutFile = Annotated[str, typer.Option("--out", metavar="FILE", help="File for the result.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output, and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")]
+Rope = Annotated[
+    float | None, typer.Option(metavar="X", help="Largest difference that does not matter, in units of the score.")
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 where a diagnostic fails.")]
+Engine = Annotated[str, typer.Option(metavar="nuts|exact", help="How the posterior is computed.")]
+Item = Annotated[str, typer.Option(metavar="COL", help="Column of item names.")]
+Annotator = Annotated[str, typer.Option(metavar="COL", help="Column of annotator names.")]
+Label = Annotated[str, typer.Option(metavar="COL", help="Column of labels.")]
+Replicate = Annotated[str, typer.Option(metavar="COL", help="Column that tells repeated answers apart.")]
+Method = Annotated[
+    str | None, typer.Option(metavar="METHOD", help="How the truth is inferred; `probtruth info` lists them.")
+]
+Estimand = Annotated[
+    str | None, typer.Option(metavar="E", help="distribution (of opinions) or class (one true class an item).")
+]
+Rule = Annotated[str, typer.Option(metavar="R", help="Scoring rule; `probtruth info` lists them.")]
+Floor = Annotated[
+    float | None, typer.Option(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
+]
+PredictionFiles = Annotated[
+    list[str],
+    typer.Option(
+        "--predictions", metavar="NAME=FILE", help="A model's probabilities: item, one column a label. Repeat."
+    ),
+]
+Kind = Annotated[
+    str, typer.Option("--kind", metavar="K", help="What the cells of predictions are: probs, log_probs, logits.")
+]
+Column = Annotated[
+    str | None, typer.Option("--groups", metavar="FILE:COL", help="Group (task, language, ...) of each item.")
+]
+Clusters = Annotated[
+    str | None, typer.Option("--clusters", metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
+]
+
+
+@app.command()
+def demo(out: Out = "probtruth-demo", seed: Seed = 0, json: Json = False, quiet: Quiet = False) -> None:
+    """Run the whole line on embedded data, print the verdict and write the report."""
+    from probtruth.cli import commands
+
+    commands.demo(out, seed, commands.Console(json, quiet))
+
+
+@app.command()
+def run(
+    out: Out,
+    predictions: PredictionFiles,
+    annotations: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Labels: long form, or counts per label.")
+    ] = None,
+    soft: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Soft labels instead: item, one column a label.")
+    ] = None,
+    truth: Method = None,
+    estimand: Estimand = None,
+    rule: Rule = "log",
+    floor: Floor = None,
+    groups: Column = None,
+    clusters: Clusters = None,
+    rope: Rope = None,
+    engine: Engine = "nuts",
+    strict: Strict = False,
+    seed: Seed = 0,
+    kind: Kind = "probs",
+    item: Item = "item",
+    annotator: Annotator = "annotator",
+    label: Label = "label",
+    replicate: Replicate = "replicate",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """From annotations and predictions to P(A beats B), with a report."""
+    from probtruth.cli import commands
+
+    columns = commands.Columns(item, annotator, label, replicate)
+    sources = commands.Sources(annotations, soft, predictions, kind, groups, clusters, columns)
+    options = {"method": truth, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
+    commands.run(
+        sources, {**options, "engine": engine, "strict": strict, "seed": seed}, out, commands.Console(json, quiet)
+    )
+
+
+@app.command()
+def truth(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Labels: long form, or counts per label.")],
+    method: Method = None,
+    estimand: Estimand = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the soft labels to this Parquet file.")] = None,
+    seed: Seed = 0,
+    item: Item = "item",
+    annotator: Annotator = "annotator",
+    label: Label = "label",
+    replicate: Replicate = "replicate",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
+    from probtruth.cli import commands
+
+    columns = commands.Columns(item, annotator, label, replicate)
+    commands.truth(file, columns, method, estimand, seed, out, commands.Console(json, quiet))
+
+
+@app.command()
+def score(
+    truth: Annotated[str, typer.Option(metavar="FILE", help="Soft labels, as `probtruth truth --out` writes them.")],
+    predictions: PredictionFiles,
+    out: OutFile,
+    rule: Rule = "log",
+    floor: Floor = None,
+    kind: Kind = "probs",
+    item: Item = "item",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score predictions against soft labels; writes one row for each item and model."""
+    from probtruth.cli import commands
+
+    commands.score(truth, predictions, kind, rule, floor, item, out, commands.Console(json, quiet))
+
+
+@app.command()
+def compare(
+    scores: Annotated[str, typer.Argument(metavar="SCORES", help="A table of scores: item, model, score.")],
+    out: Out,
+    item: Item = "item",
+    model: Annotated[str, typer.Option(metavar="COL", help="Column of model names.")] = "model",
+    score: Annotated[str, typer.Option(metavar="COL", help="Column of scores.")] = "score",
+    group: Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")] = None,
+    cluster: Annotated[str | None, typer.Option(metavar="COL", help="Column of clusters.")] = None,
+    replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates (seeds, repeats).")] = None,
+    higher_is_better: Annotated[
+        bool, typer.Option("--higher-is-better", help="The score is a merit, not a loss.")
+    ] = False,
+    rope: Rope = None,
+    engine: Engine = "nuts",
+    strict: Strict = False,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare models by any per-item score."""
+    from probtruth.cli import commands
+
+    columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
+    options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
+    commands.compare(scores, columns, higher_is_better, options, out, commands.Console(json, quiet))
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Annotations, predictions, soft labels or scores.")
+    ],
+    item: Item = "item",
+    annotator: Annotator = "annotator",
+    label: Label = "label",
+    replicate: Replicate = "replicate",
+    json: Json = False,
+) -> None:
+    """Validate files and print what would be used of them."""
+    from probtruth.cli import commands
+
+    commands.check(files, commands.Columns(item, annotator, label, replicate), commands.Console(json, False))
+
+
+@app.command()
+def info(json: Json = False) -> None:
+    """Print versions, devices, methods, rules and where compiled code is kept."""
+    from probtruth.cli import commands
+
+    commands.info(commands.Console(json, False))

@@ -1,0 +1,210 @@
+"""What each command does: read, call the line, print or write."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from probtruth.cli import cache
+from probtruth.cli.console import Console as Console
+from probtruth.errors import InputError
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of annotations."""
+
+    item: str
+    annotator: str
+    label: str
+    replicate: str
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The files of a run, and how to read them."""
+
+    annotations: str | None
+    soft: str | None
+    predictions: Sequence[str]
+    kind: str
+    groups: str | None
+    clusters: str | None
+    columns: Columns
+
+
+def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
+    """The line on files, and its report."""
+    from probtruth.io.folder import check_out
+
+    check_out(out)
+    if (sources.annotations is None) == (sources.soft is None):
+        raise InputError(
+            "both --annotations and --soft" if sources.soft else "neither --annotations nor --soft",
+            "one of the two",
+            "Give --annotations labels.csv (what annotators said) or --soft soft.parquet (distributions).",
+        )
+    cache.switch_on()
+    from probtruth.io.groups import read_groups
+    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.truth import read_soft
+    from probtruth.line import evaluate
+
+    columns = sources.columns
+    files = model_files(sources.predictions)
+    if len(files) < 2:
+        raise InputError(
+            f"one model only ({files[0][0]!r})", "at least two models to compare", "Repeat --predictions NAME=FILE."
+        )
+    settings = dict(options)
+    if sources.soft is not None:
+        if settings["method"] is not None:
+            raise InputError(
+                "--truth with --soft", "one of the two", "--truth says how annotations become soft labels."
+            )
+        reference: Any = read_soft(sources.soft, columns.item, settings.pop("estimand"))
+    else:
+        reference = _annotations(str(sources.annotations), columns)
+    predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
+    for what in ("group", "cluster"):
+        spec = getattr(sources, f"{what}s")
+        if spec is not None:
+            settings[f"{what}s"] = read_groups(spec, predictions.index.items, columns.item, what)
+    with console.progress("sampling") as on_progress:
+        result = evaluate(reference, predictions, **settings, on_progress=on_progress)
+    _finish(replace(result, note=note), out, console)
+
+
+def demo(out: str, seed: int, console: Console) -> None:
+    """The line on embedded data."""
+    from probtruth import demo as data
+
+    annotations, predictions = data.paths()
+    pairs = [f"{name}={path}" for name, path in predictions.items()]
+    columns = Columns("item", "annotator", "label", "replicate")
+    sources = Sources(str(annotations), None, pairs, "probs", None, None, columns)
+    console.note(data.NOTE)
+    run(sources, {"method": None, "estimand": None, "rope": 0.01, "seed": seed}, out, console, data.NOTE)
+
+
+def compare(
+    path: str, columns: Mapping[str, Any], higher: bool, options: Mapping[str, Any], out: str, console: Console
+) -> None:
+    """A comparison of bare scores, and its report."""
+    from probtruth.io.folder import check_out
+
+    check_out(out)
+    cache.switch_on()
+    from probtruth import line
+    from probtruth.comparison.compare import compare as compare_scores
+    from probtruth.io.scores import read_scores
+
+    scores = read_scores(path, **columns, higher_is_better=higher or None)
+    with console.progress("sampling") as on_progress:
+        comparison = compare_scores(scores, **options, on_progress=on_progress)
+    _finish(line.of_scores(scores, comparison), out, console)
+
+
+def truth(
+    path: str, columns: Columns, method: str | None, estimand: str | None, seed: int, out: str | None, console: Console
+) -> None:
+    """Soft labels from annotations."""
+    cache.switch_on()
+    from probtruth.io.truth import write_soft
+    from probtruth.report import terminal
+    from probtruth.truth.infer import infer_truth
+
+    annotations, gone = _annotations(path, columns).annotated()
+    if gone:
+        console.note(f"{len(gone)} items without annotations left out")
+    found = infer_truth(annotations, method=method, estimand=estimand, draws=0, seed=seed)
+    if out is not None:
+        write_soft(found, out)
+        console.note(f"soft labels of {found.n_items} items written to {out}")
+    else:
+        console.show(*terminal.truth_summary(found))
+    console.emit(terminal.truth_dict(found))
+
+
+def score(
+    path: str,
+    predictions: Sequence[str],
+    kind: str,
+    rule: str,
+    floor: float | None,
+    item: str,
+    out: str,
+    console: Console,
+) -> None:
+    """Scores of predictions against soft labels."""
+    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.scores import write_scores
+    from probtruth.io.truth import read_soft
+    from probtruth.scoring.score import score as score_predictions
+
+    reference = read_soft(path, item)
+    table = read_predictions_pairs(model_files(predictions), reference.index, item, kind)
+    scores = score_predictions(table, reference, rule=rule, floor=floor)
+    write_scores(scores, out)
+    means = {name: float(values.mean()) for name, values in zip(scores.models, scores.values, strict=True)}
+    console.note(f"scores of {len(scores.models)} models on {len(scores.items)} items written to {out}")
+    for name, mean in means.items():
+        console.show(f"{name}: {mean:.6g} mean {scores.rule} score")
+    console.emit({"rule": scores.rule, "floor": floor, "n_items": len(scores.items), "models": means})
+
+
+def check(files: Sequence[Path], columns: Columns, console: Console) -> None:
+    """Says of each file what it would be used as; the first that cannot be used is an error."""
+    from probtruth.cli.inspect import inspect_file
+
+    found = [{"file": str(path), **inspect_file(path, columns)} for path in files]
+    for row in found:
+        console.show(f"{row['file']}: " + ", ".join(f"{value}" for value in row["words"]))
+    console.emit({"files": [{key: value for key, value in row.items() if key != "words"} for row in found]})
+
+
+def info(console: Console) -> None:
+    """Versions, devices, methods and rules."""
+    import platform
+    from importlib.metadata import version
+
+    import jax
+
+    from probtruth.line import VERSIONS
+    from probtruth.scoring.rules import RULES
+    from probtruth.truth.infer import METHODS
+
+    facts = {
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
+        "devices": [str(device) for device in jax.devices()],
+        "methods": {name: method.estimand for name, method in METHODS.items()},
+        "rules": list(RULES),
+        "compilation cache": str(cache.folder() or "off"),
+    }
+    console.show(*(f"{name}: {_listed(value)}" for name, value in facts.items()))
+    console.emit(facts)
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {entry}" for name, entry in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+def _annotations(path: str, columns: Columns) -> Any:
+    from probtruth.io.annotations import read_annotations
+
+    return read_annotations(path, columns.item, columns.annotator, columns.label, columns.replicate)
+
+
+def _finish(result: Any, out: str, console: Console) -> None:
+    """Writes the report, then says the verdict."""
+    from probtruth.report import terminal
+    from probtruth.report.write import write_report
+
+    write_report(replace(result, command=shlex.join(["probtruth", *sys.argv[1:]])), out)
+    console.show(*terminal.summary(result))
+    console.note(f"report: {Path(out) / 'report.html'}")
+    console.emit(result.to_dict())

@@ -1,0 +1,50 @@
+"""What is printed where: results on standard output, progress and notes on standard error."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Console:
+    """`json`: the result as JSON on standard output and nothing else there; `quiet`: nothing on standard error."""
+
+    json: bool
+    quiet: bool
+
+    def note(self, text: str) -> None:
+        """A line on standard error."""
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+    def show(self, *renderables: Any) -> None:
+        """Rich text on standard output, unless JSON goes there."""
+        if not self.json:
+            from rich.console import Console as Rich
+
+            rich = Rich()
+            for renderable in renderables:
+                rich.print(renderable)
+
+    def emit(self, result: Mapping[str, Any]) -> None:
+        """The result as JSON, where that was asked for."""
+        if self.json:
+            from probtruth.io.jsonable import dumps
+
+            print(dumps(result))
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar on standard error, with the time left."""
+        if self.quiet:
+            yield lambda done, total: None
+            return
+        from rich.console import Console as Rich
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Rich(stderr=True)) as bar:
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,192 @@
+"""The whole line: annotations and predictions in, P(A beats B) out."""
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from probtruth import check
+from probtruth.comparison.compare import compare
+from probtruth.errors import InputError
+from probtruth.scoring.decomposition import decompose
+from probtruth.scoring.score import score
+from probtruth.truth.infer import infer_truth
+from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
+
+VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
+"""The packages whose versions a result names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Everything that a report shows. `truth`, `predictions` and `decomposition` are None for bare scores."""
+
+    truth: Truth | None
+    predictions: Predictions | None
+    scores: Scores
+    comparison: Comparison
+    decomposition: Sequence[Mapping[str, Any]] | None
+    warnings: tuple[str, ...]
+    note: str | None = None
+    command: str | None = None
+
+    @property
+    def audit(self) -> Audit:
+        """What alignment by name left out."""
+        return self.scores.audit
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `result.json`: plain values; infinities and None as Python has them."""
+        comparison, audit = self.comparison, self.audit
+        return {
+            "rule": comparison.rule,
+            "truth": _of_truth(self.truth),
+            "models": [dict(row) for row in comparison.ranks],
+            "pairwise": [dict(row) for row in comparison.pairs],
+            "estimand": comparison.estimand,
+            "uncertainty": dict(comparison.uncertainty),
+            "rope": comparison.rope,
+            "higher_is_better": comparison.higher_is_better,
+            "groups": {name: [dict(row) for row in rows] for name, rows in comparison.group_results.items()},
+            "companions": [dict(row) for row in comparison.companions],
+            "audit": {
+                "missing": len(audit.missing),
+                "extra": len(audit.extra),
+                "dropped": audit.dropped,
+                "by_model": [{"model": m, "missing": missing, "extra": extra} for m, missing, extra in audit.by_model],
+            },
+            "diagnostics": dict(comparison.diagnostics),
+            "warnings": list(self.warnings),
+            "settings": dict(comparison.settings),
+            "seed": comparison.seed,
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
+        }
+
+
+def evaluate(
+    reference: Annotations | Truth,
+    predictions: Predictions,
+    *,
+    method: str | None = None,
+    estimand: str | None = None,
+    rule: object = "log",
+    floor: float | None = None,
+    groups: object = None,
+    clusters: object = None,
+    weights: object = None,
+    engine: str = "nuts",
+    rope: float | None = None,
+    seed: int = 0,
+    strict: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """From annotations (or soft labels) and predictions to the comparison of the models.
+
+    Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
+    or a `Truth`; `rule` and `floor` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the
+    order of the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
+
+    Returns: a `Result` with the truth, the scores, the comparison and the warnings.
+
+    Errors: `InputError` for input that cannot be used; `PosteriorError` where the data support no answer.
+
+    >>> import probtruth as pt
+    >>> votes = pt.Annotations.from_counts([[4, 1], [0, 5], [2, 3], [5, 0]])
+    >>> models = {"a": [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.9, 0.1]], "b": [[0.6, 0.4]] * 4}
+    >>> result = pt.evaluate(votes, pt.Predictions.from_probs(models), engine="exact")
+    >>> result.comparison.ranking()["model"].to_list()
+    ['a', 'b']
+    """
+    if not isinstance(predictions, Predictions):
+        raise InputError(
+            f"{type(predictions).__name__}", "Predictions", "Use Predictions.from_probs or read_predictions."
+        )
+    if len(predictions.models) < 2:
+        raise InputError(
+            f"one model only ({check.shortlist(predictions.models)})", "at least two to compare", "Add another model."
+        )
+    if not isinstance(reference, Annotations | Truth):
+        raise InputError(
+            f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
+        )
+    of_item = _by_item(groups, reference.index.items), _by_item(clusters, reference.index.items)
+    reference, predictions = _annotated(reference, predictions)
+    truth = _truth(reference, predictions, method, estimand, seed)
+    scores = score(predictions, truth, rule=rule, floor=floor)
+    comparison = compare(
+        scores, *of_item, weights=weights, engine=engine, rope=rope, seed=seed, strict=strict, on_progress=on_progress
+    )
+    parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
+    return Result(truth, predictions, scores, comparison, parts, (*comparison.warnings, *_of_method(truth)))
+
+
+def of_scores(scores: Scores, comparison: Comparison) -> Result:
+    """A result from bare scores, which has no labels and no predictions."""
+    return Result(None, None, scores, comparison, None, comparison.warnings)
+
+
+def _truth(
+    reference: Annotations | Truth, predictions: Predictions, method: str | None, estimand: str | None, seed: int
+) -> Truth:
+    if isinstance(reference, Truth):
+        if method is not None or estimand not in (None, reference.estimand):
+            raise InputError(
+                f"method {method!r} and estimand {estimand!r} with a truth that is given",
+                "neither: the truth has its own",
+                "Leave them out, or give annotations.",
+            )
+        return reference
+    named = not (predictions.index.positional_labels or reference.index.positional_labels)
+    if named and set(predictions.index.labels) >= set(reference.index.labels):
+        reference = reference.with_labels(predictions.index.labels)
+    return infer_truth(reference, method=method, estimand=estimand, seed=seed)
+
+
+def _annotated(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
+    """Without the items that nobody annotated; predictions matched by position get the reference's names first."""
+    if isinstance(reference, Truth):
+        return reference, predictions
+    kept, gone = reference.annotated()
+    index = predictions.index
+    if gone and (reference.index.positional_items or index.positional_items):
+        check.length(len(index.items), reference.n_items, "items in the predictions")
+        names = index.items if reference.index.positional_items else reference.index.items
+        index = replace(index, items=names, positional_items=False)
+        kept_names = tuple(name for name, old in zip(names, reference.index.items, strict=True) if old not in set(gone))
+        kept = replace(kept, index=replace(kept.index, items=kept_names, positional_items=False))
+    return kept, replace(predictions, index=index)
+
+
+def _by_item(given: object, items: Sequence[str]) -> object:
+    """Names in the order of the reference's items as a mapping, since items may be dropped on the way."""
+    if given is None or isinstance(given, Mapping):
+        return given
+    names = np.asarray(given).ravel().tolist()
+    check.length(len(names), len(items), "items with a group or cluster")
+    return dict(zip(items, names, strict=True))
+
+
+def _of_truth(truth: Truth | None) -> dict[str, object] | None:
+    if truth is None:
+        return None
+    return {
+        "method": truth.method,
+        "estimand": truth.estimand,
+        "n_items": truth.n_items,
+        "n_annotators": len(truth.index.annotators) or None,
+        "n_labels": len(truth.index.labels),
+    }
+
+
+def _of_method(truth: Truth) -> tuple[str, ...]:
+    said = []
+    if truth.method == "majority":
+        said.append(
+            "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
+        )
+    if truth.diagnostics.get("converged") is False:
+        said.append(f"{truth.method} did not converge in {truth.diagnostics.get('n_iterations')} iterations")
+    return tuple(said)
