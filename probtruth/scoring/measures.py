@@ -27,22 +27,38 @@ def measure_names(labels: tuple[str, ...]) -> tuple[Measure, ...]:
     return tuple(names)
 
 
+def first_place(metric: str, n_labels: int) -> int:
+    """Where the first label of a metric stands among the measures."""
+    return 1 + METRICS.index(metric) * (n_labels + len(AVERAGES))
+
+
+def label_places(metric: str, n_labels: int) -> slice:
+    """Where the labels of a metric stand among the measures."""
+    start = first_place(metric, n_labels)
+    return slice(start, start + n_labels)
+
+
+def average_place(metric: str, average: str, n_labels: int) -> int:
+    """Where an average of a metric stands among the measures."""
+    return first_place(metric, n_labels) + n_labels + AVERAGES.index(average)
+
+
 def measure(
-    counts: Float[np.ndarray, "*batch label response"],
+    right: Float[np.ndarray, "*batch label"],
+    of_label: Float[np.ndarray, "*batch label"],
+    of_response: Float[np.ndarray, "*batch label"],
 ) -> tuple[Float[np.ndarray, "*batch measure"], Float[np.ndarray, "*batch measure"]]:
     """The measures of each table, NaN where one is 0/0, and how many labels were undefined behind each number.
 
-    With true positives TP, label totals T (rows), response totals R (columns) and the total N: precision TP/R, recall
-    TP/T, specificity (N - T - R + TP)/(N - T), F 2TP/(T + R). Macro is the mean over the labels that are defined,
-    weighted the mean weighted by T over them, micro the ratio of the sums over labels.
+    With true positives TP (the diagonal), label totals T (rows), response totals R (columns) and the total N: precision
+    TP/R, recall TP/T, specificity (N - T - R + TP)/(N - T), F 2TP/(T + R). Macro is the mean over the labels that are
+    defined, weighted the mean weighted by T over them, micro the ratio of the sums over labels.
     """
-    right = np.diagonal(counts, axis1=-2, axis2=-1)
-    of_label, of_response = counts.sum(-1), counts.sum(-2)
     total = of_label.sum(-1, keepdims=True)
     parts = {
         "precision": (right, of_response),
         "recall": (right, of_label),
-        "specificity": (total - of_label - of_response + right, total - of_label),
+        "specificity": (np.maximum(total - of_label - of_response + right, 0), total - of_label),
         "f": (2 * right, of_label + of_response),
     }
     accuracy = ratio(right.sum(-1, keepdims=True), total)
@@ -62,10 +78,56 @@ def measure(
     return np.concatenate(values, -1), np.concatenate(undefined, -1)
 
 
+def measure_table(
+    counts: Float[np.ndarray, "*batch label response"],
+) -> tuple[Float[np.ndarray, "*batch measure"], Float[np.ndarray, "*batch measure"]]:
+    """`measure` of whole tables, rows = labels, columns = responses."""
+    return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
+
+
 def ratio(
     above: Float[np.ndarray, "*batch value"], below: Float[np.ndarray, "*batch #value"]
 ) -> Float[np.ndarray, "*batch value"]:
     """above / below, NaN where below is not positive."""
     fine = below > 0
     value: np.ndarray = np.where(fine, above / np.where(fine, below, 1.0), np.nan)
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known of each measure: its value, spread and 95 per cent interval, and the error of the value."""
+
+    value: Float[np.ndarray, "model measure"]
+    undefined: Float[np.ndarray, "model measure"]
+    sd: Float[np.ndarray, "model measure"]
+    low: Float[np.ndarray, "model measure"]
+    high: Float[np.ndarray, "model measure"]
+    mc_error: Float[np.ndarray, "model measure"]
+
+
+def summarise(
+    values: Float[np.ndarray, "draw model measure"], undefined: Float[np.ndarray, "draw model measure"]
+) -> Summary:
+    """Mean, sd and equal-tailed 95 per cent interval over the draws in which a measure is defined."""
+    defined = ~np.isnan(values)
+    number = defined.sum(0).astype(np.float64)
+    filled = np.where(defined, values, 0.0)
+    mean = ratio(filled.sum(0), number)
+    squares = (np.where(defined, values - np.where(number > 0, mean, 0.0), 0.0) ** 2).sum(0)
+    sd = np.sqrt(ratio(squares, number - 1))
+    ordered = np.sort(values, axis=0)  # NaN last
+    low, high = (_quantile(ordered, number, level) for level in (0.025, 0.975))
+    return Summary(mean, undefined.mean(0), sd, low, high, ratio(sd, np.sqrt(number)))
+
+
+def _quantile(
+    ordered: Float[np.ndarray, "draw model measure"], number: Float[np.ndarray, "model measure"], level: float
+) -> Float[np.ndarray, "model measure"]:
+    """The quantile of the first `number` sorted values, by linear interpolation."""
+    place = level * np.maximum(number - 1, 0)
+    below = np.floor(place).astype(np.intp)
+    above = np.minimum(below + 1, np.maximum(number - 1, 0).astype(np.intp))
+    left, right = (np.take_along_axis(ordered, where[None], 0)[0] for where in (below, above))
+    value: np.ndarray = left + (right - left) * (place - below)
     return value

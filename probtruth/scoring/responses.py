@@ -12,7 +12,7 @@ RESPONSES = ("sample", "argmax", "threshold")
 
 
 def response_probs(
-    log_probs: Float[np.ndarray, "model item label"], response: object, threshold: object = None
+    log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
 ) -> Float[np.ndarray, "model item label"]:
     """The probability of each answer: the model's distribution itself, or 1 at the label that it decides for.
 
@@ -20,7 +20,6 @@ def response_probs(
     number for two labels (the second label is the answer where its probability is at least that), or one number for
     each label (the answer is the label of greatest probability divided by threshold).
     """
-    check.one_of(response, RESPONSES, "response")
     if response != "threshold" and threshold is not None:
         raise InputError(
             f"threshold {threshold!r} with response {response!r}",
