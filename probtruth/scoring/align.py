@@ -18,13 +18,13 @@ from probtruth.types.truth import Truth
 class Aligned:
     """The same items and labels on both sides.
 
-    `reference` is the centre of every score: the unsmoothed vote shares where the estimand is the distribution of
+    `truth` is the centre of every score: the unsmoothed vote shares where the estimand is the distribution of
     opinions and there are votes, else the probabilities of the truth. `rows` and `columns` are where the truth's items
     and labels stand; labels that the truth does not know have probability 0.
     """
 
     log_probs: Float[np.ndarray, "model item label"]
-    reference: Float[np.ndarray, "item label"]
+    truth: Float[np.ndarray, "item label"]
     shares: Float[np.ndarray, "item label"] | None
     n_votes: Int[np.ndarray, " item"] | None
     models: tuple[str, ...]
@@ -52,13 +52,13 @@ def align(predictions: object, truth: object) -> Aligned:
     if not isinstance(predictions, Predictions):
         raise InputError(
             f"predictions of type {type(predictions).__name__}",
-            "Predictions",
+            "a probtruth.Predictions",
             "Make it with Predictions.from_probs({'a': probs, ...}); the predictions come first, then the truth.",
         )
     if not isinstance(truth, Truth):
         raise InputError(
             f"truth of type {type(truth).__name__}",
-            "Truth",
+            "a probtruth.Truth",
             "Make it with infer_truth(annotations), Truth.from_probs(probs) or Truth.from_labels(labels, n_labels=K).",
         )
     ours, theirs = truth.index, predictions.index

@@ -1,0 +1,89 @@
+"""Arithmetic on the simplex that survives its edges: logarithms, expectations and relative entropies.
+
+`0 * log 0` and `0 * inf` are 0 in value and in gradient; anything else that is infinite stays infinite. XLA on CPU
+reads a subnormal number as 0, so its logarithm is taken from the bits.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jaxtyping import Float, Real
+
+Values = Real[Array | np.ndarray, "..."]
+
+NEAR = 0.5
+"""Relative distance below which differences of logarithms are computed from differences of their arguments."""
+
+_ODD = tuple(1.0 / (2 * n + 3) for n in range(16, -1, -1))
+
+
+def as_floats(*arrays: Values) -> tuple[Array, ...]:
+    """The arrays as JAX arrays of one floating type, the widest of them (float32 unless JAX's x64 is on)."""
+    made = [jnp.asarray(array) for array in arrays]
+    dtype = jnp.result_type(*made)
+    if not jnp.issubdtype(dtype, jnp.floating):
+        dtype = jnp.result_type(float)
+    return tuple(array.astype(dtype) for array in made)
+
+
+@jax.custom_jvp
+def log(probs: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Natural logarithm, right for subnormal numbers too; `log 0 = -inf`."""
+    kind = np.finfo(probs.dtype)
+    subnormal = probs < kind.tiny
+    bits = lax.bitcast_convert_type(probs, jnp.dtype(f"int{kind.bits}")).astype(probs.dtype)
+    unit = np.asarray((kind.minexp - kind.nmant) * np.log(2.0), probs.dtype)
+    return jnp.log(jnp.where(subnormal, bits, probs)) + jnp.where(subnormal, unit, jnp.zeros_like(unit))
+
+
+@log.defjvp
+def _log_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    return log(primals[0]), tangents[0] / primals[0]
+
+
+def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
+    """`weights * log(probs)`, 0 in value and in both gradients where the weight is 0."""
+    return weights * log(jnp.where(weights != 0, probs, jnp.ones_like(probs)))
+
+
+def expectation(
+    weights: Float[Array, "*#batch label"], values: Float[Array, "*#batch label"]
+) -> Float[Array, "*batch"]:
+    """Sum over the labels of weight times value; a weight of 0 takes nothing, not even of an infinite value."""
+    return (weights * jnp.where(weights != 0, values, jnp.zeros_like(values))).sum(-1)
+
+
+def entropy_terms(probs: Float[Array, "..."]) -> Float[Array, "..."]:
+    """`-p log p` of each entry (nats), 0 at 0."""
+    return -weighted_log(probs, probs)
+
+
+def relative_entropy_terms(truth: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
+    """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close.
+
+    Formula: where |p - t| < t/2, with x = (p - t)/t and r = x/(2 + x), the term is t (x - log(1 + x)) and
+    x - log(1 + x) = r (x - 2 r^2 (1/3 + r^2/5 + r^4/7 + ...)), in which nothing cancels.
+    """
+    return _relative_entropy(truth, probs, weighted_log(truth, probs))
+
+
+def relative_entropy_terms_from_log(truth: Float[Array, "..."], log_probs: Float[Array, "..."]) -> Float[Array, "..."]:
+    """As `relative_entropy_terms`, from log-probabilities: finite where the probability itself underflows."""
+    weighted = truth * jnp.where(truth != 0, log_probs, jnp.zeros_like(log_probs))
+    return _relative_entropy(truth, jnp.exp(log_probs), weighted)
+
+
+def _relative_entropy(truth: Array, probs: Array, weighted: Array) -> Array:
+    near = jnp.abs(probs - truth) < NEAR * truth
+    x = jnp.where(near, probs - truth, 0) / jnp.where(near, truth, 1)
+    r = x / (2 + x)
+    close = truth * r * (x - 2 * r * r * jnp.polyval(jnp.asarray(_ODD, x.dtype), r * r))
+    apart = weighted_log(truth, truth) - jnp.where(near, 0, weighted) + probs - truth
+    return jnp.where(near, close, apart)
+
+
+def normalised_log(logits: Real[Array | np.ndarray, "*batch label"]) -> Float[Array, "*batch label"]:
+    """Log-probabilities of a softmax over the labels (nats)."""
+    (floats,) = as_floats(logits)
+    return jax.nn.log_softmax(floats, axis=-1)

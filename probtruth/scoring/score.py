@@ -1,0 +1,98 @@
+"""(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
+
+from functools import partial
+
+import jax
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+
+from probtruth.errors import InputError
+from probtruth.kernels import simplex
+from probtruth.scoring.align import align
+from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.types.scores import Scores
+
+
+def score(predictions: object, truth: object, rule: object = "log", floor: object = None) -> Scores:
+    """The expected loss of every model on every item when the label is drawn from the truth.
+
+    Formula: sum_k t_k loss(p, k). Under the estimand `distribution` t is the unsmoothed vote share of the item where
+    there are votes (unbiased, whatever the number of votes), else the given probabilities; under `class` it is the
+    posterior probability of each class. Items are matched by name; items that one side lacks are dropped for all
+    models and stand in the audit.
+
+    Arguments: `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every probability
+    below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
+
+    Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite.
+
+    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), or no item in common.
+
+    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4]], "b": [[0.9, 0.1]]})
+    >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
+    [[0.6325], [0.7645]]
+    """
+    chosen = get_rule(rule)
+    aligned = align(predictions, truth)
+    check_labels(chosen, len(aligned.labels))
+    least = check_floor(floor, len(aligned.labels))
+    with jax.enable_x64(True):
+        parts = _losses(chosen, floored(aligned.log_probs, least), aligned.truth)
+        values, label_values, entropy = map(np.asarray, parts)
+    return Scores(
+        values,
+        aligned.models,
+        aligned.items,
+        chosen.name,
+        floor=least,
+        proper=chosen.proper and least is None,
+        entropy=float(entropy.mean()),
+        label_values=label_values,
+        shares=aligned.shares,
+        n_votes=aligned.n_votes,
+        audit=aligned.audit,
+    )
+
+
+def check_floor(floor: object, n_labels: int) -> float | None:
+    """The floor as a number, or None where there is none.
+
+    Errors: `InputError` for a floor that is not between 0 and 1/K, exclusive.
+    """
+    if floor is None:
+        return None
+    number = isinstance(floor, (int, float, np.floating)) and not isinstance(floor, bool)
+    if not number or not 0 < float(floor) < 1 / n_labels:  # type: ignore[arg-type]
+        raise InputError(
+            f"floor {floor!r}",
+            f"a probability above 0 and below 1/K = {1 / n_labels:g} for {n_labels} labels",
+            "Leave the floor out to keep infinite losses infinite.",
+        )
+    return float(floor)  # type: ignore[arg-type]
+
+
+def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -> Float[np.ndarray, "*batch label"]:
+    """The log-probabilities in float64, those below the floor replaced by it."""
+    logs: np.ndarray = log_probs.astype(np.float64)
+    return logs if floor is None else np.maximum(logs, np.log(floor))
+
+
+def check_labels(rule: ScoringRule, n_labels: int) -> None:
+    """Raises where the rule is defined for another number of labels."""
+    if rule.n_labels not in (None, n_labels):
+        raise InputError(
+            f"{n_labels} labels", f"{rule.n_labels} labels for the rule {rule.name!r}", "Choose a rule for any number."
+        )
+
+
+@partial(jax.jit, static_argnums=0)
+def _losses(
+    rule: ScoringRule, log_probs: Float[np.ndarray | Array, "model item label"], truth: np.ndarray | Array
+) -> tuple[Array, Array, Array]:
+    logs, weights = simplex.as_floats(log_probs, truth)
+    label_values = rule.per_label_from_log(logs)
+    return simplex.expectation(weights, label_values), label_values, rule.entropy(weights)

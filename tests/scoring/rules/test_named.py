@@ -1,0 +1,120 @@
+import jax
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probtruth as pt
+from probtruth.scoring.rules import RULES
+
+ROUNDING = 1e-12
+"""Relative and absolute error of sums of up to ten terms in float64."""
+
+
+def x64(function, *arrays):
+    with jax.enable_x64(True):
+        return np.asarray(jax.jit(function)(*arrays))
+
+
+def table(seed=0, items=20, labels=4):
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(labels) / 2, items), rng.dirichlet(np.ones(labels) / 2, items)
+
+
+# Reference
+
+
+def test_quadratic_on_both_sides_of_the_decomposition():
+    # Chakraborty et al. (2015), Equation 11, at truth (.7, .3), forecast (.5, .5): -.5 = -.58 + .08
+    truth, probs = np.array([0.7, 0.3]), np.array([0.5, 0.5])
+    rule = pt.rules.quadratic
+    parts = [float(x64(f, *a)) for f, a in ((rule.expected, (probs, truth)), (rule.entropy, (truth,)))]
+    np.testing.assert_allclose([*parts, x64(rule.divergence, truth, probs)], [-0.5, -0.58, 0.08], rtol=ROUNDING)
+
+
+def test_spherical_divergence_is_length_times_one_minus_cosine():
+    truth, probs = np.array([0.7, 0.3]), np.array([0.6, 0.4])
+    length, other = np.sqrt(0.58), np.sqrt(0.52)
+    cosine = (0.42 + 0.12) / (length * other)
+    np.testing.assert_allclose(x64(pt.rules.spherical.divergence, truth, probs), length * (1 - cosine), rtol=1e-10)
+
+
+# Properties
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**31), labels=st.sampled_from([2, 3, 7]))
+def test_expected_is_entropy_plus_divergence_and_the_mean_of_the_losses(rule, seed, labels):
+    probs, truth = table(seed, 20, labels)
+    expected = x64(rule.expected, probs, truth)
+    divergence = x64(rule.divergence, truth, probs)
+    np.testing.assert_allclose(expected, x64(rule.entropy, truth) + divergence, rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(expected, (truth * x64(rule.per_label, probs)).sum(1), rtol=ROUNDING, atol=ROUNDING)
+    logs = np.log(probs)
+    np.testing.assert_allclose(expected, x64(rule.expected_from_log, logs, truth), rtol=ROUNDING, atol=ROUNDING)
+    np.testing.assert_allclose(divergence, x64(rule.divergence_from_log, truth, logs), rtol=1e-9, atol=ROUNDING)
+    assert (divergence >= 0).all()
+    low, high = rule.range_for(labels)
+    losses = x64(rule.per_label, probs)
+    assert low <= losses.min() + ROUNDING
+    assert losses.max() <= high + ROUNDING
+
+
+@pytest.mark.parametrize("name", ["log", "brier", "quadratic", "spherical", "ranked-probability"])
+def test_divergence_of_close_distributions_keeps_its_digits_in_float32(name):
+    # p = t (1 + d): the quadratic term of the divergence, in float64 with exact differences
+    truth = np.array([0.5, 0.25, 0.25], np.float32)
+    probs = (truth + np.array([2.0**-14, -(2.0**-14), 0], np.float32)).astype(np.float32)
+    rule = RULES[name]
+    exact = x64(rule.divergence, truth.astype(float), probs.astype(float))
+    ours = float(rule.divergence(truth, probs))
+    naive = float(rule.expected(probs, truth)) - float(rule.entropy(truth))
+    np.testing.assert_allclose(ours, exact, rtol=1e-5)  # a few units of float32 rounding
+    assert abs(naive - exact) > 0.01 * exact, "subtraction was expected to lose the digits"
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_losses_at_the_corners_are_the_range(rule):
+    losses = x64(rule.per_label, np.eye(3))
+    low, high = rule.range_for(3)
+    assert losses.min() == low
+    assert losses.max() == (high if rule.name != "quadratic" else 1.0)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_jit_vmap_and_grad(rule, dtype):
+    probs, truth = (array.astype(dtype) for array in table())
+    close = 1e-4 if dtype == np.float32 else 1e-10  # divergences of order .1 at a few units of rounding
+    with jax.enable_x64(dtype == np.float64):
+        calls = [(rule.expected, probs, truth), (rule.divergence, truth, probs)]
+        calls += [(rule.entropy, truth), (rule.per_label, probs), (rule.per_label_from_log, np.log(probs))]
+        for function, *arrays in calls:
+            eager = function(*arrays)
+            assert eager.dtype == dtype
+            np.testing.assert_allclose(jax.jit(function)(*arrays), eager, rtol=close, atol=close)
+            np.testing.assert_allclose(jax.vmap(function)(*arrays), eager, rtol=close, atol=close)
+        assert np.isfinite(jax.grad(lambda p: rule.expected(p, truth).sum())(probs)).all()
+        assert np.isfinite(jax.grad(lambda p: rule.divergence(truth, p).sum())(probs)).all()
+
+
+# Flags and errors
+
+
+def test_flags():
+    flags = {rule.name: (rule.proper, rule.strictly_proper, rule.local) for rule in RULES.values()}
+    assert flags["log"] == (True, True, True)
+    assert flags["brier"] == flags["spherical"] == flags["ranked-probability"] == (True, True, False)
+    assert flags["zero-one"] == (True, False, False)
+    assert flags["linear"] == (False, False, True)
+    assert all("doi:" in rule.source for rule in RULES.values())
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [("brierr", "Did you mean 'brier'"), (3, "rule of type int"), ("", "expected one of 'log'")],
+)
+def test_unknown_rule(rule, message):
+    with pytest.raises(pt.InputError, match=message):
+        pt.rules.get_rule(rule)

@@ -1,0 +1,120 @@
+import doctest
+
+import jax
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.scoring import score as module
+
+ROUNDING = 1e-12
+"""Float64 sums of a few terms."""
+PUBLISHED = 1e-6
+"""Six digits are given."""
+
+# Reference
+
+
+def test_sums_over_real_data(chaosnli):
+    # direct sums over the files, given with the data
+    predictions, truth = chaosnli
+    scores = pt.score(predictions, truth)
+    assert scores.models == ("bert_0", "bert_1", "roberta_0", "roberta_1", "roberta_2")
+    assert scores.label_values.shape == (5, 1514, 3)
+    np.testing.assert_allclose(
+        scores.values.mean(1), [1.216433, 1.021755, 1.170444, 1.056448, 1.143483], atol=PUBLISHED
+    )
+    np.testing.assert_allclose(scores.entropy, 0.553141, atol=PUBLISHED)
+    brier = pt.score(predictions, truth, rule="brier")
+    np.testing.assert_allclose(brier.values.mean(1), [0.589959, 0.539733, 0.559022, 0.540386, 0.560246], atol=PUBLISHED)
+
+
+def test_fields_by_hand():
+    predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0, 1]], "b": [[0.25, 0.75], [0.5, 0.5]]})
+    scores = pt.score(predictions, pt.Truth.from_labels(np.array([1, 0]), n_labels=2))
+    np.testing.assert_allclose(scores.values, [[np.log(2), np.inf], [-np.log(0.75), np.log(2)]], rtol=ROUNDING)
+    np.testing.assert_array_equal(scores.n_infinite, [1, 0])
+    np.testing.assert_array_equal(scores.label_values[0, 1], [np.inf, 0])
+    assert (scores.rule, scores.floor, scores.proper, scores.entropy) == ("log", None, True, 0)
+    assert scores.values.dtype == np.float64
+    assert scores.shares is None
+    assert not jax.config.jax_enable_x64
+
+
+def test_centre_is_the_unsmoothed_share_for_opinions_and_the_posterior_for_a_class():
+    index = pt.Truth.from_probs([[0.5, 0.5]]).index
+    shares, probs, votes = np.array([[1.0, 0.0]]), np.array([[0.75, 0.25]]), np.array([2])
+    predictions = pt.Predictions.from_probs({"a": [[1.0, 0.0]]})
+    for estimand, value, entropy in (("distribution", 0, 0), ("class", np.inf, -np.log(0.75) * 0.75 + np.log(4) / 4)):
+        truth = pt.Truth(probs, index, estimand, "dirichlet", shares=shares, n_votes=votes)
+        scores = pt.score(predictions, truth)
+        assert scores.values[0, 0] == value
+        np.testing.assert_allclose(scores.entropy, entropy, rtol=ROUNDING, atol=ROUNDING)
+        np.testing.assert_array_equal(scores.shares, shares)
+        np.testing.assert_array_equal(scores.n_votes, votes)
+
+
+def test_log_probabilities_never_pass_through_probabilities():
+    predictions = pt.Predictions.from_logits({"a": [[0.0, -2000.0]]})
+    assert pt.score(predictions, pt.Truth.from_labels(np.array([1]), n_labels=2)).values[0, 0] == 2000
+
+
+def test_items_and_labels_meet_by_name_and_the_audit_counts():
+    truth = pt.Truth.from_probs([[0.2, 0.8], [0.5, 0.5]], items=["x", "y"], labels=["no", "yes"])
+    predictions = pt.Predictions.from_probs(
+        {"a": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]}, items=["w", "x"], labels=["no", "maybe", "yes"]
+    )
+    scores = pt.score(predictions, truth)
+    assert scores.items == ("x",)
+    np.testing.assert_allclose(scores.values, [[-0.2 * np.log(0.3) - 0.8 * np.log(0.4)]], rtol=ROUNDING)
+    assert (scores.audit.missing, scores.audit.extra) == (("y",), ("w",))
+
+
+# Floor
+
+
+def test_floor_is_recorded_and_flagged():
+    predictions = pt.Predictions.from_probs({"a": [[0.0, 1.0]]})
+    truth = pt.Truth.from_labels(np.array([0]), n_labels=2)
+    scores = pt.score(predictions, truth, floor=0.01)
+    np.testing.assert_allclose(scores.values, [[-np.log(0.01)]], rtol=ROUNDING)
+    assert (scores.floor, scores.proper) == (0.01, False)
+
+
+def test_a_floor_makes_a_proper_rule_improper():
+    # true probability .02, floor .03: a report of 0 beats the truth
+    truth = pt.Truth.from_probs([[0.02, 0.98]])
+    predictions = pt.Predictions.from_probs({"honest": [[0.02, 0.98]], "zero": [[0.0, 1.0]]})
+    honest, zero = pt.score(predictions, truth, floor=0.03).values[:, 0]
+    assert zero < honest
+    honest, zero = pt.score(predictions, truth).values[:, 0]
+    assert honest < zero == np.inf
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "lgo"}, "Did you mean 'log'"),
+        ({"floor": 0.5}, "above 0 and below 1/K = 0.5"),
+        ({"floor": 0.0}, "got floor 0.0"),
+        ({"floor": "no"}, "got floor 'no'"),
+        ({"floor": float("nan")}, "got floor nan"),
+    ],
+)
+def test_errors(options, message):
+    predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5]]})
+    with pytest.raises(pt.InputError, match=message):
+        pt.score(predictions, pt.Truth.from_probs([[0.5, 0.5]]), **options)
+
+
+def test_arguments_in_the_wrong_order():
+    predictions, truth = pt.Predictions.from_probs({"a": [[0.5, 0.5]]}), pt.Truth.from_probs([[0.5, 0.5]])
+    with pytest.raises(pt.InputError, match="predictions come first"):
+        pt.score(truth, predictions)
+
+
+def test_examples_run():
+    assert doctest.testmod(module).failed == 0
