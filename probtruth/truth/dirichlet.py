@@ -6,15 +6,14 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, polygamma, psi
 
 from probtruth.errors import InputError
-from probtruth.truth.fit import Fit, dirichlet_draws
+from probtruth.truth.fit import Fit, Request, dirichlet_draws
 from probtruth.truth.flat import positive_row
-from probtruth.types import Annotations
 
 CONCENTRATION_SPREAD = 2.0
 """Prior sd of the log concentration around log(number of labels): a factor of 50 either way at two sd."""
 
 
-def dirichlet(annotations: Annotations, draws: int, seed: int, *, prior: object = None) -> Fit:
+def dirichlet(request: Request, *, prior: object = None) -> Fit:
     """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha).
 
     Arguments: `prior` gives alpha (pseudo-counts, one for each label or one for all); without it alpha is found by
@@ -24,9 +23,9 @@ def dirichlet(annotations: Annotations, draws: int, seed: int, *, prior: object 
 
     Source: Minka (2000), Estimating a Dirichlet distribution; Good (1965), The Estimation of Probabilities.
     """
-    counts = annotations.counts()
+    counts = request.annotations.counts()
     if prior is not None:
-        alpha, steps, converged = positive_row(prior, annotations.n_labels, "prior"), 0, True
+        alpha, steps, converged = positive_row(prior, request.annotations.n_labels, "prior"), 0, True
     else:
         alpha, steps, converged = learn_dirichlet(counts)
     posterior = counts + alpha
@@ -39,7 +38,7 @@ def dirichlet(annotations: Annotations, draws: int, seed: int, *, prior: object 
     }
     return Fit(
         posterior / posterior.sum(1, keepdims=True),
-        dirichlet_draws(posterior, draws, seed),
+        dirichlet_draws(posterior, request.draws, request.seed),
         marginals=alpha / alpha.sum(),
         diagnostics=diagnostics,
     )

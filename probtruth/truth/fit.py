@@ -4,10 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
+
+from probtruth.types import Annotations
 
 DRAW_BYTES = 2**28
 """Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What every method is asked: the annotations, how many draws, the seed, and known answers.
+
+    `gold` is the position of each item's known label, -1 where it is not known.
+    """
+
+    annotations: Annotations
+    draws: int
+    seed: int
+    gold: Int[np.ndarray, " item"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,6 +34,8 @@ class Fit:
     marginals: Float[np.ndarray, " label"] | None = None
     confusion: Float[np.ndarray, "annotator label label"] | None = None
     diagnostics: Mapping[str, object] = field(default_factory=dict)
+    annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
+    item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def affordable(draws: int, n_items: int, n_labels: int) -> int:

@@ -1,5 +1,6 @@
 """Annotations as sorted flat arrays: the form in which every sparse kernel takes them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,6 +8,8 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.frames import name_text
+from probtruth.truth.fit import Request
 from probtruth.types import Annotations
 
 
@@ -15,7 +18,7 @@ class Flat:
     """Annotations sorted by item, annotator and label, equal ones merged, so that the order of rows has no effect.
 
     `weight` is how often the annotation stands in the data. `by_annotator` sorts the same annotations by annotator,
-    label and item, for sums over annotators.
+    label and item, for sums over annotators. `known` is 0, and -inf for the labels that a known answer rules out.
     """
 
     item: Int[np.ndarray, " annotation"]
@@ -23,6 +26,7 @@ class Flat:
     label: Int[np.ndarray, " annotation"]
     weight: Float[np.ndarray, " annotation"]
     by_annotator: Int[np.ndarray, " annotation"]
+    known: Float[np.ndarray, "item label"]
     n_items: int
     n_annotators: int
     n_labels: int
@@ -34,8 +38,9 @@ class Flat:
         return cells
 
 
-def flatten(annotations: Annotations) -> Flat:
+def flatten(request: Request) -> Flat:
     """Sorts and merges annotations; those without annotators are an error."""
+    annotations = request.annotations
     if annotations.annotator is None or annotations.n_annotators is None:
         raise InputError(
             "counts, without annotators",
@@ -50,7 +55,13 @@ def flatten(annotations: Annotations) -> Flat:
     item, cell = np.divmod(distinct, n_annotators * n_labels)
     annotator, label = np.divmod(cell, n_labels)
     order = np.argsort(cell, kind="stable")
-    return Flat(item, annotator, label, weight, order, n_items, n_annotators, n_labels)
+    known = log_known(request.gold, n_labels)
+    return Flat(item, annotator, label, weight, order, known, n_items, n_annotators, n_labels)
+
+
+def log_known(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item label"]:
+    """0, and -inf for the labels that an item's known answer rules out."""
+    return np.where((gold[:, None] >= 0) & (gold[:, None] != np.arange(n_labels)), -np.inf, 0.0)
 
 
 def vote_shares(
@@ -74,6 +85,38 @@ def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> N
             "Drop them with `annotations.annotated()`, or say what is known without votes with prior=[...].",
             f"item {names[0]!r}",
         )
+
+
+def known_answers(gold: object, annotations: Annotations, method: str, estimand: str) -> Int[np.ndarray, " item"]:
+    """The position of each item's known label, -1 where it is not known, from a mapping or pairs of names."""
+    known = np.full(annotations.n_items, -1)
+    if gold is None:
+        return known
+    if estimand != "class":
+        raise InputError(
+            f"gold with method {method!r}, which answers the estimand {estimand!r}",
+            "a method that answers 'class'",
+            "A known answer says which label is true, not how annotators would answer; leave gold out.",
+        )
+    try:
+        pairs = list(gold.items() if isinstance(gold, Mapping) else gold)  # type: ignore[call-overload]
+        named = [(name_text(item), name_text(label)) for item, label in pairs]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"gold of type {type(gold).__name__}", "a dict {item: label}, or pairs", "gold={'item 7': 'yes'}."
+        ) from None
+    items = {name: row for row, name in enumerate(annotations.index.items)}
+    labels = {name: column for column, name in enumerate(annotations.index.labels)}
+    for item, label in named:
+        if item not in items:
+            raise InputError(
+                f"gold for item {item!r}", "an item of the annotations", check.did_you_mean(item, list(items)[:1000])
+            )
+        check.one_of(label, tuple(labels), f"gold of item {item!r}: label")
+        if known[items[item]] not in (-1, labels[label]):
+            raise InputError(f"two known labels for item {item!r}", "one", "Remove one of them from gold.")
+        known[items[item]] = labels[label]
+    return known
 
 
 def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:

@@ -10,16 +10,19 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
-from probtruth.truth.fit import Fit
-from probtruth.truth.flat import need_votes, vote_shares, whole
+from probtruth.truth.fit import Fit, Request
+from probtruth.truth.flat import known_answers, need_votes, vote_shares, whole
+from probtruth.truth.glad import glad
+from probtruth.truth.mace import mace
 from probtruth.truth.majority import majority
+from probtruth.truth.one_coin import one_coin
 from probtruth.truth.vote_share import vote_share
 from probtruth.types import Annotations, Truth
 
 
 @dataclass(frozen=True)
 class Method:
-    """A truth method: its function `(annotations, draws, seed, *, options) -> Fit` and the estimand it answers."""
+    """A truth method: its function `(request, *, options) -> Fit` and the estimand it answers."""
 
     fit: Callable[..., Fit]
     estimand: str
@@ -37,6 +40,9 @@ METHODS: Mapping[str, Method] = {
     "dirichlet": Method(dirichlet, "distribution"),
     "majority": Method(majority, "class"),
     "dawid-skene-em": Method(dawid_skene_em, "class"),
+    "one-coin": Method(one_coin, "class"),
+    "mace": Method(mace, "class"),
+    "glad": Method(glad, "class"),
 }
 """Every method by name."""
 
@@ -50,6 +56,7 @@ def infer_truth(
     estimand: object = None,
     draws: object = 1000,
     seed: object = 0,
+    gold: object = None,
     **options: object,
 ) -> Truth:
     """A distribution over labels for every item, from what the annotators said.
@@ -58,12 +65,14 @@ def infer_truth(
     or "class" (which label is the one true class), and is set by the method where only that is given. `draws` is how
     many posterior draws to keep; they are held in at most 256 MiB, and where fewer fit, `diagnostics["draws"]` says
     how many were kept of `diagnostics["draws_asked"]`. Draws of the estimand "class" are rows with a single 1.
-    `options` are those of the method.
+    `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
+    "class" take it, and learn from it. `options` are those of the method.
 
     Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex.
 
     Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts given
-    to a method that needs annotators, and items without annotations unless the method was given an explicit `prior`.
+    to a method that needs annotators, unknown names in `gold`, and items without annotations and known label unless the
+    method was given an explicit `prior`.
 
     Example:
         >>> import probtruth as pt
@@ -82,9 +91,10 @@ def infer_truth(
     _known_options(name, chosen, options)
     asked = whole(draws, 0, "draws")
     shares, n_votes = vote_shares(annotations)
+    known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
-        need_votes(annotations, n_votes)
-    found = chosen.fit(annotations, asked, whole(seed, 0, "seed"), **options)
+        need_votes(annotations, np.where(known >= 0, 1, n_votes))
+    found = chosen.fit(Request(annotations, asked, whole(seed, 0, "seed"), known), **options)
     kept = 0 if found.draws is None else len(found.draws)
     return Truth(
         found.probs,
@@ -96,7 +106,9 @@ def infer_truth(
         draws=found.draws,
         marginals=found.marginals,
         confusion=found.confusion,
-        diagnostics={**found.diagnostics, "draws": kept, "draws_asked": asked},
+        diagnostics={**found.diagnostics, "n_gold": int((known >= 0).sum()), "draws": kept, "draws_asked": asked},
+        annotator_results=found.annotator_results,
+        item_results=found.item_results,
     )
 
 

@@ -2,24 +2,25 @@
 
 import numpy as np
 
-from probtruth.truth.fit import Fit
+from probtruth.truth.fit import Fit, Request
 from probtruth.truth.flat import positive_row
-from probtruth.types import Annotations
 
 
-def majority(annotations: Annotations, draws: int, seed: int, *, prior: object = None) -> Fit:
+def majority(request: Request, *, prior: object = None) -> Fit:
     """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties.
 
     Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
-    There is no posterior and so there are no draws.
+    A known answer (`gold`) replaces the votes. There is no posterior and so there are no draws.
     """
-    counts = annotations.counts()
+    counts = request.annotations.counts()
     empty = counts.sum(1) == 0
     most = (counts == counts.max(1, keepdims=True)).astype(np.float64)
     n_ties = int(((most.sum(1) > 1) & ~empty).sum())
     probs = most / most.sum(1, keepdims=True)
     if prior is not None:
-        row = positive_row(prior, annotations.n_labels, "prior")
+        row = positive_row(prior, request.annotations.n_labels, "prior")
         probs[empty] = row / row.sum()
+    known = request.gold >= 0
+    probs[known] = np.eye(counts.shape[1])[request.gold[known]]
     diagnostics = {"n_ties": n_ties, "n_without_votes": int(empty.sum())}
     return Fit(probs, marginals=probs.mean(0), diagnostics=diagnostics)

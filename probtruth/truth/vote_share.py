@@ -2,20 +2,19 @@
 
 import numpy as np
 
-from probtruth.truth.fit import Fit
+from probtruth.truth.fit import Fit, Request
 from probtruth.truth.flat import positive_row, vote_shares
-from probtruth.types import Annotations
 
 
-def vote_share(annotations: Annotations, draws: int, seed: int, *, prior: object = None) -> Fit:
+def vote_share(request: Request, *, prior: object = None) -> Fit:
     """q_ik = n_ik / n_i.
 
     Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
     There is no posterior and so there are no draws.
     """
-    shares, n_votes = vote_shares(annotations)
+    shares, n_votes = vote_shares(request.annotations)
     if prior is not None:
-        row = positive_row(prior, annotations.n_labels, "prior")
+        row = positive_row(prior, request.annotations.n_labels, "prior")
         shares[n_votes == 0] = row / row.sum()
-    marginals = annotations.counts().sum(0) / max(int(n_votes.sum()), 1)
+    marginals = request.annotations.counts().sum(0) / max(int(n_votes.sum()), 1)
     return Fit(shares, marginals=np.asarray(marginals), diagnostics={"n_without_votes": int((n_votes == 0).sum())})

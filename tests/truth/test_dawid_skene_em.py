@@ -7,6 +7,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.truth.dawid_skene_em import climb
+from probtruth.truth.fit import Request
 from probtruth.truth.flat import flatten
 
 TWO_DIGITS = 0.005
@@ -93,7 +94,7 @@ def test_repeats_count_as_annotations() -> None:
     once = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "y", "y"], "replicate": [0, 0, 0]}
     twice = {name: [*column, column[0]] for name, column in once.items()}
     twice["replicate"] = [0, 0, 0, 1]
-    flat = flatten(pt.Annotations.from_long(twice))
+    flat = flatten(Request(pt.Annotations.from_long(twice), 0, 0, np.full(2, -1)))
     np.testing.assert_array_equal(flat.weight, [2, 1, 1])
 
 
@@ -117,21 +118,6 @@ def test_600_annotators_an_item_do_not_underflow() -> None:
     truth = pt.infer_truth(pt.Annotations.from_long(rows), "dawid-skene-em", diagonal=2, off_diagonal=1)
     np.testing.assert_array_equal(truth.probs.argmax(1), [0, 1, 0, 1])
     assert np.isfinite(truth.diagnostics["log_likelihood"])  # type: ignore[arg-type]
-
-
-def test_switched_labels_are_flagged() -> None:
-    """Most annotators of a class call it by the other name: the classes found are the reverse of the words."""
-    from probtruth.truth.dawid_skene_em import Climb, _label_switching
-
-    rows = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "x", "y"]}
-    flat = flatten(pt.Annotations.from_long(rows))
-    switched = np.array([[0.1, 0.9], [0.8, 0.2]])
-    blank = [jnp.zeros(())] * 3
-    found = Climb(
-        jnp.asarray(switched), jnp.zeros(2), jnp.zeros((4, 2)), *blank, jnp.zeros((), int), jnp.zeros((), bool)
-    )
-    assert _label_switching(found, flat)
-    assert not _label_switching(found._replace(probs=jnp.asarray(switched[:, ::-1])), flat)
 
 
 def test_kernel_traces_once_a_shape_and_leaves_precision_alone(simulated) -> None:

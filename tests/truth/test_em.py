@@ -1,0 +1,153 @@
+"""What the EM methods share, against brute force over the classes: likelihood, posterior, known answers, climbs."""
+
+import jax
+import numpy as np
+import pytest
+from simulated_annotations import simulate
+
+import probtruth as pt
+from probtruth.truth import em
+from probtruth.truth.fit import Request
+from probtruth.truth.flat import flatten
+
+ROUNDING = 1e-9
+"""Sums of some hundred logs in another order."""
+
+CONFUSED = ["dawid-skene-em", "one-coin", "mace"]
+"""Methods whose likelihood is that of their confusion matrices and marginals."""
+
+
+def brute_force(annotations: pt.Annotations, truth: pt.Truth) -> tuple[np.ndarray, float]:
+    """The posterior by multiplying probabilities, one annotation after the other."""
+    assert truth.marginals is not None
+    assert truth.confusion is not None
+    assert annotations.annotator is not None
+    joint = np.tile(truth.marginals, (annotations.n_items, 1))
+    for item, annotator, label in zip(annotations.item, annotations.annotator, annotations.label, strict=True):
+        joint[item] *= truth.confusion[annotator, :, label]
+    return joint / joint.sum(1, keepdims=True), float(np.log(joint.sum(1)).sum())
+
+
+@pytest.mark.parametrize("method", CONFUSED)
+def test_posterior_and_likelihood_against_brute_force(simulated, method: str) -> None:
+    annotations, _, _ = simulated
+    truth = pt.infer_truth(annotations, method)
+    probs, log_likelihood = brute_force(annotations, truth)
+    np.testing.assert_allclose(truth.probs, probs, atol=ROUNDING)
+    assert truth.diagnostics["log_likelihood"] == pytest.approx(log_likelihood, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("method", [*CONFUSED, "glad"])
+def test_climbs_are_monotone_and_converge(simulated, method: str) -> None:
+    annotations, _, _ = simulated
+    diagnostics = pt.infer_truth(annotations, method).diagnostics
+    assert diagnostics["converged"] is True
+    assert diagnostics["smallest_gain"] > -ROUNDING  # type: ignore[operator]
+    assert diagnostics["label_switching"] is False
+
+
+@pytest.mark.parametrize("method", [*CONFUSED, "glad"])
+def test_known_answers_hold_and_teach(method: str) -> None:
+    annotations, classes, _ = simulate(60, 6, 3, 3, seed=8)
+    names, labels = annotations.index.items, annotations.index.labels
+    gold = {names[row]: labels[classes[row]] for row in range(0, 60, 2)}
+    truth = pt.infer_truth(annotations, method, gold=gold)
+    np.testing.assert_array_equal(truth.probs[::2], np.eye(3)[classes[::2]])
+    assert truth.diagnostics["n_gold"] == 30
+    free = pt.infer_truth(annotations, method)
+    assert (truth.probs[1::2] != free.probs[1::2]).any()
+    right = {
+        name: float(np.mean(found.probs[1::2].argmax(1) == classes[1::2]))
+        for name, found in (("gold", truth), ("free", free))
+    }
+    assert right["gold"] >= right["free"]
+
+
+@pytest.mark.parametrize("method", ["dawid-skene-em", "one-coin", "mace", "glad", "majority"])
+def test_a_known_answer_stands_in_for_annotations(method: str) -> None:
+    rows = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "x", "y"]}
+    annotations = pt.Annotations.from_long(rows)
+    padded = pt.Annotations(
+        annotations.item,
+        annotations.label,
+        annotations.annotator,
+        annotations.multiplicity,
+        type(annotations.index)(("a", "b", "c"), ("x", "y"), ("p", "q")),
+    )
+    truth = pt.infer_truth(padded, method, gold={"c": "y"})
+    np.testing.assert_array_equal(truth.probs[2], [0, 1])
+    with pytest.raises(pt.InputError, match="no annotation for item 'c'"):
+        pt.infer_truth(padded, method)
+
+
+@pytest.mark.parametrize(
+    ("method", "gold", "words"),
+    [
+        ("one-coin", {"i999": "a"}, "gold for item 'i999'"),
+        ("one-coin", {"i001": "z"}, "gold of item 'i001': label 'z'"),
+        ("one-coin", 7, "gold of type int"),
+        ("one-coin", [("i001", "a"), ("i001", "b")], "two known labels for item 'i001'"),
+        ("vote-share", {"i001": "a"}, "which answers the estimand 'distribution'"),
+    ],
+)
+def test_gold_errors(simulated, method: str, gold: object, words: str) -> None:
+    with pytest.raises(pt.InputError) as caught:
+        pt.infer_truth(simulated[0], method, gold=gold)
+    assert words in str(caught.value)
+
+
+def test_switched_labels_are_flagged() -> None:
+    """The classes found are the reverse of the words that the annotators used."""
+    rows = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "x", "y"]}
+    flat = flatten(Request(pt.Annotations.from_long(rows), 0, 0, np.full(2, -1)))
+    switched = np.array([[0.1, 0.9], [0.8, 0.2]])
+    assert em.label_switching(switched, flat)
+    assert not em.label_switching(switched[:, ::-1], flat)
+
+
+def test_starts_differ_and_the_first_is_the_vote_shares(simulated) -> None:
+    annotations, _, _ = simulated
+    flat = flatten(Request(annotations, 0, 0, np.full(annotations.n_items, -1)))
+    first, second, third = em.starts(flat, 3, seed=0)
+    counts = annotations.counts()
+    np.testing.assert_array_equal(first, counts / counts.sum(1, keepdims=True))
+    assert (second != third).all()
+    np.testing.assert_allclose(second.sum(1), 1, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("method", [*CONFUSED, "glad"])
+def test_one_annotator_one_item_one_label_used(method: str) -> None:
+    """The least data there can be, and a label that nobody used."""
+    rows = {"item": ["a"], "annotator": ["p"], "label": ["x"]}
+    truth = pt.infer_truth(pt.Annotations.from_long(rows, labels=["x", "y"]), method)
+    assert np.isfinite(truth.probs).all()
+    assert truth.probs[0, 0] >= 0.5
+    assert np.isfinite(pt.infer_truth(pt.Annotations.from_long(rows), method).probs).all()
+
+
+def test_precision_of_the_caller_is_left_alone(simulated) -> None:
+    pt.infer_truth(simulated[0], "glad", draws=0)
+    assert jax.config.jax_enable_x64 is False
+
+
+def test_annotators_table(simulated) -> None:
+    annotations, _, confusion = simulated
+    truth = pt.infer_truth(annotations, "dawid-skene-em", diagonal=2, off_diagonal=1)
+    table = truth.annotators()
+    assert table["annotator"].to_list() == list(annotations.index.annotators)
+    assert table["n_annotations"].sum() == len(annotations.item)
+    skill = confusion[:, 0, 0]
+    assert np.corrcoef(table["accuracy"].to_numpy(), skill)[0, 1] > 0.8
+    assert truth.by_item().columns[:3] == ["item", "n_votes", "entropy"]
+    with pytest.raises(pt.InputError, match="knows nothing of annotators"):
+        pt.infer_truth(annotations, "majority").annotators()
+
+
+def test_information_by_hand() -> None:
+    """A perfect annotator tells H(class), a spammer of any habit nothing, unknown rows are left out."""
+    from probtruth.truth.quality import information
+
+    marginals = np.array([0.25, 0.75])
+    confusion = np.array([np.eye(2), [[0.3, 0.7], [0.3, 0.7]], [[np.nan, np.nan], [0.5, 0.5]]])
+    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    np.testing.assert_allclose(information(marginals, confusion), [entropy, 0, 0], atol=ROUNDING)

@@ -1,0 +1,29 @@
+"""One coin: the M-step by hand, recovery of accuracies."""
+
+import numpy as np
+
+import probtruth as pt
+
+ROUNDING = 1e-12
+
+
+def test_first_step_by_hand() -> None:
+    """From vote shares (1, 0), (1/2, 1/2): p is right 1 + 1/2 of 2, q 1 + 1/2 of 2; then Bayes' rule."""
+    rows = {"item": ["a", "a", "b", "b"], "annotator": ["p", "q", "p", "q"], "label": ["x", "x", "x", "y"]}
+    truth = pt.infer_truth(pt.Annotations.from_long(rows), "one-coin", max_iterations=1)
+    np.testing.assert_allclose(truth.annotators()["ability"], [0.75, 0.75], rtol=ROUNDING)
+    np.testing.assert_allclose(truth.marginals, [0.75, 0.25], rtol=ROUNDING)
+    joint = np.array([[0.75 * 0.75**2, 0.25 * 0.25**2], [0.75 * 0.75 * 0.25, 0.25 * 0.25 * 0.75]])
+    np.testing.assert_allclose(truth.probs, joint / joint.sum(1, keepdims=True), rtol=ROUNDING)
+
+
+def test_accuracies_are_recovered() -> None:
+    generator = np.random.default_rng(4)
+    skill, classes = np.array([0.95, 0.9, 0.8, 0.7, 0.6, 0.25]), generator.integers(4, size=600)
+    right = generator.random((600, 6)) < skill
+    other = (classes[:, None] + generator.integers(1, 4, (600, 6))) % 4
+    label = np.where(right, classes[:, None], other)
+    rows = {"item": np.repeat(np.arange(600), 6), "annotator": np.tile(np.arange(6), 600), "label": label.ravel()}
+    truth = pt.infer_truth(pt.Annotations.from_long(rows), "one-coin")
+    five_errors = 5 * 0.5 / np.sqrt(600)
+    np.testing.assert_allclose(truth.annotators()["ability"], skill, atol=five_errors)
