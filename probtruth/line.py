@@ -67,8 +67,8 @@ class Result:
 
 
 def evaluate(
-    reference: Annotations | Truth,
-    predictions: Predictions,
+    reference: object,
+    predictions: object,
     *,
     method: str | None = None,
     estimand: str | None = None,

@@ -1,0 +1,179 @@
+"""Every command on small files: what is printed where, what is written, and that it is the line's own answer."""
+
+import json
+import subprocess
+import sys
+
+import polars
+import pytest
+
+import probtruth as pt
+
+NAMES = ["report.html", "result.json", "posterior.nc", "pairwise.csv", "models.csv", "figures"]
+
+
+@pytest.fixture
+def models(files):
+    return ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+
+
+def test_run_writes_the_result_and_prints_the_verdict(run, files, models, tmp_path):
+    out = tmp_path / "out"
+    outcome = run("run", "--annotations", files["labels"], *models, "--rope", 0.01, "--out", out)
+    assert outcome.status == 0, outcome.err
+    assert sorted(path.name for path in out.iterdir()) == sorted(NAMES)
+    assert "sharp" in outcome.out
+    assert "report.html" in outcome.err
+    result = json.loads((out / "result.json").read_text())
+    annotations = pt.read_annotations(files["labels"])
+    predictions = pt.read_predictions({"sharp": files["sharp"], "flat": files["flat"]}, index=annotations.index)
+    again = pt.evaluate(annotations, predictions, rope=0.01).to_dict()
+    assert result == json.loads(json.dumps(again))
+    tree = pt.evaluate(annotations, predictions, rope=0.01).comparison.datatree
+    import arviz
+
+    loaded = arviz.from_netcdf(out / "posterior.nc")
+    assert (loaded.posterior["difference"] == tree.posterior["difference"]).all()
+
+
+def test_json_is_all_there_is_on_standard_output(run, files, models, tmp_path):
+    outcome = run("run", "--annotations", files["labels"], *models, "--json", "--out", tmp_path / "out")
+    assert outcome.json == json.loads((tmp_path / "out" / "result.json").read_text())
+
+
+def test_quiet_leaves_standard_error_empty(run, files, tmp_path):
+    outcome = run("compare", files["scores"], "--quiet", "--out", tmp_path / "out")
+    assert outcome.status == 0
+    assert outcome.err == ""
+
+
+def test_result_is_the_same_bytes_each_time_and_in_any_order_of_rows(run, files, models, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert run("run", "--annotations", files["labels"], *models, "--out", first).status == 0
+    header, *rows = files["labels"].read_text().splitlines()
+    files["labels"].write_text("\n".join([header, *reversed(rows)]) + "\n")
+    assert run("run", "--annotations", files["labels"], *models, "--out", second).status == 0
+    assert (first / "result.json").read_bytes() == (second / "result.json").read_bytes()
+
+
+def test_an_earlier_result_is_replaced(run, files, tmp_path):
+    out = tmp_path / "out"
+    assert run("compare", files["scores"], "--out", out).status == 0
+    before = (out / "result.json").read_text()
+    assert run("compare", files["scores"], "--seed", 1, "--out", out).status == 0
+    assert (out / "result.json").read_text() != before
+
+
+def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
+    soft, scores, out = tmp_path / "soft.parquet", tmp_path / "scores.parquet", tmp_path / "out"
+    assert run("truth", files["labels"], "--method", "vote-share", "--out", soft).status == 0
+    assert polars.read_parquet(soft).columns == ["item", "no", "yes"]
+    assert run("score", "--truth", soft, *models, "--rule", "brier", "--out", scores).status == 0
+    assert polars.read_parquet(scores).columns == ["item", "model", "score"]
+    assert run("compare", scores, "--out", out).status == 0
+    stepwise = json.loads((out / "result.json").read_text())
+    whole = ["run", "--annotations", files["labels"], *models, "--truth", "vote-share", "--rule", "brier"]
+    assert run(*whole, "--out", tmp_path / "whole").status == 0
+    at_once = json.loads((tmp_path / "whole" / "result.json").read_text())
+    assert stepwise["pairwise"] == at_once["pairwise"]
+    assert [row["score"] for row in stepwise["models"]] == [row["score"] for row in at_once["models"]]
+    soft_run = ["run", "--soft", soft, *models, "--rule", "brier", "--out", tmp_path / "soft-run"]
+    assert run(*soft_run).status == 0
+    assert json.loads((tmp_path / "soft-run" / "result.json").read_text())["pairwise"] == at_once["pairwise"]
+
+
+def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
+    table = tmp_path / "about.csv"
+    rows = [f"i{number},{'even' if number % 2 == 0 else 'odd'},{number // 2}" for number in range(24)]
+    table.write_text("\n".join(["item,parity,pair", *rows]) + "\n")
+    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", "--json"]
+    grouped = run(*command, "--out", tmp_path / "grouped")
+    assert grouped.status == 0, grouped.err
+    assert grouped.json["settings"]["groups"] == 2
+    assert "these 2 groups" in grouped.json["estimand"]
+    assert set(grouped.json["groups"]) == {"population of groups", "one new group"}
+    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", "--json"]
+    clustered = run(*command, "--out", tmp_path / "clustered")
+    assert clustered.json["settings"]["clusters"] == 12
+
+
+def test_truth_prints_marginals_and_confusion(run, files):
+    outcome = run("truth", files["labels"], "--method", "dawid-skene-em", "--json")
+    assert outcome.status == 0, outcome.err
+    assert outcome.json["method"] == "dawid-skene-em"
+    assert sum(outcome.json["marginals"].values()) == pytest.approx(1)
+    assert set(outcome.json["confusion"]) == {"ann", "bob", "cy"}
+    assert "ann" in run("truth", files["labels"], "--method", "dawid-skene-em").out
+
+
+def test_truth_on_the_data_of_dawid_and_skene(run, data):
+    """Dawid and Skene 1979 (doi:10.2307/2346806): class marginals, and the error rates of observer 1."""
+    outcome = run("truth", data / "anesthesia" / "annotations.csv", "--method", "dawid-skene-em", "--json")
+    assert [round(p, 2) for p in outcome.json["marginals"].values()] == [0.40, 0.42, 0.11, 0.07]
+    observer = [[round(p, 2) for p in row.values()] for row in outcome.json["confusion"]["0"].values()]
+    assert observer == [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
+
+
+def test_repeats_without_their_column_are_refused(run, data, tmp_path):
+    table = polars.read_csv(data / "anesthesia" / "annotations.csv").drop("replicate")
+    table.write_csv(tmp_path / "labels.csv")
+    outcome = run("truth", tmp_path / "labels.csv")
+    assert outcome.status == 2
+    assert "line 3" in outcome.err
+
+
+@pytest.mark.parametrize("method", ["vote-share", "dirichlet"])
+def test_run_on_chaosnli(run, data, tmp_path, method):
+    """Direct sums over the files (data/README.md): expected log loss of each model, and the mean entropy."""
+    folder = data / "chaosnli_snli"
+    names = {
+        "bert_0": ("bert-base-uncased_0", 1.216433),
+        "bert_1": ("bert-base-uncased_1", 1.021755),
+        "roberta_0": ("roberta-base_0", 1.170444),
+        "roberta_1": ("roberta-base_1", 1.056448),
+        "roberta_2": ("roberta-base_2", 1.143483),
+    }
+    options = [f"--predictions={name}={folder}/predictions/{file}.csv" for name, (file, _) in names.items()]
+    command = ["run", "--annotations", folder / "label_counts.csv", *options, "--truth", method, "--rope", 0.01]
+    outcome = run(*command, "--json", "--out", tmp_path / "out")
+    assert outcome.status == 0, outcome.err
+    result = outcome.json
+    printed = 5e-7  # the sums are given to six decimals
+    for row in result["models"]:
+        assert row["score"] == pytest.approx(names[row["model"]][1], abs=printed)
+        assert row["entropy"] == pytest.approx(0.553141, abs=printed)
+    assert [row["model"] for row in result["models"]] == ["bert_1", "roberta_1", "roberta_2", "roberta_0", "bert_0"]
+    assert len(result["pairwise"]) == 10
+    for row in result["pairwise"]:
+        assert row["difference"] == pytest.approx(names[row["a"]][1] - names[row["b"]][1], abs=2 * printed)
+        assert row["p_a_better"] + row["p_b_better"] == pytest.approx(1)
+    assert result["diagnostics"]["engines_agree"] is True
+
+
+def test_check_says_what_each_file_is(run, files):
+    outcome = run("check", files["labels"], files["sharp"], files["scores"], "--json")
+    assert outcome.status == 0, outcome.err
+    kinds = [row["kind"] for row in outcome.json["files"]]
+    assert kinds == ["annotations, long form", "probabilities", "scores"]
+    assert "24 items" in run("check", files["labels"]).out
+
+
+def test_info(run):
+    facts = run("info", "--json").json
+    assert facts["versions"]["probtruth"] == pt.__version__
+    assert facts["methods"]["dirichlet"] == "distribution"
+    assert "log" in facts["rules"]
+
+
+def test_demo(run, tmp_path):
+    outcome = run("demo", "--out", tmp_path / "demo")
+    assert outcome.status == 0, outcome.err
+    assert "simulated" in outcome.err
+    assert "simulated" in (tmp_path / "demo" / "report.html").read_text()
+
+
+def test_importing_and_helping_load_nothing_heavy():
+    heavy = ["jax", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
+    code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == "[]"

@@ -1,0 +1,179 @@
+"""Bad input: status 2, one message that says where and what to do, no traceback, nothing written."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+
+def _replace(path: Path, old: str, new: str, count: int = 1) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, count), encoding="utf-8")
+
+
+def _missing(files):
+    files["sharp"].unlink()
+
+
+def _empty(files):
+    files["sharp"].write_text("")
+
+
+def _folder(files):
+    files["sharp"].unlink()
+    files["sharp"].mkdir()
+
+
+def _binary(files):
+    files["sharp"].write_bytes(bytes(range(256)) * 40)
+
+
+def _wrong_column(files):
+    _replace(files["labels"], "annotator", "rater")
+
+
+def _unknown_label(files):
+    _replace(files["labels"], "i3,bob,no", "i3,bob,maybe")
+
+
+def _duplicate(files):
+    _replace(files["labels"], "i3,bob,no", "i3,bob,no\ni3,bob,yes")
+
+
+def _nan(files):
+    _replace(files["flat"], "i2,0.6200,0.3800", "i2,nan,0.3800")
+
+
+def _negative(files):
+    _replace(files["flat"], "i2,0.6200,0.3800", "i2,-0.62,1.62")
+
+
+def _text(files):
+    _replace(files["flat"], "i2,0.6200,0.3800", "i2,much,0.38")
+
+
+def _low_sum(files):
+    _replace(files["flat"], "i2,0.6200,0.3800", "i2,0.61,0.38")
+
+
+def _high_sum(files):
+    _replace(files["flat"], "i2,0.6200,0.3800", "i2,0.63,0.38")
+
+
+def _no_item_in_common(files):
+    text = files["flat"].read_text()
+    files["flat"].write_text(re.sub(r"^i", "item-", text, flags=re.M).replace("item-tem", "item"))
+
+
+def _twice(files):
+    _replace(files["flat"], "i3,", "i2,")
+
+
+# (what was done to the files, what the message must name)
+BROKEN = {
+    "missing file": (_missing, ["sharp.csv", "no such file"]),
+    "empty file": (_empty, ["sharp.csv", "empty"]),
+    "a directory": (_folder, ["sharp.csv", "folder"]),
+    "binary file": (_binary, ["sharp.csv"]),
+    "wrong column": (_wrong_column, ["labels.csv", "annotator"]),
+    "unknown label": (_unknown_label, ["'maybe'"]),
+    "duplicate annotation": (_duplicate, ["labels.csv", "line", "'i3'", "'bob'", "--replicate"]),
+    "NaN": (_nan, ["flat.csv", "line 4", "'yes'", "nan"]),
+    "negative": (_negative, ["flat.csv", "line 4", "'yes'", "-0.62"]),
+    "not a number": (_text, ["flat.csv", "line 4", "'yes'", "much"]),
+    "sum .99": (_low_sum, ["flat.csv", "line 4", "0.99", "tolerance 0.0001"]),
+    "sum 1.01": (_high_sum, ["flat.csv", "line 4", "1.01", "tolerance 0.0001"]),
+    "no item in common": (_no_item_in_common, ["item", "'i0'", "item-"]),
+    "item twice": (_twice, ["flat.csv", "'i2'"]),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_files(case, run, files, tmp_path):
+    breaks, words = BROKEN[case]
+    breaks(files)
+    out = tmp_path / "out"
+    before = sorted(os.listdir(tmp_path))
+    models = [f"--predictions=sharp={files['sharp']}", f"--predictions=flat={files['flat']}"]
+    outcome = run("run", "--annotations", files["labels"], *models, "--out", out)
+    _refused(outcome, words)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def _refused(outcome, words):
+    assert outcome.status == 2, outcome
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
+    for word in [*words, "expected", "Hint:"]:
+        assert word.lower() in outcome.err.lower(), outcome.err
+
+
+# (the words of the command, what the message must name); {..} are the files
+COMMANDS = {
+    "one model": ("run --annotations {labels} --predictions sharp={sharp} --out {out}", ["one model only", "'sharp'"]),
+    "same name twice": (
+        "run --annotations {labels} --predictions m={sharp} --predictions m={flat} --out {out}",
+        ["model", "'m'", "more than once"],
+    ),
+    "no reference": ("run --predictions a={sharp} --predictions b={flat} --out {out}", ["neither", "--annotations"]),
+    "two references": (
+        "run --annotations {labels} --soft {sharp} --predictions a={sharp} --predictions b={flat} --out {out}",
+        ["both", "--soft"],
+    ),
+    "no equals sign": ("run --annotations {labels} --predictions {sharp} --out {out}", ["NAME=FILE"]),
+    "unknown rule": (
+        "run --annotations {labels} --predictions a={sharp} --predictions b={flat} --rule brierr --out {out}",
+        ["'brierr'", "Did you mean 'brier'?"],
+    ),
+    "unknown method": ("truth {labels} --method dawid-skene-me", ["Did you mean 'dawid-skene-em'?"]),
+    "method against estimand": ("truth {labels} --method majority --estimand distribution", ["'majority'", "'class'"]),
+    "negative rope": ("compare {scores} --rope -0.5 --out {out}", ["rope", "-0.5"]),
+    "unknown engine": ("compare {scores} --engine hmc --out {out}", ["engine", "'hmc'"]),
+    "unknown score column": ("compare {scores} --score acuracy --out {out}", ["acuracy", "'score'"]),
+    "floor too high": (
+        "run --annotations {labels} --predictions a={sharp} --predictions b={flat} --floor 0.7 --out {out}",
+        ["floor 0.7"],
+    ),
+    "out is a file": ("compare {scores} --out {scores}", ["a file", "--out"]),
+    "out holds other files": ("compare {scores} --out {folder}", ["other files"]),
+    "check of nonsense": ("check {sharp} {nonsense}", ["nonsense.csv"]),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_refused_commands(case, run, files, tmp_path):
+    words, named = COMMANDS[case]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.tex").write_text("mine")
+    (tmp_path / "nonsense.csv").write_text("x,y\n1,2\n")
+    places = {**files, "out": tmp_path / "out", "folder": tmp_path / "folder", "nonsense": tmp_path / "nonsense.csv"}
+    outcome = run(*(word.format(**places) for word in words.split()))
+    assert outcome.status == 2, outcome
+    assert "Traceback" not in outcome.err
+    for word in named:
+        assert word in outcome.err, outcome.err
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / "folder" / "thesis.tex").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_unwritable_parent(run, files, tmp_path):
+    parent = tmp_path / "locked"
+    parent.mkdir(mode=0o500)
+    outcome = run("compare", files["scores"], "--out", parent / "out")
+    _refused(outcome, ["locked"])
+
+
+def test_parent_that_is_a_file(run, files):
+    _refused(run("compare", files["scores"], "--out", files["labels"] / "out"), ["labels.csv"])
+
+
+def test_one_item_has_no_answer(run, tmp_path):
+    table = tmp_path / "scores.csv"
+    table.write_text("item,model,score\nx,a,1\nx,b,2\n")
+    outcome = run("compare", table, "--out", tmp_path / "out")
+    assert outcome.status == 1
+    assert "one item" in outcome.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,41 @@
+"""The direction of imports, and that the package's front door loads nothing heavy."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import probtruth
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_imports_run_one_way():
+    run = subprocess.run(
+        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_every_public_name_is_there():
+    for name in probtruth.__all__:
+        assert getattr(probtruth, name) is not None
+    assert set(probtruth.__all__) <= set(dir(probtruth))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        probtruth.no_such_thing  # noqa: B018
+
+
+def test_a_wide_house_has_small_rooms():
+    long = {
+        path.name: lines
+        for path in (ROOT / "probtruth").rglob("*.py")
+        if (lines := len(path.read_text().splitlines())) > 400
+    }
+    assert long == {}
