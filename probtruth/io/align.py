@@ -11,8 +11,12 @@ from probtruth.types.index import sort_names
 def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> tuple[tuple[str, ...], Audit]:
     """The items that all models (and the index, if there is one with names) have, sorted, and the audit of the others.
 
-    Errors: `InputError` with names from both sides where no item is left.
+    Errors: `InputError` with names from both sides where no item is left, or where a model has another number of items
+    than an index without names.
     """
+    if index is not None and index.positional_items:
+        for model, names in zip(models, items, strict=True):
+            check.length(len(names), len(index.items), f"items in model {check.quote(model)}")
     sets = [frozenset(names) for names in items]
     named = index is not None and not index.positional_items
     reference = frozenset(index.items) if index is not None and named else frozenset().union(*sets)

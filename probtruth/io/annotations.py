@@ -51,6 +51,8 @@ def read_annotations(
     if item not in table.columns or asked or stray:
         raise _neither(found, item, annotator, label, table.columns, source)
     names = [column for column in table.columns if column != item]
+    if not all(name.strip() for name in names):
+        raise unnamed(source)
     try:
         counts = _counts(table, names, source)
     except InputError as error:
@@ -88,8 +90,6 @@ def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> In
         raise InputError("no column of counts", "one for each label", "Check the file.", source.name)
     counts = np.empty((table.height, len(names)), np.int64)
     for position, name in enumerate(names):
-        if not name.strip():
-            raise unnamed(source)
         values = frames.numbers(table, name, source, "label")
         bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
         if bad.any():

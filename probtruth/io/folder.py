@@ -1,5 +1,6 @@
 """Output that is written whole or not at all: work goes to a hidden sibling, which takes the place in one step."""
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -71,7 +72,13 @@ def whole_file(path: object, ours: Callable[[Path], bool]) -> Iterator[Path]:
 
 def check_out(out: object) -> None:
     """Raises where `whole_folder(out)` would refuse: asked before long work, so that nothing is computed in vain."""
-    _replaceable(_place(out))
+    place = _place(out)
+    _replaceable(place)
+    above = next(folder for folder in place.parents if folder.exists())
+    if not above.is_dir():
+        raise _unwritable(NotADirectoryError(errno.ENOTDIR, ""), place)
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise _unwritable(PermissionError(errno.EACCES, ""), place)
 
 
 def is_result(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars
 
 from probtruth.errors import InputError
+from probtruth.io import binary
 from probtruth.io.folder import whole_file
 from probtruth.io.jsonable import dumps
 from probtruth.io.tables import read_bytes, shown
@@ -29,8 +30,15 @@ def write(frame: polars.DataFrame, path: object, notes: Mapping[str, object], si
     if side is not None:
         metadata[SIDE_TABLE] = base64.b64encode(_bytes(side, {})).decode()
     content = _bytes(frame, metadata)
-    with whole_file(path, lambda there: read(there) is not None) as work:
+    with whole_file(path, _ours) as work:
         work.write_bytes(content)
+
+
+def _ours(path: Path) -> bool:
+    try:
+        return read(path) is not None
+    except InputError:
+        return False
 
 
 def read(path: object) -> tuple[dict[str, object], polars.DataFrame | None] | None:
@@ -38,15 +46,15 @@ def read(path: object) -> tuple[dict[str, object], polars.DataFrame | None] | No
     place = Path(str(path))
     if place.suffix.lower() != ".parquet":
         return None
+    metadata = binary.parquet_notes(read_bytes(place), shown(place))
     try:
-        metadata = polars.read_parquet_metadata(BytesIO(read_bytes(place)))
         notes = json.loads(metadata.get(KEY, "null"))
-        if not isinstance(notes, dict):
-            return None
-        blob = metadata.get(SIDE_TABLE)
-        return notes, None if blob is None else polars.read_parquet(BytesIO(base64.b64decode(blob, validate=True)))
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, ValueError, RecursionError) as error:
+        side = base64.b64decode(metadata.get(SIDE_TABLE, ""), validate=True)
+    except (ValueError, RecursionError) as error:
         raise damaged(str(error).split("\n")[0], place) from None
+    if not isinstance(notes, dict):
+        return None
+    return notes, binary.parquet(side, shown(place))[0] if side else None
 
 
 def damaged(why: str, path: object) -> InputError:

@@ -11,9 +11,7 @@ from probtruth.types import Index, Predictions
 from probtruth.types.index import common_labels, positions
 
 
-def read_predictions(
-    files: Mapping[str, object], index: Index | None = None, item: str = "item", kind: str = "probs"
-) -> Predictions:
+def read_predictions(files: object, index: Index | None = None, item: str = "item", kind: str = "probs") -> Predictions:
     r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
 
     Each file has a column of item names and one column for each label; the order of rows and columns is free.
@@ -34,7 +32,7 @@ def read_predictions(
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
     if not isinstance(files, Mapping):
-        raise InputError(f"{type(files).__name__}", "a dict {model name: path}", "Wrap the path: {'my model': path}.")
+        raise InputError(type(files).__name__, "a dict {model name: path}", "Wrap the path: {'my model': path}.")
     return read_predictions_pairs(list(files.items()), index, item, kind)
 
 

@@ -1,0 +1,124 @@
+"""Parquet and Arrow are decoded in a process of its own: a damaged file can end that process, but not the caller's."""
+
+import atexit
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from probtruth.io import decoder
+
+SECONDS, BYTES_PER_SECOND = 60.0, 1e6
+"""How long a file may take: the seconds, and one more for so many bytes."""
+
+
+class DecodingError(Exception):
+    """The bytes could not be decoded; the message says why."""
+
+
+def decode(kind: bytes, data: bytes) -> bytes:
+    """The answer of `decoder` to the bytes, in memory and time that are bounded by their number.
+
+    Where no process can be started the bytes are decoded here.
+
+    Errors: `DecodingError`.
+    """
+    limit = SECONDS + len(data) / BYTES_PER_SECOND
+    with _SHARED.lock:
+        process = _SHARED.running()
+        try:
+            status, payload = decoder.answer(kind, data) if process is None else _ask(process, kind, data, limit)
+        except (OSError, EOFError):
+            raise DecodingError(f"it is damaged, or needs too much memory or more than {limit:.0f} s") from None
+        except BaseException:  # interrupted: the answer still to come must not be taken for that of the next question
+            _SHARED.stop()
+            raise
+    if status != decoder.DONE:
+        raise DecodingError(payload.decode(errors="replace"))
+    return payload
+
+
+def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: float) -> tuple[bytes, bytes]:
+    """Status and payload; an `OSError` or `EOFError` where the process ended instead."""
+    requests, answers = process.stdin, process.stdout
+    if requests is None or answers is None:
+        raise EOFError
+    timer = threading.Timer(limit, process.kill)
+    timer.start()
+    try:
+        requests.write(decoder.HEAD.pack(kind, len(data)))
+        requests.write(data)
+        requests.flush()
+        head = answers.read(decoder.HEAD.size)
+        if len(head) < decoder.HEAD.size:
+            raise EOFError
+        status, size = decoder.HEAD.unpack(head)
+        payload = answers.read(size)
+        if len(payload) < size:
+            raise EOFError
+    except (OSError, EOFError):
+        process.kill()
+        raise
+    finally:
+        timer.cancel()
+    return status, payload
+
+
+class _Shared:
+    """The one process that serves file after file, and is replaced when a file ended it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def running(self) -> "subprocess.Popen[bytes] | None":
+        """A process that waits for questions; None where none can be started."""
+        if self.process is not None and self.process.poll() is not None:
+            self.stop()
+        if self.process is None and sys.executable:
+            with suppress(OSError):
+                self.process = _start()
+        return self.process
+
+    def stop(self) -> None:
+        """Ends the process."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            _close_pipes(process)
+
+    def forget(self) -> None:
+        """In a forked child: leaves the process to the parent."""
+        process, self.process = self.process, None
+        self.lock = threading.Lock()
+        if process is not None:
+            process.returncode = 0
+            _close_pipes(process)
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    script = str(Path(decoder.__file__))
+    code = f"import sys, runpy; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is the caller's
+    )
+
+
+def _close_pipes(process: "subprocess.Popen[bytes]") -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent has nobody to go to
+                pipe.close()
+
+
+_SHARED = _Shared()
+atexit.register(_SHARED.stop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_SHARED.forget)

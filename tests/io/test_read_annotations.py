@@ -1,0 +1,181 @@
+"""Annotations from files, in long form and as counts."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probtruth as pt
+from probtruth.errors import InputError
+from probtruth.io.annotations import read_annotations
+
+LONG = "item,annotator,label,note\n10,ann,cat,x\n9,ann,dog,\n10,bob,cat,y\n"
+COUNTS = "item,dog,cat\n10,0,2\n9,1,0\n8,0,0\n"
+
+
+def write(folder: Path, content: str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_text(content, newline="")
+    return path
+
+
+class TestForms:
+    def test_long(self, tmp_path: Path) -> None:
+        ann = pt.read_annotations(write(tmp_path, LONG))
+        assert ann.index.items == ("9", "10")
+        assert ann.index.labels == ("cat", "dog")
+        assert ann.index.annotators == ("ann", "bob")
+        assert ann.counts().tolist() == [[0, 1], [2, 0]]
+
+    def test_counts(self, tmp_path: Path) -> None:
+        ann = pt.read_annotations(write(tmp_path, COUNTS))
+        assert ann.index.items == ("8", "9", "10")
+        assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
+        assert ann.n_annotators is None
+
+    def test_other_column_names(self, tmp_path: Path) -> None:
+        text = LONG.replace("item,annotator,label", "question,worker,answer")
+        ann = read_annotations(write(tmp_path, text), "question", "worker", "answer")
+        assert ann.counts().tolist() == [[0, 1], [2, 0]]
+        ann = read_annotations(write(tmp_path, COUNTS.replace("item", "question")), item="question")
+        assert ann.n_items == 3
+
+    def test_labels_that_nobody_used(self, tmp_path: Path) -> None:
+        for text in (LONG, COUNTS):
+            ann = read_annotations(write(tmp_path, text), labels=["dog", "cat", "bee"])
+            assert ann.index.labels == ("bee", "cat", "dog")
+            assert ann.counts().sum(0).tolist() == [0, 2, 1]
+
+    def test_replicates(self, tmp_path: Path) -> None:
+        text = "item,annotator,label,time\na,x,1,1\na,x,1,2\n"
+        assert read_annotations(write(tmp_path, text), replicate="time").counts().tolist() == [[2]]
+        with pytest.raises(InputError, match=r"line 3: got item 'a', annotator 'x' twice.*--replicate"):
+            read_annotations(write(tmp_path, text))
+
+    @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet", "arrow"])
+    def test_every_format_reads_the_same(self, tmp_path: Path, form: str) -> None:
+        frame = polars.DataFrame({"item": [10, 9, 8], "dog": [0, 1, 0], "cat": [2, 0, 0]})
+        path = tmp_path / f"t.{form}"
+        writers = {
+            "csv": frame.write_csv,
+            "tsv": lambda path: frame.write_csv(path, separator="\t"),
+            "jsonl": frame.write_ndjson,
+            "parquet": frame.write_parquet,
+            "arrow": frame.write_ipc,
+        }
+        writers[form](path)
+        ann = read_annotations(path)
+        assert ann.index.items == ("8", "9", "10")
+        assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
+
+    def test_names_are_text_as_it_is_written(self, tmp_path: Path) -> None:
+        ann = read_annotations(write(tmp_path, "item,annotator,label\n007,a,1\n7,a,1\n7.0,a,01\n"))
+        assert ann.index.items == ("007", "7", "7.0")
+        assert ann.index.labels == ("01", "1")
+
+    def test_integers_and_their_decimal_text_are_the_same_names(self, tmp_path: Path) -> None:
+        polars.DataFrame({"item": [1, 2], "annotator": [True, False], "label": [0.5, 1.0]}).write_parquet(
+            tmp_path / "t.parquet"
+        )
+        index = read_annotations(tmp_path / "t.parquet").index
+        assert (index.items, index.annotators, index.labels) == (("1", "2"), ("false", "true"), ("0.5", "1.0"))
+
+    def test_whole_floats_are_counts(self, tmp_path: Path) -> None:
+        assert read_annotations(write(tmp_path, "item,a\nx,3.0\n")).counts().tolist() == [[3]]
+
+
+ERRORS = {
+    "no column": ("thing,a,b\nx,1,2\n", {}, ["'thing', 'a', 'b'", "the long form", "the counts form", "--item"]),
+    "misspelt": ("itm,annotator,label\nx,1,2\n", {}, ["Did you mean 'itm'?"]),
+    "long form by halves": ("item,worker,label\n1,0,1\n", {}, ["'item', 'worker', 'label'", "--annotator"]),
+    "asked for a column": ("item,annotator,label\n1,0,1\n", {"annotator": "anotator"}, ["Did you mean 'annotator'?"]),
+    "text in counts": ("item,a,b\nx,1,2\ny,1,two\n", {}, ["'two' in", "line 3, column 'b'", "the counts form"]),
+    "negative": ("item,a,b\nx,1,-2\n", {}, ["'-2'", "line 2, column 'b'"]),
+    "fraction": ("item,a,b\nx,1,.5\n", {}, ["'.5'", "line 2, column 'b'"]),
+    "infinite": ("item,a,b\nx,1,inf\n", {}, ["'inf'", "line 2, column 'b'"]),
+    "not a number": ("item,a,b\nx,nan,1\n", {}, ["'nan'", "line 2, column 'a'"]),
+    "past 2^53": ("item,a,b\nx,1,9007199254740993\n", {}, ["9007199254740993", "line 2, column 'b'"]),
+    "blank count": ("item,a,b\nx,1,\n", {}, ["a blank cell", "line 2, column 'b'"]),
+    "row numbers": (",item,a\n0,x,1\n", {}, ["a column without a name", "index=False"]),
+    "item twice": ("item,a\nx,1\ny,2\nx,3\n", {}, ["line 4, column 'item': got item 'x' a second time"]),
+    "items only": ("item\nx\n", {}, ["no column of counts"]),
+    "blank item": ("item,a\n ,1\n", {}, ["line 2, column 'item': got a blank cell"]),
+    "blank annotator": ("item,annotator,label\nx,,1\n", {}, ["line 2, column 'annotator': got a blank cell"]),
+    "blank label": ('item,annotator,label\nx,a,""\n', {}, ["line 2, column 'label': got a blank cell"]),
+    "pair twice": ("item,annotator,label\nx,a,1\nx,a,2\n", {}, ["line 3: got item 'x', annotator 'a' twice"]),
+    "unknown label": ("item,annotator,label\nx,a,cta\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),
+    "unknown count": ("item,cta\nx,1\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),
+    "labels twice": ("item,annotator,label\nx,a,cat\n", {"labels": ["cat", "cat"]}, ["label 'cat' more than once"]),
+}
+
+
+@pytest.mark.parametrize(("text", "options", "messages"), ERRORS.values(), ids=ERRORS)
+def test_errors_name_the_place(tmp_path: Path, text: str, options: dict[str, object], messages: list[str]) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(InputError) as caught:
+        read_annotations(path, **options)  # type: ignore[arg-type]
+    for message in messages:
+        assert message in str(caught.value)
+
+
+def test_nested_columns_are_no_names(tmp_path: Path) -> None:
+    frame = polars.DataFrame({"item": [["a"], ["b"]], "annotator": ["x", "y"], "label": ["1", "2"]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=re.escape("column 'item': got a column of type List(String)")):
+        read_annotations(tmp_path / "t.parquet")
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.text(min_size=1), st.text(min_size=1), st.text(min_size=1)), min_size=1))
+def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]]) -> None:
+    """What Python's own CSV writer writes is read as it was, or refused where a cell is blank or repeated."""
+    import csv
+
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    with path.open("w", newline="", encoding="utf-8", errors="surrogatepass") as stream:
+        csv.writer(stream, quoting=csv.QUOTE_ALL).writerows([("item", "annotator", "label"), *rows])
+    pairs = {(item, annotator) for item, annotator, _ in rows}
+    unsound = any(not cell.strip() or "\0" in cell or not _encodes(cell) for row in rows for cell in row)
+    if unsound or len(pairs) < len(rows):
+        with pytest.raises(InputError):
+            read_annotations(path)
+        return
+    ann = read_annotations(path)
+    made = zip(ann.item, ann.annotator, ann.label, strict=True)  # type: ignore[arg-type]
+    index = ann.index
+    assert [(index.items[i], index.annotators[j], index.labels[k]) for i, j, k in made] == rows
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class TestRealData:
+    def test_chaosnli(self, data: Path) -> None:
+        """1,514 items with 100 labels each (Nie et al. 2020)."""
+        ann = read_annotations(data / "chaosnli_snli" / "label_counts.csv")
+        assert (ann.n_items, ann.index.labels) == (1514, ("c", "e", "n"))
+        assert (ann.counts().sum(1) == 100).all()
+
+    def test_anesthesia(self, data: Path) -> None:
+        """45 patients, 5 anaesthetists of whom the first rated three times (Dawid & Skene 1979, table 1)."""
+        ann = read_annotations(data / "anesthesia" / "annotations.csv")
+        assert (ann.n_items, ann.n_annotators, ann.n_labels, len(ann.item)) == (45, 5, 4, 315)
+        assert np.bincount(ann.annotator).tolist() == [135, 45, 45, 45, 45]
+        assert ann.index.items == tuple(map(str, range(45)))
+        with pytest.raises(InputError, match=r"line 3: got item '0', annotator '0' twice \(90 such rows\)"):
+            read_annotations(data / "anesthesia" / "annotations.csv", replicate="absent")
+
+    def test_snow_rte(self, data: Path) -> None:
+        """800 items, 164 annotators, ten labels an item (Snow et al. 2008)."""
+        ann = read_annotations(data / "snow_rte" / "annotations.csv")
+        assert (ann.n_items, ann.n_annotators, ann.n_labels) == (800, 164, 2)
+        assert (ann.counts().sum(1) == 10).all()

@@ -1,0 +1,215 @@
+"""Predictions from files: aligned by name, nothing guessed."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probtruth as pt
+from probtruth.errors import InputError
+from probtruth.io.predictions import model_files, read_predictions, read_predictions_pairs
+from probtruth.types import Annotations, Index
+
+A = "item,cat,dog\nx,0.25,0.75\ny,0.5,0.5\nz,1,0\n"
+B = "dog,item,cat\n0.125,z,0.875\n1,w,0\n0.25,x,0.75\n"
+
+EXP_ROUND_OFF = 1e-15
+"""A log and an exp in double precision, on probabilities of order one."""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    for name, text in (("a", A), ("b", B)):
+        (tmp_path / f"{name}.csv").write_text(text)
+    return {"a": tmp_path / "a.csv", "b": tmp_path / "b.csv"}
+
+
+def write(folder: Path, text: str, name: str = "m.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+class TestAlignment:
+    def test_without_an_index_items_in_all_files(self, files: dict[str, Path]) -> None:
+        pred = pt.read_predictions(files)
+        assert pred.models == ("a", "b")
+        assert pred.index == Index(("x", "z"), ("cat", "dog"))
+        np.testing.assert_allclose(
+            pred.probs, [[[0.25, 0.75], [1, 0]], [[0.75, 0.25], [0.875, 0.125]]], rtol=EXP_ROUND_OFF
+        )
+        assert (pred.audit.missing, pred.audit.extra) == (("w", "y"), ())
+        assert pred.audit.by_model == (("a", 1, 0), ("b", 1, 0))
+        assert pred.audit.dropped == 2
+
+    def test_with_an_index_the_reference_counts(self, files: dict[str, Path]) -> None:
+        pred = read_predictions(files, Index(("x", "y", "z", "u"), ("cat",)))
+        assert pred.index.items == ("x", "z")
+        assert (pred.audit.missing, pred.audit.extra) == (("u", "y"), ("w",))
+        assert pred.audit.by_model == (("a", 1, 0), ("b", 2, 1))
+
+    def test_labels_that_no_annotator_used_stay(self, files: dict[str, Path]) -> None:
+        assert read_predictions(files, Index(("x",), ("dog",))).index.labels == ("cat", "dog")
+
+    def test_positional_names_match_any(self, files: dict[str, Path]) -> None:
+        index = Annotations.from_counts([[1, 0], [0, 1], [1, 1]]).index
+        assert read_predictions({"a": files["a"]}, index).index.items == ("x", "y", "z")
+
+    def test_order_of_rows_columns_and_formats_is_free(self, tmp_path: Path, files: dict[str, Path]) -> None:
+        frame = polars.DataFrame({"dog": [0.0, 0.75, 0.5], "item": ["z", "x", "y"], "cat": [1.0, 0.25, 0.5]})
+        frame.write_parquet(tmp_path / "p.parquet")
+        frame.write_ndjson(tmp_path / "j.jsonl")
+        pred = read_predictions({"a": files["a"], "p": tmp_path / "p.parquet", "j": tmp_path / "j.jsonl"})
+        assert (pred.log_probs == pred.log_probs[0]).all()
+
+    @settings(max_examples=20, deadline=None, derandomize=True)
+    @given(rows=st.permutations(range(4)), columns=st.permutations(["item", "a", "b", "c"]))
+    def test_permuted_files_are_the_same(
+        self, tmp_path_factory: pytest.TempPathFactory, rows: list[int], columns: list[str]
+    ) -> None:
+        frame = polars.DataFrame(
+            {
+                "item": ["1", "02", "x", "é"],
+                "a": [0.5, 0.0, 0.25, 1.0],
+                "b": [0.5, 1.0, 0.5, 0.0],
+                "c": [0.0, 0.0, 0.25, 0.0],
+            }
+        )
+        folder = tmp_path_factory.mktemp("p")
+        frame.write_csv(folder / "one.csv")
+        frame[rows].select(columns).write_csv(folder / "two.csv")
+        pred = read_predictions({"one": folder / "one.csv", "two": folder / "two.csv"})
+        assert (pred.log_probs[0] == pred.log_probs[1]).all()
+
+
+class TestKinds:
+    def test_log_probs_keep_what_probs_cannot_hold(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "item,a,b\nx,-1e5,0\ny,-inf,0\n")
+        assert read_predictions({"m": path}, kind="log_probs").log_probs.tolist() == [[[-1e5, 0], [-np.inf, 0]]]
+
+    def test_logits(self, tmp_path: Path) -> None:
+        pred = read_predictions({"m": write(tmp_path, "item,a,b\nx,1000,1000\n")}, kind="logits")
+        assert pred.log_probs.tolist() == [[[-np.log(2), -np.log(2)]]]
+
+    def test_a_probability_of_zero_is_minus_infinity(self, files: dict[str, Path]) -> None:
+        assert read_predictions({"a": files["a"]}).log_probs[0, 2, 1] == -np.inf
+
+
+CELLS = {
+    "text": ("item,a,b\nx,1,0\ny,o.5,.5\n", "probs", "line 3, column 'a': got 'o.5', expected a number"),
+    "decimal comma": ('item,a,b\nx,1,0\ny,"0,5",.5\n', "probs", "line 3, column 'a': got '0,5', expected a number"),
+    "blank": ("item,a,b\nx,0,1\ny,1,\n", "probs", "line 3, column 'b': got a blank cell"),
+    "NaN": ("item,a,b\nx,1,nan\n", "probs", "line 2, column 'b': got nan, expected a number"),
+    "negative": ("item,a,b\nx,1.1,-.1\n", "probs", "line 2, column 'b': got -0.1, expected a probability"),
+    "infinite": ("item,a,b\nx,inf,0\n", "probs", "line 2, column 'a': got inf, expected a finite number"),
+    "below 1": ("item,a,b\nx,1,0\ny,.9,.09\n", "probs", "line 3: got probabilities that sum to 0.99, expected a"),
+    "above 1": ("item,a,b\nx,.9,.11\n", "probs", "line 2: got probabilities that sum to 1.01"),
+    "per cent": ("item,a,b\nx,90,10\n", "probs", "line 2: got probabilities that sum to 100"),
+    "numeric column": ("item,a,b,gold\nx,1,0,0\ny,1,0,1\n", "probs", "Every column but 'item' is read as a label"),
+    "text column": ("item,text,a,b\nx,foo,1,0\n", "probs", "column 'text': got a column without numbers ('foo')"),
+    "row numbers": (",item,a\n0,x,1\n", "probs", "got a column without a name"),
+    "item twice": ("item,a\nx,1\ny,1\nx,1\n", "probs", "line 4, column 'item': got item 'x' a second time"),
+    "no item column": ("id,a,b\nx,1,0\n", "probs", "no column 'item' (columns: 'id', 'a', 'b')"),
+    "no labels": ("item\nx\n", "probs", "no column of probabilities"),
+    "log of NaN": ("item,a,b\nx,nan,0\n", "log_probs", "line 2, column 'a': got nan"),
+    "logs that are probs": ("item,a,b\nx,.5,.5\n", "log_probs", "of log-probabilities that sum to 3.29744"),
+    "huge logs": ("item,a,b\nx,1e5,0\n", "log_probs", "exponentials of log-probabilities inf for label 'a'"),
+    "logit of inf": ("item,a,b\nx,inf,0\n", "logits", "line 2, column 'a': got inf"),
+    "no finite logit": ("item,a,b\nx,-inf,-inf\n", "logits", "line 2: got no finite logit"),
+    "unknown kind": ("item,a,b\nx,1,0\n", "prob", "kind 'prob', expected one of"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "kind", "message"), CELLS.values(), ids=CELLS)
+def test_unusable_cells_are_errors_with_their_place(tmp_path: Path, text: str, kind: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_predictions({"m": write(tmp_path, text)}, kind=kind)
+
+
+def test_rounded_probabilities_pass(tmp_path: Path) -> None:
+    """Four decimals: three thirds sum to .9999, which is inside the documented tolerance."""
+    pred = read_predictions({"m": write(tmp_path, "item,a,b,c\nx,.3333,.3333,.3333\n")})
+    assert np.allclose(pred.probs, 0.3333, rtol=EXP_ROUND_OFF)
+
+
+class TestFilesThatDoNotGoTogether:
+    def test_other_labels_name_the_odd_file(self, tmp_path: Path, files: dict[str, Path]) -> None:
+        odd = write(tmp_path, "item,cat,dgo\nx,1,0\n")
+        with pytest.raises(InputError, match=re.escape("m.csv (model 'm'): got no column 'dog' and also 'dgo'")):
+            read_predictions({**files, "m": odd})
+
+    def test_reference_label_is_absent(self, files: dict[str, Path]) -> None:
+        with pytest.raises(InputError, match=re.escape("label 'cta' in the reference") + ".*Did you mean 'cat'"):
+            read_predictions(files, Index(("x",), ("cta", "dog")))
+
+    def test_a_column_that_no_annotator_used_is_suspected(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "item,a,b,gold\nx,1,0,1\n")
+        with pytest.raises(InputError, match="No annotator used column 'gold'"):
+            read_predictions({"m": path}, Index(("x",), ("a", "b")))
+
+    def test_no_item_in_common_with_the_reference(self, files: dict[str, Path]) -> None:
+        expected = "no item in common: '01', '02' in the reference, 'x', 'y', 'z' in model 'a'"
+        with pytest.raises(InputError, match=re.escape(expected)):
+            read_predictions(files, Index(("01", "02"), ("cat",)))
+
+    def test_no_item_in_common_between_models(self, tmp_path: Path, files: dict[str, Path]) -> None:
+        other = write(tmp_path, "item,cat,dog\nq,1,0\n")
+        with pytest.raises(InputError, match=re.escape("'x', 'y', 'z' in model 'a', 'q' in model 'm'")):
+            read_predictions({**files, "m": other})
+
+    def test_positional_labels_of_another_number(self, files: dict[str, Path]) -> None:
+        index = Annotations.from_counts([[1, 0, 0], [0, 1, 0], [1, 1, 0]]).index
+        with pytest.raises(InputError, match=r"2 labels in .*expected 3"):
+            read_predictions({"a": files["a"]}, index)
+
+    def test_positional_items_of_another_number(self, files: dict[str, Path]) -> None:
+        index = Annotations.from_counts([[1, 0], [0, 1]]).index
+        with pytest.raises(InputError, match=r"3 items in .*expected 2"):
+            read_predictions({"a": files["a"]}, index)
+
+
+class TestModels:
+    def test_pairs_with_a_name_twice(self, files: dict[str, Path]) -> None:
+        with pytest.raises(InputError, match="model 'a' more than once"):
+            read_predictions_pairs([("a", files["a"]), ("a", files["b"])])
+
+    def test_two_names_for_one_file(self, files: dict[str, Path]) -> None:
+        pred = read_predictions_pairs([("one", files["a"]), ("two", files["a"])])
+        assert (pred.log_probs[0] == pred.log_probs[1]).all()
+
+    def test_no_model(self) -> None:
+        with pytest.raises(InputError, match="no model"):
+            read_predictions({})
+
+    def test_not_a_dict(self, files: dict[str, Path]) -> None:
+        with pytest.raises(InputError, match="a dict "):
+            read_predictions(files["a"])  # type: ignore[arg-type]
+
+    def test_blank_name(self, files: dict[str, Path]) -> None:
+        with pytest.raises(InputError, match="a blank model name"):
+            read_predictions({" ": files["a"]})
+
+    def test_options_split_at_the_last_equals_sign(self) -> None:
+        assert model_files(["a=b=c.csv", "x=../y"]) == [("a=b", "c.csv"), ("x", "../y")]
+
+    @pytest.mark.parametrize("option", ["a.csv", "=a.csv", "a="])
+    def test_options_without_name_or_file(self, option: str) -> None:
+        with pytest.raises(InputError, match="expected NAME=FILE"):
+            model_files([option])
+
+
+def test_chaosnli(data: Path) -> None:
+    """Expected log losses against 100 labels an item: direct sums from the released files."""
+    ann = pt.read_annotations(data / "chaosnli_snli" / "label_counts.csv")
+    folder = data / "chaosnli_snli" / "predictions"
+    names = [f"bert-base-uncased_{seed}" for seed in (0, 1)] + [f"roberta-base_{seed}" for seed in (0, 1, 2)]
+    pred = read_predictions({name: folder / f"{name}.csv" for name in names}, ann.index)
+    assert pred.audit.dropped == 0
+    expected = [1.216433, 1.021755, 1.170444, 1.056448, 1.143483]
+    six_decimals = 5e-7
+    found = -(ann.counts() / 100 * pred.log_probs).sum(-1).mean(-1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=six_decimals)
