@@ -97,14 +97,15 @@ def is_result(folder: Path) -> bool:
 
 def _contents(folder: Path) -> Iterator[str]:
     """Everything in the folder but `figures` itself, by its name below the folder; links are never followed."""
-    for entry in os.scandir(folder):
-        plain = entry.is_file(follow_symlinks=False)
-        if entry.name == "figures" and entry.is_dir(follow_symlinks=False):
-            for figure in os.scandir(entry.path):
-                plain = figure.is_file(follow_symlinks=False)
-                yield f"figures/{figure.name}" if plain else f"figures/{figure.name}/"
+    for entry in folder.iterdir():
+        if entry.name == "figures" and entry.is_dir() and not entry.is_symlink():
+            yield from (f"figures/{figure.name}{_mark(figure)}" for figure in entry.iterdir())
         else:
-            yield entry.name if plain else f"{entry.name}/"
+            yield f"{entry.name}{_mark(entry)}"
+
+
+def _mark(path: Path) -> str:
+    return "" if path.is_file() and not path.is_symlink() else "/"
 
 
 def _place(out: object) -> Path:
@@ -126,7 +127,7 @@ def _replaceable(place: Path) -> None:
         return
     if not place.is_dir():
         raise _occupied("a file", place)
-    if any(os.scandir(place)) and not is_result(place):
+    if any(place.iterdir()) and not is_result(place):
         raise _occupied("a folder with other files than a result of probtruth", place)
 
 
