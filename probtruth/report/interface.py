@@ -1,0 +1,49 @@
+"""What the report needs of a result; `probtruth.line.Result` has it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from probtruth.types import Audit, Comparison, Predictions, Scores, Truth
+
+
+class ResultLike(Protocol):
+    """The line's result: what went in, what was computed, and how."""
+
+    @property
+    def truth(self) -> Truth | None:
+        """The reference labels; None for bare scores."""
+
+    @property
+    def predictions(self) -> Predictions | None:
+        """The models' probabilities; None for bare scores."""
+
+    @property
+    def scores(self) -> Scores:
+        """One loss for each model and item."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """The posterior and its decisions."""
+
+    @property
+    def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
+        """Rows of model, expected, entropy, divergence; None for bare scores."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know first."""
+
+    @property
+    def note(self) -> str | None:
+        """What must be said wherever the result is shown (demo data); None for data of the user's own."""
+
+    @property
+    def audit(self) -> Audit:
+        """What alignment by name left out."""
+
+    @property
+    def command(self) -> str | None:
+        """The command line that made the result; None from Python."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `result.json`."""

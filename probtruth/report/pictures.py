@@ -1,0 +1,125 @@
+"""The figures of one result, with the words that stand for them where they cannot be seen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.report import figures
+from probtruth.report.interface import ResultLike
+from probtruth.report.numbers import as_float, decimals, exact, fixed, interval, plain, probability
+from probtruth.report.svg import Picture, picture, plain_style
+from probtruth.report.verdict import advantage, leaders
+from probtruth.report.words import measure, unit, with_unit
+
+MOST_MODELS = 15
+"""Models that a figure shows, the best first."""
+MOST_PAIRS = 45
+"""Pairs that the forest plot shows: those among the best models."""
+
+
+def pictures(result: ResultLike) -> dict[str, Picture]:
+    """Every figure of the report by name, in the order of the page."""
+    made = [_behind_leader(result), _forest(result), _ranks(result), _loss_curve()]
+    return {drawn.name: drawn for drawn in made if drawn is not None}
+
+
+def rank_table(result: ResultLike) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
+    """Models and their probabilities of each rank, in the order of the ranking; None where nothing was ranked."""
+    tree = result.comparison.datatree
+    if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
+        return None
+    found: Any = tree["ranking"]["rank_probability"]
+    known = [str(name) for name in found.coords["model"].values]
+    if len(known) < 2:
+        return None
+    order = [str(row["model"]) for row in leaders(result.comparison.ranks) if str(row["model"]) in known]
+    values = np.asarray(found.transpose("model", "rank").values, np.float64)
+    return order, values[[known.index(name) for name in order]]
+
+
+def _behind_leader(result: ResultLike) -> Picture:
+    comparison = result.comparison
+    ranked = leaders(comparison.ranks)
+    lead = str(ranked[0]["model"])
+    rows: list[dict[str, Any]] = [
+        {"model": lead, "advantage": 0.0, "low": None, "high": None, "p_best": ranked[0]["p_best"]}
+    ]
+    for row in ranked[1:MOST_MODELS]:
+        rows.append({"model": row["model"], "p_best": row["p_best"], **advantage(comparison, lead, str(row["model"]))})
+    worse = "lower" if comparison.higher_is_better else "higher"
+    title = f"mean {measure(comparison.rule)}: how much {worse} than {{}}'s"
+    units = f" ({unit(comparison.rule)})" if unit(comparison.rule) else ""
+    with plain_style():
+        ax = figures.behind_leader(rows, comparison.rope, title.format("the leader") + units)
+    places = decimals(_width(row) for row in rows[1:])
+    said = [
+        f"{plain(row['model'])}: {fixed(row['advantage'], places, sign=True)} "
+        f"({interval(row['low'], row['high'], places)}), P(best) {probability(row['p_best'])}"
+        for row in rows[1:]
+    ]
+    lead_said = f"{plain(lead)} leads with P(best) {probability(rows[0]['p_best'])}. "
+    return picture(
+        ax,
+        "behind-leader",
+        f"How much worse each model is than {plain(lead)}",
+        f"Differences of mean {with_unit(comparison.rule)} with 95% intervals. {lead_said}{'; '.join(said)}.",
+    )
+
+
+def _forest(result: ResultLike) -> Picture:
+    comparison = result.comparison
+    chosen = list(comparison.pairs)
+    best = [str(row["model"]) for row in leaders(comparison.ranks)]
+    while len(chosen) > MOST_PAIRS:
+        gone = best.pop()
+        chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
+    negated = "negated " if comparison.higher_is_better else ""
+    with plain_style():
+        ax = figures.forest(chosen, comparison.rope, f"difference of mean {negated}{with_unit(comparison.rule)}")
+    places = decimals(_width(row) for row in chosen)
+    said = [
+        f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
+        f"({interval(row['low'], row['high'], places)})"
+        for row in chosen
+    ]
+    shaded = "" if comparison.rope is None else f" Differences up to {exact(comparison.rope)} are shaded as equivalent."
+    return picture(
+        ax,
+        "differences",
+        "Differences of all pairs",
+        f"95% intervals; negative favours the first.{shaded} {'; '.join(said)}.",
+    )
+
+
+def _ranks(result: ResultLike) -> Picture | None:
+    found = rank_table(result)
+    if found is None:
+        return None
+    models, table = found[0][:MOST_MODELS], found[1][:MOST_MODELS]
+    with plain_style():
+        ax = figures.rank_probabilities(models, table)
+    said = [
+        f"{plain(model)}: " + ", ".join(f"rank {rank + 1} {probability(p)}" for rank, p in enumerate(row) if p >= 0.005)
+        for model, row in zip(models, table, strict=True)
+    ]
+    return picture(ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.")
+
+
+def _loss_curve() -> Picture:
+    with plain_style():
+        ax = figures.loss_curve()
+    return picture(
+        ax,
+        "loss-curve",
+        "Expected loss of a response to an uncertain label",
+        "Of an item that is yes with probability .7: the expected log loss falls to its least, "
+        ".611 nats, at the response .7, and rises to infinity at 1; the expected Brier score is least, .420, at the "
+        "same response. A dashed line marks .7.",
+    )
+
+
+def _width(row: Mapping[str, Any]) -> float | None:
+    low, high = as_float(row["low"]), as_float(row["high"])
+    return None if low is None or high is None else high - low

@@ -1,0 +1,329 @@
+"""The tables of the report, once, for the page, for Markdown and for the terminal."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.report import items
+from probtruth.report.interface import ResultLike
+from probtruth.report.numbers import (
+    UNKNOWN,
+    as_float,
+    decimals,
+    exact,
+    fixed,
+    interval,
+    percent,
+    probability,
+    shortened,
+    significant,
+)
+from probtruth.report.words import Name, Sentence, measure, sentence, with_unit
+
+MOST_PAIRS = 300
+"""Rows of pairs that the page shows; the file has all."""
+MOST_IN_MATRIX = 30
+"""Models that the matrix of pairs shows."""
+LONGEST_NAME = 40
+"""Columns of a name in a cell; the table of models shows names whole."""
+SHADES = 20
+"""Steps of colour from P = 0 to P = 1."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title, whether it holds numbers (set flush right), and a short title for narrow places."""
+
+    title: Sentence
+    numeric: bool = True
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, what it is sorted by (None: always last), and its step of colour."""
+
+    text: Sentence
+    sort: float | str | None
+    shade: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption (what the reader sees in it) and a note below (what the columns mean)."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: Sentence = ()
+    sortable: bool = True
+    kind: str = field(default="plain")
+
+
+def named(name: str) -> Cell:
+    """A cell with a name."""
+    return Cell((name if isinstance(name, Name) else Name(name),), str(name))
+
+
+def _names(result: ResultLike) -> Mapping[str, Name]:
+    """The models' names, short enough for a cell."""
+    return shortened(result.scores.models, LONGEST_NAME)
+
+
+def words(*pieces: str) -> Cell:
+    """A cell with text."""
+    return Cell(sentence(*pieces), "".join(pieces))
+
+
+def number(value: object, places: int, sign: bool = False) -> Cell:
+    """A cell with a number of fixed decimals."""
+    return Cell((fixed(value, places, sign),), as_float(value))
+
+
+def loose(value: object, digits: int = 4) -> Cell:
+    """A cell with a number of significant digits."""
+    return Cell((significant(value, digits),), as_float(value))
+
+
+def chance(value: object) -> Cell:
+    """A cell with a probability."""
+    return Cell((probability(value),), as_float(value))
+
+
+def _range(low: object, high: object, places: int) -> Cell:
+    return Cell((interval(low, high, places),), as_float(low))
+
+
+def _column(title: str, numeric: bool = True, short: str = "") -> Column:
+    return Column((title,), numeric, short)
+
+
+def models(result: ResultLike) -> Table:
+    """One row for each model, best mean score first."""
+    comparison = result.comparison
+    ranks = comparison.ranks
+    places = decimals(_width(row) for row in ranks)
+    infinite = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True))
+    optional: list[tuple[Column, Callable[[Row], Cell]]] = []
+    if any(as_float(row["divergence"]) is not None for row in ranks):
+        optional.append((_column("Divergence", short="diverg."), lambda row: number(row["divergence"], places)))
+    if any(infinite.values()):
+        optional.append((_column("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (_column("Model", False), lambda row: named(str(row["model"]))),
+        (_column(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
+        (_column("95% interval"), lambda row: _range(row["low"], row["high"], places)),
+        *optional,
+        (_column("P(best)"), lambda row: chance(row["p_best"])),
+        (_column("Expected rank", short="rank"), lambda row: number(row["expected_rank"], 2)),
+        (_column("Expected regret", short="regret"), lambda row: loose(row["expected_regret"], 3)),
+    ]
+    return _table("Models, best mean score first", columns, ranks, _models_note(result, places))
+
+
+def _models_note(result: ResultLike, places: int) -> Sentence:
+    comparison = result.comparison
+    better = "higher" if comparison.higher_is_better else "lower"
+    said = f"The score is the plain mean over items; {better} is better. "
+    entropy = next((as_float(row["entropy"]) for row in comparison.ranks if row["entropy"] is not None), None)
+    if entropy is not None:
+        said += (
+            f"Mean score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
+            "possible forecast would score, and the divergence is what the model adds to it. "
+        )
+    said += (
+        "The intervals of single models share the same items: whether two models differ is read from the differences, "
+        "not from the overlap of these. Expected regret is the mean loss of choosing this model instead of the best."
+    )
+    return (said,)
+
+
+def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
+    """One row for each unordered pair; the difference is a minus b, negative favours a."""
+    comparison = result.comparison
+    chosen = list(comparison.pairs if rows is None else rows)
+    names = _names(result)
+    places = decimals(_width(row) for row in chosen)
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (_column("a", False), lambda row: named(names[row["a"]])),
+        (_column("b", False), lambda row: named(names[row["b"]])),
+        (_column("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
+        (_column("95% interval"), lambda row: _range(row["low"], row["high"], places)),
+        (_column("P(a better)", short="P(a)"), lambda row: chance(row["p_a_better"])),
+        (_column("P(equivalent)", short="P(=)"), lambda row: chance(row["p_equivalent"])),
+        (_column("P(b better)", short="P(b)"), lambda row: chance(row["p_b_better"])),
+    ]
+    if comparison.rope is None:
+        columns = [column for column in columns if column[0].title != ("P(equivalent)",)]
+    negated = " of the negated scores" if comparison.higher_is_better else ""
+    note = f"Difference{negated} = a minus b in {with_unit(comparison.rule)}; negative favours a."
+    if comparison.rope is not None:
+        note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
+    if len(chosen) > MOST_PAIRS:
+        note += f" The first {MOST_PAIRS} of {len(chosen):,} pairs; pairwise.csv has all."
+    return _table(caption, columns, chosen[:MOST_PAIRS], (note,))
+
+
+def matrix(result: ResultLike) -> Table:
+    """P(row is better than column), best model first."""
+    comparison = result.comparison
+    order = [str(row["model"]) for row in comparison.ranks][:MOST_IN_MATRIX]
+    names = _names(result)
+    better: dict[tuple[str, str], object] = {}
+    for row in comparison.pairs:
+        better[str(row["a"]), str(row["b"])] = row["p_a_better"]
+        better[str(row["b"]), str(row["a"])] = row["p_b_better"]
+
+    def cell(a: str, b: str) -> Cell:
+        if a == b:
+            return Cell(("",), None)
+        p = as_float(better[a, b])
+        return Cell((probability(p),), p, None if p is None else round(p * SHADES))
+
+    rows = tuple((named(names[a]), *(cell(a, b) for b in order)) for a in order)
+    columns = (_column("", False), *(Column((short,)) for short in shortened(order, 16).values()))
+    left_out = len(comparison.ranks) - len(order)
+    note = f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
+    return Table("P(row beats column)", columns, rows, (note,) if note else (), sortable=False, kind="matrix")
+
+
+def companions(result: ResultLike) -> Table:
+    """The model-free tests of each pair."""
+    names = _names(result)
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (_column("a", False), lambda row: named(names[row["a"]])),
+        (_column("b", False), lambda row: named(names[row["b"]])),
+        (_column("t"), lambda row: number(row["t"], 2, sign=True)),
+        (_column("p (t)"), lambda row: chance(row["t_p"])),
+        (_column("Holm p (t)"), lambda row: chance(row["t_p_holm"])),
+        (_column("p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p"])),
+        (_column("Holm p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p_holm"])),
+    ]
+    note = (
+        "Two-sided p-values of no difference. The paired t tests the mean difference, the signed-rank test its "
+        "pseudo-median; Holm adjusts over all pairs."
+    )
+    return _table("Model-free tests", columns, list(result.comparison.companions)[:MOST_PAIRS], (note,))
+
+
+def diagnostics(result: ResultLike) -> Table:
+    """What gates the result, its value and its bound."""
+    found = result.comparison.diagnostics
+    agree = found.get("engines_agree")
+    rows = (
+        (words("Largest rank-normalised split R-hat"), loose(found.get("max_rhat")), words(f"at most {MAX_RHAT}")),
+        (words("Smallest effective sample size"), number(found.get("min_ess"), 0), words(f"at least {MIN_ESS:.0f}")),
+        (words("Divergent transitions"), number(found.get("divergences"), 0), words("0")),
+        (
+            words("Engines agree within Monte Carlo error"),
+            words(UNKNOWN if agree is None else "yes" if agree else "no"),
+            words("yes"),
+        ),
+    )
+    columns = (_column("Diagnostic", False), _column("Value"), _column("Passes if"))
+    return Table("Diagnostics", columns, rows, (f"{UNKNOWN} where an engine has none.",), sortable=False)
+
+
+def audit(result: ResultLike) -> Table | None:
+    """Items that alignment by name left out, by model; None where it left out none."""
+    if not result.audit.dropped:
+        return None
+    names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
+    rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
+    columns = (_column("Model", False), _column("Items missing"), _column("Items extra"))
+    note = f"{result.audit.dropped:,} items took no part, for any model."
+    return Table("Items left out", columns, rows, (note,))
+
+
+def disputed(result: ResultLike) -> Table | None:
+    """The items on which annotators disagree most; None without labels or disagreement."""
+    found = items.disputed(result)
+    if not found:
+        return None
+    names = shortened((entry.item for entry in found), LONGEST_NAME)
+    rows = tuple(
+        (
+            named(names[entry.item]),
+            words(*_shares(entry.shares)),
+            Cell((fixed(entry.votes, 0),), entry.votes),
+            number(entry.entropy, 3),
+        )
+        for entry in found
+    )
+    columns = (_column("Item", False), _column("Labels", False), _column("Votes"), _column("Entropy (nats)"))
+    return Table("Items on which the labels disagree most", columns, rows)
+
+
+def divided(result: ResultLike) -> Table | None:
+    """The items on which the two leading models differ most; None where they never do."""
+    pair, found = items.divided(result)
+    if not found:
+        return None
+    a, b = (_names(result)[model] for model in pair)
+    names = shortened((entry.item for entry in found), LONGEST_NAME)
+    with_says = any(entry.says is not None for entry in found)
+    with_labels = any(entry.shares for entry in found)
+    columns = [_column("Item", False)]
+    columns += [_column("Labels", False)] if with_labels else []
+    columns += [Column((a, " says"), False), Column((b, " says"), False)] if with_says else []
+    columns += [Column((a, " scores")), Column((b, " scores"))]
+    rows = []
+    for entry in found:
+        cells = [named(names[entry.item])]
+        cells += [words(*_shares(entry.shares))] if with_labels else []
+        if with_says:
+            says = entry.says or (("", float("nan")),) * 2
+            cells += [words(Name(label), f" ({probability(p)})") for label, p in says]
+        rows.append((*cells, *(loose(value) for value in entry.scores)))
+    rule = result.comparison.rule
+    note = f"Scores are the {with_unit(rule)} of the item." + (
+        f" A model says its most probable label; its {measure(rule)} depends on all that it gives to the labels."
+        if with_says
+        else ""
+    )
+    return Table("Items on which the two leading models differ most", tuple(columns), tuple(rows), (note,))
+
+
+def settings(result: ResultLike) -> Table:
+    """What was chosen, and with which versions it was computed."""
+    found = result.to_dict()
+    pieces: list[tuple[str, object]] = [("rule", found.get("rule")), ("seed", found.get("seed"))]
+    pieces += [("rope", found.get("rope")), *dict(found.get("settings") or {}).items()]
+    pieces += [(f"version of {name}", version) for name, version in dict(found.get("versions") or {}).items()]
+    unique = dict(pieces)
+    rows = tuple((words(name.replace("_", " ")), Cell(_value(value), None)) for name, value in unique.items())
+    return Table("Settings", (_column("Setting", False), _column("Value", False)), rows, sortable=False, kind="dense")
+
+
+def _value(value: object) -> Sentence:
+    if value is None:
+        return (UNKNOWN,)
+    if isinstance(value, bool):
+        return ("yes" if value else "no",)
+    if isinstance(value, float):
+        return (exact(value),)
+    if isinstance(value, Mapping):
+        return (", ".join(f"{key}: {''.join(_value(inner))}" for key, inner in value.items()),)
+    return (Name(str(value)),)
+
+
+def _shares(shares: Iterable[tuple[str, float]]) -> Sentence:
+    pieces: list[str] = []
+    for label, share in shares:
+        pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
+    return tuple(piece for piece in pieces if piece)
+
+
+def _width(row: Row) -> float | None:
+    low, high = as_float(row["low"]), as_float(row["high"])
+    return None if low is None or high is None else high - low
+
+
+def _table(
+    caption: str, columns: Sequence[tuple[Column, Callable[[Row], Cell]]], rows: Iterable[Row], note: Sentence
+) -> Table:
+    made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
+    return Table(caption, tuple(column for column, _ in columns), made, note)

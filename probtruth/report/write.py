@@ -1,0 +1,36 @@
+"""A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
+
+from probtruth.io.csv_safe import write_csv
+from probtruth.io.folder import whole_folder
+from probtruth.io.jsonable import dumps
+from probtruth.report.html import html
+from probtruth.report.interface import ResultLike
+from probtruth.report.pictures import pictures
+
+
+def write_report(result: ResultLike, out: object) -> None:
+    """Writes report.html, result.json, posterior.nc, pairwise.csv, models.csv and figures/*.svg into the folder `out`.
+
+    Arguments: `out` may be absent, empty, or hold an earlier result of probtruth, which is replaced in one step.
+
+    Errors: `InputError` where `out` holds anything else or cannot be written; then nothing was written.
+
+    >>> import probtruth as pt, pathlib, tempfile
+    >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
+    >>> scores = pt.Scores.from_frame(frame)
+    >>> from probtruth.line import of_scores
+    >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
+    >>> pt.write_report(of_scores(scores, pt.compare(scores, engine="exact")), out)
+    >>> sorted(path.name for path in out.iterdir())
+    ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'result.json']
+    """
+    with whole_folder(out) as folder:
+        drawn = pictures(result)
+        (folder / "figures").mkdir()
+        for name, made in drawn.items():
+            (folder / "figures" / f"{name}.svg").write_text(made.alone, encoding="utf-8", newline="\n")
+        (folder / "report.html").write_text(html(result, drawn), encoding="utf-8", newline="\n")
+        (folder / "result.json").write_text(dumps(result.to_dict()), encoding="utf-8", newline="\n")
+        result.comparison.save(folder / "posterior.nc")
+        write_csv(result.comparison.pairwise(), folder / "pairwise.csv")
+        write_csv(result.comparison.ranking(), folder / "models.csv")

@@ -1,0 +1,187 @@
+"""Results to report on, without sampling: normal approximations of paired differences, seeded."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray
+
+from probtruth import demo
+from probtruth.types import Audit, Comparison, Predictions, Scores, Truth
+
+PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
+ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
+
+
+@dataclass(frozen=True)
+class FakeResult:
+    scores: Scores
+    comparison: Comparison
+    truth: Truth | None = None
+    predictions: Predictions | None = None
+    decomposition: list[dict[str, Any]] | None = None
+    warnings: tuple[str, ...] = ()
+    audit: Audit = field(default_factory=Audit)
+    note: str | None = None
+    command: str | None = "probtruth run --annotations 'my labels.csv' --out out"
+
+    def to_dict(self) -> dict[str, Any]:
+        truth, comparison = self.truth, self.comparison
+        about = truth and {
+            "method": truth.method,
+            "estimand": truth.estimand,
+            "n_items": truth.n_items,
+            "n_annotators": 12,
+            "n_labels": len(truth.index.labels),
+        }
+        return {
+            "rule": comparison.rule,
+            "truth": about,
+            "models": list(comparison.ranks),
+            "pairwise": list(comparison.pairs),
+            "estimand": comparison.estimand,
+            "uncertainty": dict(comparison.uncertainty),
+            "rope": comparison.rope,
+            "higher_is_better": comparison.higher_is_better,
+            "audit": {"missing": [], "extra": [], "dropped": self.audit.dropped},
+            "diagnostics": dict(comparison.diagnostics),
+            "warnings": list(self.warnings),
+            "settings": dict(comparison.settings),
+            "seed": comparison.seed,
+            "versions": {"probtruth": "0.1.0"},
+        }
+
+
+def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> Comparison:
+    values, names = scores.values, scores.models
+    means = values.mean(1)
+    draws = np.random.default_rng(0).multivariate_normal(means, np.cov(values) / values.shape[1], 2000)
+    order = draws.argsort(1).argsort(1)
+    ranks = np.stack([(order == rank).mean(0) for rank in range(len(names))], 1)
+    contrast = (draws - draws.mean(1, keepdims=True)).reshape(4, 500, len(names))
+    regret = (draws - draws.min(1, keepdims=True)).mean(0)
+    sign = -1 if scores.higher_is_better else 1
+
+    pairs = []
+    for a, b in combinations(sorted(range(len(names)), key=names.__getitem__), 2):
+        d = values[a] - values[b]
+        posterior = NormalDist(d.mean(), d.std(ddof=1) / math.sqrt(len(d)))
+        p = posterior.cdf(0)
+        pairs.append(
+            {
+                "a": names[a],
+                "b": names[b],
+                "difference": posterior.mean,
+                "low": posterior.inv_cdf(0.025),
+                "high": posterior.inv_cdf(0.975),
+                "p_a_better": p,
+                "p_equivalent": None if rope is None else posterior.cdf(rope) - posterior.cdf(-rope),
+                "p_b_better": 1 - p,
+            }
+        )
+    rows = []
+    for model in means.argsort(kind="stable"):
+        half = 1.96 * values[model].std(ddof=1) / math.sqrt(values.shape[1])
+        rows.append(
+            {
+                "model": names[model],
+                "score": sign * means[model],
+                "low": sign * means[model] - half,
+                "high": sign * means[model] + half,
+                "entropy": scores.entropy,
+                "divergence": None if scores.entropy is None else means[model] - scores.entropy,
+                "p_best": float(ranks[model, 0]),
+                "expected_rank": float(ranks[model] @ np.arange(1, len(names) + 1)),
+                "expected_regret": float(regret[model]),
+            }
+        )
+    tree = xarray.DataTree.from_dict(
+        {
+            "/posterior": xarray.Dataset({"contrast": (("chain", "draw", "model"), contrast)}, {"model": list(names)}),
+            "/ranking": xarray.Dataset(
+                {"rank_probability": (("model", "rank"), ranks)},
+                {"model": list(names), "rank": np.arange(1, len(names) + 1)},
+            ),
+        }
+    )
+    tests = ("t", "t_p", "t_p_holm", "wilcoxon_p", "wilcoxon_p_holm")
+    return Comparison(
+        models=names,
+        pairs=pairs,
+        ranks=rows,
+        companions=[{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
+        estimand=f"mean paired difference of expected {scores.rule} scores over new items like these",
+        rule=scores.rule,
+        higher_is_better=scores.higher_is_better,
+        rope=rope,
+        seed=0,
+        diagnostics=diagnostics,
+        uncertainty={"items": 0.7, "labels": 0.3 if scores.label_values is not None else None},
+        datatree=tree,
+        settings={"engine": "nuts", "draws": 2500, "floor": None},
+    )
+
+
+def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01, **changes: Any) -> FakeResult:
+    """The demo data under vote shares and the log rule."""
+    annotations, predictions = demo.load()
+    if names is not None:
+        predictions = replace(predictions, models=names)
+    counts = annotations.counts()
+    shares = counts / counts.sum(1, keepdims=True)
+    truth = Truth(shares, annotations.index, "distribution", "vote-share", shares, counts.sum(1))
+    losses = -predictions.log_probs
+    entropy = -np.where(shares > 0, shares * np.log(np.where(shares > 0, shares, 1)), 0).sum(1).mean()
+    scores = Scores(
+        np.einsum("ik,mik->mi", shares, losses),
+        predictions.models,
+        annotations.index.items,
+        "log",
+        proper=True,
+        entropy=float(entropy),
+        label_values=losses,
+    )
+    diagnostics = changes.pop("diagnostics", PASSING)
+    return FakeResult(scores, compare(scores, rope, diagnostics), truth, predictions, note=demo.NOTE, **changes)
+
+
+def bare_result(
+    n_models: int = 3, n_items: int = 60, rope: float | None = None, higher_is_better: bool = False
+) -> FakeResult:
+    """Bare scores of models that are each a little worse than the one before."""
+    rng = np.random.default_rng(n_models)
+    values = rng.normal(size=(n_models, n_items)) * 0.3 + np.linspace(0, 0.4, n_models)[:, None]
+    scores = Scores(
+        values,
+        tuple(f"model-{number:02d}" for number in range(n_models)),
+        tuple(map(str, range(n_items))),
+        "accuracy" if higher_is_better else "seconds",
+        higher_is_better=higher_is_better,
+    )
+    return FakeResult(scores, compare(scores, rope, PASSING))
+
+
+def rewrite(result: FakeResult, **changes: Any) -> FakeResult:
+    """The result with other fields of its comparison."""
+    return replace(result, comparison=replace(result.comparison, **changes))
+
+
+@pytest.fixture(scope="session")
+def result() -> FakeResult:
+    return demo_result()
+
+
+@pytest.fixture(scope="session")
+def odd() -> FakeResult:
+    """Four models with names that could break a page, a table or a terminal."""
+    return demo_result(ODD_NAMES[:3] + ODD_NAMES[4:])
+
+
+@pytest.fixture(scope="session")
+def make() -> dict[str, Callable[..., FakeResult]]:
+    return {"demo": demo_result, "bare": bare_result, "rewrite": rewrite}
