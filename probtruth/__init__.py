@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from probtruth.errors import ProbtruthError as ProbtruthError
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.predictions import read_predictions as read_predictions
+    from probtruth.kernels.power_mean import generalized_mean as generalized_mean
+    from probtruth.line import Result as Result
+    from probtruth.line import evaluate as evaluate
+    from probtruth.report.write import write_report as write_report
     from probtruth.scoring import rules as rules
     from probtruth.scoring.confusion import expected_confusion as expected_confusion
     from probtruth.scoring.decomposition import decompose as decompose
@@ -43,9 +47,13 @@ _HOME = {
     "Predictions": "types",
     "Scores": "types",
     "Truth": "types",
+    "Result": "line",
     "compare": "comparison.compare",
+    "evaluate": "line",
     "expected_confusion": "scoring.confusion",
+    "generalized_mean": "kernels.power_mean",
     "infer_truth": "truth.infer",
+    "write_report": "report.write",
     "brier_score": "scoring.proper",
     "decompose": "scoring.decomposition",
     "entropy": "scoring.proper",

@@ -1,0 +1,129 @@
+"""Generalised (power) means, right for every power: through 0, at and near both infinities, in float32 and float64."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Real
+
+from probtruth.kernels import simplex
+
+Values = Real[Array | np.ndarray, "*batch value"]
+Weights = Real[Array | np.ndarray, "*#batch value"]
+Power = int | float | np.number | Real[Array | np.ndarray, "..."]
+
+SERIES_REACH = 1.0
+"""Where no |power * (log p - mean log p)| exceeds this, the mean is taken around the geometric mean."""
+
+SERIES_TERMS = 18
+"""Terms of (e^z - 1 - z)/z^2: for |z| <= 1 the next is below 1/20!, under float64's rounding."""
+
+
+def generalized_mean(probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
+    """The mean of order m over the last axis: (sum w p^m / sum w)^(1/m).
+
+    Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean; inf and -inf are the largest and the
+    least value of positive weight. Around 0 the mean is expanded around the geometric mean, elsewhere it goes through
+    a shifted log-sum-exp, so that no power over- or underflows before the result does.
+
+    Arguments: `probs` not negative; `power` a number, or one for each batch; `weights` not negative, not all 0 (they
+    are divided by their sum), equal if left out.
+
+    Returns: a value between the least and the largest of positive weight, 0 where a value of positive weight is 0 and
+    the power is not positive. Gradients are finite; in a value of 0 they are those of the power 1, else 0.
+
+    Source: Nelson (2017), doi:10.3390/e19060286, Equations 2, 5 and 13.
+
+    >>> import numpy as np, probtruth as pt
+    >>> [round(float(pt.generalized_mean(np.array([0.2, 0.8]), power)), 4) for power in (1, 0, -1)]
+    [0.5, 0.4, 0.32]
+    """
+    (values,) = simplex.as_floats(probs)
+    zero = jnp.isneginf(simplex.log(values))
+    logs = jnp.where(zero, -jnp.inf, simplex.log(jnp.where(zero, 1.0, values)))
+    mean = jnp.exp(log_generalized_mean(logs, power, weights))
+    straight = zero & (_against(power, values) == 1)  # 0 in value; gives power 1 its gradient at 0
+    return mean + jnp.sum(jnp.where(straight, _shares(values, weights) * values, 0.0), -1)
+
+
+def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
+    """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities.
+
+    With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1,
+    log M = mu + log1p(m^2 s)/m with s = sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left.
+    Elsewhere log M = top + log(sum w exp(m (l - top)))/m with top the value that dominates. Values of p = 0 take no
+    part but for their weight: under a positive power log(1 - their weight)/m is added.
+
+    >>> import numpy as np
+    >>> round(float(log_generalized_mean(np.array([-1000.0, -1001.0]), 0)), 4)
+    -1000.5
+    """
+    (logs,) = simplex.as_floats(log_probs)
+    share = _shares(logs, weights)
+    lost = jnp.isneginf(logs) & (share > 0)
+    alive = (share > 0) & ~lost
+    logs = jnp.where(alive, logs, 0.0)
+    lost_share = jnp.sum(jnp.where(lost, share, 0.0), -1)
+    some = jnp.any(alive, -1)
+    kept = jnp.where(some, 1 - lost_share, 1.0)
+    share = jnp.where(alive, share, 0.0) / kept[..., None]
+
+    whole = _against(power, logs)[..., 0]
+    unbounded = jnp.isinf(whole)
+    m = jnp.where(unbounded, 1.0, whole)
+    highest = jnp.max(jnp.where(alive, logs, -jnp.inf), -1)
+    lowest = jnp.min(jnp.where(alive, logs, jnp.inf), -1)
+    top = jnp.where(some, jnp.where(whole > 0, highest, lowest), 0.0)
+
+    centre = jnp.sum(share * logs, -1)
+    spread = jnp.where(alive, logs - centre[..., None], 0.0)
+    near = jnp.max(jnp.abs(m[..., None] * spread), -1) <= SERIES_REACH
+    around = centre + _around_zero(jnp.where(near, m, 0.0), spread, share)
+    far = jnp.where(near, 1.0, m)
+    steps = jnp.where(alive, far[..., None] * (logs - top[..., None]), 0.0)
+    away = top + jnp.log(jnp.where(some, jnp.sum(share * jnp.exp(steps), -1), 1.0)) / far
+    result = jnp.where(near, around, away)
+
+    positive = jnp.where(m > 0, m, 1.0)
+    result = result + jnp.where(m > 0, jnp.log1p(-jnp.where(some, lost_share, 0.0)) / positive, 0.0)
+    result = jnp.where(unbounded, top, result)
+    return jnp.where(~some | ((whole <= 0) & (lost_share > 0)), -jnp.inf, result)
+
+
+def _around_zero(
+    m: Float[Array, "*batch"], spread: Float[Array, "*batch value"], share: Float[Array, "*batch value"]
+) -> Float[Array, "*batch"]:
+    """log1p(m^2 s)/m, smooth through m = 0."""
+    z = jnp.clip(m[..., None] * spread, -SERIES_REACH, SERIES_REACH)
+    phi = jnp.full_like(z, 1.0 / SERIES_TERMS)
+    for term in range(SERIES_TERMS - 1, 1, -1):
+        phi = (1.0 + z * phi) / term
+    t = m * jnp.sum(share * spread**2 * phi, -1)
+    return t * log1p_ratio(m * t)
+
+
+def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
+    """log(1 + x)/x, which is 1 at 0, with its derivative -1/2 there.
+
+    >>> import jax.numpy as jnp
+    >>> float(log1p_ratio(jnp.asarray(0.0)))
+    1.0
+    """
+    small = jnp.abs(x) < 1e-2
+    series = jnp.full_like(x, 1.0 / 10)
+    for term in range(9, 0, -1):
+        series = 1.0 / term - x * series
+    safe = jnp.where(small, 1.0, x)
+    return jnp.where(small, series, jnp.log1p(safe) / safe)
+
+
+def _shares(values: Float[Array, "*batch value"], weights: Weights | None) -> Float[Array, "*batch value"]:
+    if weights is None:
+        return jnp.full_like(values, 1.0 / values.shape[-1])
+    given = jnp.asarray(weights, values.dtype)
+    return jnp.broadcast_to(given / jnp.sum(given, -1, keepdims=True), values.shape)
+
+
+def _against(power: Power, values: Float[Array, "*batch value"]) -> Float[Array, "*batch 1"]:
+    """The power with an axis of length 1 for the values, in their dtype."""
+    wide: Array = jnp.broadcast_to(jnp.asarray(power, values.dtype), values.shape[:-1])[..., None]
+    return wide

@@ -1,0 +1,196 @@
+import doctest
+from decimal import Decimal, localcontext
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import probtruth as pt
+from probtruth.kernels import power_mean
+from probtruth.kernels.power_mean import log1p_ratio, log_generalized_mean
+
+POWERS = (-1e6, -100, -3, -1, -2 / 3, -0.1, -1e-3, -1e-8, -1e-30, 0, 1e-30, 1e-8, 1e-3, 0.1, 2 / 3, 1, 2, 10, 1e4)
+
+ROUNDING = 16
+"""Rounding errors, in units of eps times the largest |log p|: the value passes through its logarithm."""
+
+
+def decimal_mean(values, power, weights=None):
+    """The definition in 60 digits."""
+    with localcontext() as context:
+        context.prec, context.Emin, context.Emax = 60, -(10**9), 10**9
+        weights = [Decimal(1)] * len(values) if weights is None else [Decimal(float(w)) for w in weights]
+        logs = [(weight, Decimal(float(value)).ln()) for weight, value in zip(weights, values, strict=True) if weight]
+        total, power = sum(weight for weight, _ in logs), Decimal(float(power))
+        if power == 0:
+            return float((sum(weight * log for weight, log in logs) / total).exp())
+        return float(((sum(weight * (power * log).exp() for weight, log in logs) / total).ln() / power).exp())
+
+
+SAMPLES = {
+    "five": [0.2, 0.9, 0.7, 0.5, 0.6],
+    "wide": [1e-30, 0.5, 1 - 1e-7],
+    "near the least normal": [2e-38, 1e-3],
+    "all equal": [0.3] * 7,
+    "thousand": np.random.default_rng(0).uniform(size=1000).tolist(),
+}
+
+
+# reference
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_power_against_sixty_digits(dtype):
+    """All samples at once, the short ones filled up with values of weight 0."""
+    powers, size = np.array(POWERS, dtype), max(map(len, SAMPLES.values()))
+    values = np.array([sample + [0.5] * (size - len(sample)) for sample in SAMPLES.values()], dtype)
+    weights = np.array([[1.0] * len(sample) + [0.0] * (size - len(sample)) for sample in SAMPLES.values()], dtype)
+    with jax.enable_x64(dtype is np.float64):
+        means = jax.jit(jax.vmap(pt.generalized_mean, (None, 0, None)))(values, powers, weights)
+    assert means.dtype == dtype
+    for found, sample in zip(np.asarray(means).T, SAMPLES.values(), strict=True):
+        sample = np.array(sample, dtype)
+        allowed = ROUNDING * np.finfo(dtype).eps * max(1.0, np.abs(np.log(sample)).max())
+        np.testing.assert_allclose(found, [decimal_mean(sample, power) for power in powers], rtol=allowed)
+
+
+def test_the_neighbourhood_of_zero_where_the_formula_breaks():
+    """Trap 6: at power 1e-8 the plain float32 formula is 1.0; the mean of these is .545."""
+    values, power = np.array([0.2, 0.9, 0.7, 0.5, 0.765], np.float32), np.float32(1e-8)
+    plain = jnp.mean(jnp.asarray(values) ** power) ** (1 / power)
+    assert float(plain) == 1.0
+    assert float(pt.generalized_mean(values, power)) == pytest.approx(0.545, abs=5e-4)  # three digits as printed
+
+
+def test_very_negative_powers_where_the_formula_overflows():
+    values = np.array([1e-3, 0.5], np.float32)
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.mean(values ** np.float32(-20)))
+    assert float(pt.generalized_mean(values, -20.0)) == pytest.approx(decimal_mean(values, -20.0), rel=1e-6)
+
+
+def test_subnormal_probabilities_count():
+    values = np.array([1e-40, 0.5], np.float32)
+    assert float(pt.generalized_mean(values, 0.0)) == pytest.approx(decimal_mean(values, 0.0), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("power", "expected"),
+    [(np.inf, 1.0), (-np.inf, 0.0), (1, 0.5), (0, 0.0), (-1, 0.0), (1e-8, 0.0), (2, 5**0.5 / 12**0.5)],
+)
+def test_one_zero_kills_the_mean_unless_the_power_is_positive(power, expected):
+    """Remark 1 of Nelson (2017)."""
+    assert float(pt.generalized_mean(np.array([0, 0.5, 1]), power)) == pytest.approx(expected, rel=1e-6)
+
+
+def test_values_without_weight_take_no_part():
+    values, weights = np.array([0.0, 0.2, 0.8]), np.array([0.0, 3.0, 1.0])
+    for power in (-np.inf, -1, 0, 0.5, np.inf):
+        alone = pt.generalized_mean(values[1:], power, weights[1:])
+        assert float(pt.generalized_mean(values, power, weights)) == pytest.approx(float(alone), rel=1e-6)
+
+
+def test_all_zero_is_zero():
+    for power in (-np.inf, -1, 0, 1, np.inf):
+        assert float(pt.generalized_mean(np.zeros(3), power)) == 0
+
+
+def test_theorem_1_the_average_is_the_root_of_the_total():
+    """Nelson (2017), Theorem 1: geometric mean = N-th root of the product."""
+    values = np.array([0.9, 0.4, 0.75])
+    assert float(pt.generalized_mean(values, 0)) == pytest.approx(np.prod(values) ** (1 / 3), rel=1e-6)
+
+
+# properties
+
+
+simplex_like = hnp.arrays(np.float64, 5, elements=st.floats(1e-12, 1))
+powers = st.floats(-50, 50)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(simplex_like, powers, powers, hnp.arrays(np.float64, 5, elements=st.floats(0.01, 1)))
+def test_between_the_extremes_and_rising_with_the_power(values, one, other, weights):
+    with jax.enable_x64(True):
+        low, high = (float(pt.generalized_mean(values, power, weights)) for power in sorted((one, other)))
+    slack = 1e-12  # rounding of float64 logarithms up to 28
+    assert values.min() * (1 - slack) <= low <= high * (1 + slack)
+    assert high <= values.max() * (1 + slack)
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(simplex_like, powers, st.floats(1e-3, 10))
+def test_homogeneous_and_mirrored(values, power, factor):
+    with jax.enable_x64(True):
+        mean = float(pt.generalized_mean(values, power))
+        assert float(pt.generalized_mean(values * factor, power)) == pytest.approx(mean * factor, rel=1e-11)
+        assert float(pt.generalized_mean(1 / values, -power)) == pytest.approx(1 / mean, rel=1e-11)
+
+
+# transforms
+
+
+def test_jit_vmap_and_a_power_for_each_batch():
+    values = np.random.default_rng(0).uniform(size=(4, 3, 6)).astype(np.float32)
+    power = np.linspace(-2, 2, 12).reshape(4, 3).astype(np.float32)
+    eager = pt.generalized_mean(values, power)
+    one_ulp = 2e-7
+    np.testing.assert_allclose(jax.jit(pt.generalized_mean)(values, power), eager, rtol=one_ulp)
+    each = jax.vmap(jax.vmap(pt.generalized_mean))(values, power)
+    np.testing.assert_allclose(each, eager, rtol=one_ulp)
+    spectrum = jax.vmap(lambda m: pt.generalized_mean(values[0, 0], m))(jnp.asarray(power[0]))
+    np.testing.assert_allclose(spectrum[1], pt.generalized_mean(values[0, 0], power[0, 1]), rtol=one_ulp)
+
+
+def test_gradients_are_differences():
+    power = np.array([-3.0, -2 / 3, -1e-6, 0.0, 1e-6, 0.5, 1.0, 3.0])
+    values, weights = np.tile([0.2, 0.9, 0.7], (8, 1)), np.tile([1.0, 2.0, 0.5], (8, 1))
+    step, allowed = 1e-6, 1e-7  # central differences: step^2 and rounding/step
+    with jax.enable_x64(True):
+        found = jax.jit(jax.vmap(jax.grad(pt.generalized_mean, (0, 1, 2))))(values, power, weights)
+        mean = jax.jit(pt.generalized_mean)
+        for argument, gradient in enumerate(found):
+            for place in range(gradient.size // 8):
+                given = [[values, power, weights], [values, power, weights]]
+                for side, sign in zip(given, (1, -1), strict=True):
+                    shift = np.zeros(gradient.shape)
+                    shift.reshape(8, -1)[:, place] = sign * step
+                    side[argument] = side[argument] + shift
+                slope = (mean(*given[0]) - mean(*given[1])) / (2 * step)
+                np.testing.assert_allclose(gradient.reshape(8, -1)[:, place], slope, rtol=allowed, atol=allowed)
+
+
+def test_gradients_are_finite_at_the_edges():
+    powers = jnp.array([-np.inf, -1e30, -1.0, 0.0, 0.5, 1.0, 1e30, np.inf])
+    slopes = jax.jit(jax.vmap(jax.grad(pt.generalized_mean, (0, 1)), (None, 0)))
+    for values in ([0.0, 0.5, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]):
+        for slope in slopes(jnp.array(values), powers):
+            assert np.isfinite(slope).all()
+
+
+def test_the_arithmetic_mean_has_its_gradient_at_zero_too():
+    gradient = jax.grad(pt.generalized_mean)(jnp.array([0.0, 0.5, 1.0]), 1.0)
+    np.testing.assert_allclose(gradient, 1 / 3, rtol=1e-6)
+
+
+def test_logarithms_never_pass_through_probabilities():
+    logs = np.array([-1000.0, -2000.0])
+    assert float(log_generalized_mean(logs, 0.0)) == pytest.approx(-1500)
+    assert float(log_generalized_mean(logs, 1.0)) == pytest.approx(-1000 - np.log(2))
+    assert float(log_generalized_mean(logs, -1.0)) == pytest.approx(-2000 + np.log(2))
+
+
+def test_log1p_ratio():
+    for x in (0.0, 1e-9, -1e-3, 0.00999, 0.0101, 3.0):
+        with jax.enable_x64(True):
+            expected = np.log1p(x) / x if x else 1.0
+            assert float(log1p_ratio(jnp.asarray(x))) == pytest.approx(expected, rel=1e-15)
+            assert np.isfinite(jax.grad(log1p_ratio)(jnp.asarray(x)))
+
+
+def test_examples_run():
+    assert doctest.testmod(power_mean).failed == 0
