@@ -9,8 +9,8 @@ from probtruth.errors import InputError
 from probtruth.truth.fit import Fit, Request, dirichlet_draws
 from probtruth.truth.flat import positive_row
 
-CONCENTRATION_SPREAD = 2.0
-"""Prior sd of the log concentration around log(number of labels): a factor of 50 either way at two sd."""
+CONCENTRATION_SPREAD = 1.0
+"""Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance."""
 
 
 def dirichlet(request: Request, *, prior: object = None) -> Fit:
@@ -18,20 +18,22 @@ def dirichlet(request: Request, *, prior: object = None) -> Fit:
 
     Arguments: `prior` gives alpha (pseudo-counts, one for each label or one for all); without it alpha is found by
     maximum marginal likelihood with a weak prior: base measure alpha/alpha. ~ Dirichlet(2, ..., 2), log alpha. ~
-    N(log K, 2^2). With one vote an item the likelihood says nothing about the concentration alpha. and the prior
-    decides; `diagnostics["concentration_identified"]` is then False.
+    N(0, 1). `prior="learned"` lets that alpha speak for items without any annotation too. With one vote an item the
+    likelihood says nothing about the concentration alpha. and the prior decides;
+    `diagnostics["concentration_identified"]` is then False.
 
     Source: Minka (2000), Estimating a Dirichlet distribution; Good (1965), The Estimation of Probabilities.
     """
     counts = request.annotations.counts()
-    if prior is not None:
+    given = prior is not None and prior != "learned"
+    if given:
         alpha, steps, converged = positive_row(prior, request.annotations.n_labels, "prior"), 0, True
     else:
         alpha, steps, converged = learn_dirichlet(counts)
     posterior = counts + alpha
     diagnostics = {
         "concentration": float(alpha.sum()),
-        "concentration_identified": prior is not None or bool((counts.sum(1) > 1).any()),
+        "concentration_identified": given or bool((counts.sum(1) > 1).any()),
         "log_likelihood": float(_log_likelihood(np.log(alpha), *_histograms(counts))),
         "n_iterations": steps,
         "converged": converged,
@@ -110,7 +112,7 @@ def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Value, gradient and Hessian in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal."""
     alpha = np.exp(log_alpha)
     size, base = len(alpha), alpha / alpha.sum()
-    pull = (np.log(alpha.sum()) - np.log(size)) / CONCENTRATION_SPREAD**2
+    pull = np.log(alpha.sum()) / CONCENTRATION_SPREAD**2
     turn = np.diag(base) - np.outer(base, base)
     value = float(np.log(base).sum() - 0.5 * pull**2 * CONCENTRATION_SPREAD**2)
     gradient = 1 - size * base - pull * base

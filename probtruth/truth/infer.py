@@ -10,6 +10,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
+from probtruth.truth.dirichlet_mixture import dirichlet_mixture
 from probtruth.truth.fit import Fit, Request
 from probtruth.truth.flat import known_answers, need_votes, vote_shares, whole
 from probtruth.truth.glad import glad
@@ -38,6 +39,7 @@ class Method:
 METHODS: Mapping[str, Method] = {
     "vote-share": Method(vote_share, "distribution"),
     "dirichlet": Method(dirichlet, "distribution"),
+    "dirichlet-mixture": Method(dirichlet_mixture, "distribution"),
     "majority": Method(majority, "class"),
     "dawid-skene-em": Method(dawid_skene_em, "class"),
     "one-coin": Method(one_coin, "class"),

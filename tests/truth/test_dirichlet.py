@@ -81,7 +81,7 @@ def test_learned_prior_recovers_the_generator() -> None:
 def test_one_vote_an_item_does_not_identify_the_concentration() -> None:
     truth = pt.infer_truth(pt.Annotations.from_counts(np.eye(3, dtype=int)), "dirichlet")
     assert truth.diagnostics["concentration_identified"] is False
-    assert truth.diagnostics["concentration"] == pytest.approx(3)  # the prior's centre: the number of labels
+    assert truth.diagnostics["concentration"] == pytest.approx(1)  # the prior's centre
 
 
 def test_labels_never_used_keep_some_probability() -> None:
