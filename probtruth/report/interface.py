@@ -1,11 +1,12 @@
 """What the report needs of a result; `probtruth.line.Result` has it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from probtruth.types import Audit, Comparison, Predictions, Scores, Truth
 
 
+@runtime_checkable
 class ResultLike(Protocol):
     """The line's result: what went in, what was computed, and how."""
 
