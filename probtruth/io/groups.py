@@ -26,8 +26,7 @@ def read_groups(spec: str, items: Sequence[str], item: str = "item", what: str =
     table, source = read_table(path)
     codes, names = frames.encode(table, item, source, "item")
     groups, group_names = frames.encode(table, column, source, what)
-    of_item = np.zeros(len(names), np.int64)
-    of_item[codes] = groups
+    of_item = groups[np.unique(codes, return_index=True)[1]]
     clash = of_item[codes] != groups
     if clash.any():
         row = int(clash.argmax())

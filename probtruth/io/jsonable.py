@@ -4,10 +4,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 
-Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json = None | bool | int | float | str | list[Any] | dict[str, Any]
+"""What `json` writes; lists and dicts hold the same again."""
 
 
 def jsonable(value: object) -> Json:
@@ -21,8 +23,10 @@ def jsonable(value: object) -> Json:
     >>> jsonable({"loss": float("inf"), "p": float("nan")})
     {'loss': 'inf', 'p': None}
     """
-    if value is None or isinstance(value, (bool, str)):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return str(value)
     if isinstance(value, (np.generic, np.ndarray)):
         return jsonable(value.tolist())
     if isinstance(value, int):

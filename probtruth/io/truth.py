@@ -85,9 +85,16 @@ def _restored(truth: Truth, table: WideTable, notes: dict[str, object], side: po
             raise ValueError(f"{side.height} rows of votes for {shape[0]} items")
         if "n_votes" in side.columns:
             votes = side["n_votes"].cast(polars.Int64).to_numpy()
+            if (votes < 0).any():
+                raise ValueError("a negative number of votes")
         if "0" in side.columns:
             shares = side.select(*map(str, range(shape[1]))).cast(polars.Float64).to_numpy()
-    marginals = notes["marginals"]
+            voted = shares if votes is None else shares[votes > 0]
+            if len(voted):
+                check.simplex(voted, "vote shares", lambda row: f"row {row + 1}")
+    marginals = None if notes["marginals"] is None else check.as_floats(notes["marginals"], "label", "marginals")
+    if marginals is not None:
+        check.length(len(marginals), shape[1], "marginals")
     return replace(
         truth,
         index=replace(
@@ -98,5 +105,5 @@ def _restored(truth: Truth, table: WideTable, notes: dict[str, object], side: po
         method=str(notes["method"]),
         shares=shares,
         n_votes=votes,
-        marginals=None if marginals is None else check.as_floats(marginals, "label", "marginals"),
+        marginals=marginals,
     )

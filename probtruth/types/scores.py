@@ -156,7 +156,7 @@ def _per_item(
         return None, ()
     codes, found = frames.encode(frames.as_polars(table), column, source, what)
     of_item = np.full(n_items, -1)
-    of_item[rows] = codes
+    of_item[rows[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
     clash = of_item[rows] != codes
     if clash.any():
         row = int(clash.argmax())
@@ -166,5 +166,7 @@ def _per_item(
             f"Check the {what} column.",
             source.at(row, column),
         )
-    ordered = sort_names(found)
-    return positions(ordered, found)[of_item[keep]], ordered
+    used = np.unique(of_item[keep])
+    names_used = [found[code] for code in used]
+    ordered = sort_names(names_used)
+    return positions(ordered, names_used)[np.searchsorted(used, of_item[keep])], ordered
