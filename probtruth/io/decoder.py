@@ -1,7 +1,8 @@
 """Run as a script in a process of its own: decodes Parquet and Arrow, so that a damaged file cannot end the caller.
 
-Requests come on standard input, answers go to standard output, both as a kind (one byte), a length (eight bytes) and
-that many bytes. It imports nothing of probtruth and ends when standard input does.
+Questions come on standard input: a kind (one byte), a length and the memory that may be taken (eight bytes each), and
+so many bytes. Answers go to standard output: a status, a length, and so many bytes. The script imports nothing of
+probtruth and ends when standard input does.
 """
 
 import json
@@ -9,15 +10,12 @@ import sys
 from collections.abc import Callable
 from io import BytesIO
 from struct import Struct
-from typing import BinaryIO
+from typing import IO
 
 import polars
 
-HEAD = Struct("<cQ")
+QUESTION, ANSWER = Struct("<cQQ"), Struct("<cQ")
 DONE, FAILED = b"d", b"f"
-SPARE_BYTES = 4 << 30
-BYTES_PER_BYTE = 64
-"""Memory that a file may take: the spare bytes, and so many for each of its own."""
 
 
 def parquet(data: bytes) -> bytes:
@@ -55,26 +53,24 @@ def answer(kind: bytes, data: bytes) -> tuple[bytes, bytes]:
         return FAILED, b"it needs too much memory"
 
 
-def limit_memory(size: int) -> None:
-    """Bounds the memory of this process, on systems that know how; damaged sizes then fail instead of swapping."""
+def limit_memory(more: int) -> None:
+    """Bounds what this process takes from here on, where the system can: damaged sizes then fail instead of swapping."""
     if sys.platform == "linux":
         import resource
 
         with open("/proc/self/statm") as statm:
             now = int(statm.read().split()[0]) * resource.getpagesize()
-        wanted = now + SPARE_BYTES + BYTES_PER_BYTE * size
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (now + more if hard < 0 else min(now + more, hard), hard))
 
 
-def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answers requests until they end."""
-    while len(head := requests.read(HEAD.size)) == HEAD.size:
-        kind, size = HEAD.unpack(head)
-        limit_memory(size)
-        status, payload = answer(kind, requests.read(size))
-        answers.write(HEAD.pack(status, len(payload)))
+def serve(questions: IO[bytes], answers: IO[bytes]) -> None:
+    """Answers questions until they end."""
+    while len(head := questions.read(QUESTION.size)) == QUESTION.size:
+        kind, size, memory = QUESTION.unpack(head)
+        limit_memory(memory)
+        status, payload = answer(kind, questions.read(size))
+        answers.write(ANSWER.pack(status, len(payload)))
         answers.write(payload)
         answers.flush()
 

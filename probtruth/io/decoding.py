@@ -12,6 +12,8 @@ from probtruth.io import decoder
 
 SECONDS, BYTES_PER_SECOND = 60.0, 1e6
 """How long a file may take: the seconds, and one more for so many bytes."""
+SPARE_BYTES, BYTES_PER_BYTE = 4 << 30, 64
+"""How much memory a file may take, on systems that can bound it: the spare bytes, and so many for each of its own."""
 
 
 class DecodingError(Exception):
@@ -30,7 +32,8 @@ def decode(kind: bytes, data: bytes) -> bytes:
         process = _SHARED.running()
         try:
             status, payload = decoder.answer(kind, data) if process is None else _ask(process, kind, data, limit)
-        except (OSError, EOFError):
+        except (OSError, EOFError, MemoryError, OverflowError):
+            _SHARED.stop()
             raise DecodingError(f"it is damaged, or needs too much memory or more than {limit:.0f} s") from None
         except BaseException:  # interrupted: the answer still to come must not be taken for that of the next question
             _SHARED.stop()
@@ -48,22 +51,19 @@ def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: fl
     timer = threading.Timer(limit, process.kill)
     timer.start()
     try:
-        requests.write(decoder.HEAD.pack(kind, len(data)))
+        requests.write(decoder.QUESTION.pack(kind, len(data), SPARE_BYTES + BYTES_PER_BYTE * len(data)))
         requests.write(data)
         requests.flush()
-        head = answers.read(decoder.HEAD.size)
-        if len(head) < decoder.HEAD.size:
+        head = answers.read(decoder.ANSWER.size)
+        if len(head) < decoder.ANSWER.size:
             raise EOFError
-        status, size = decoder.HEAD.unpack(head)
+        status, size = decoder.ANSWER.unpack(head)
         payload = answers.read(size)
         if len(payload) < size:
             raise EOFError
-    except (OSError, EOFError):
-        process.kill()
-        raise
+        return status, payload
     finally:
         timer.cancel()
-    return status, payload
 
 
 class _Shared:
@@ -99,11 +99,14 @@ class _Shared:
             _close_pipes(process)
 
 
-def _start() -> "subprocess.Popen[bytes]":
+def _script() -> str:
     script = str(Path(decoder.__file__))
-    code = f"import sys, runpy; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
+    return f"import sys, runpy; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
+
+
+def _start() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", code],
+        [sys.executable, "-I", "-S", "-c", _script()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
