@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.proper import zero_one_score as zero_one_score
     from probtruth.scoring.rules import ScoringRule as ScoringRule
     from probtruth.scoring.score import score as score
+    from probtruth.truth.agreement import agreement as agreement
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.types import Annotations as Annotations
     from probtruth.types import Comparison as Comparison
@@ -52,6 +53,7 @@ _HOME = {
     "evaluate": "line",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",
+    "agreement": "truth.agreement",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
     "brier_score": "scoring.proper",
