@@ -22,19 +22,20 @@ BLUE, RED = "#0072b2", "#d55e00"
 WIDTH = 480
 """Points, which are the CSS pixels of the page."""
 ROW = 26
-SIZE = 12
+SIZE = 13
 
 Row = Mapping[str, Any]
+Number = float | int
 
 
-def behind_leader(rows: Sequence[Row], rope: float | None = None, unit: str = "", ax: Axes | None = None) -> Axes:
+def behind_leader(rows: Sequence[Row], rope: Number | None = None, unit: str = "", ax: Axes | None = None) -> Axes:
     """How much worse each model is than the leading one, with 95 per cent intervals.
 
     Arguments: `rows`, best first, have `model`, `advantage` (of the leader, positive), `low`, `high` and `p_best`; the
     leader's own advantage is 0 and its interval None. `unit` is the title of the axis.
     """
     names = short_names(str(row["model"]) for row in rows)
-    ax = ax or _axes(len(rows), left=_room(names), right=62)
+    ax = ax or _axes(len(rows), left=_room(names), right=66)
     _band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(rows):
@@ -46,13 +47,13 @@ def behind_leader(rows: Sequence[Row], rope: float | None = None, unit: str = ""
     return ax
 
 
-def forest(pairs: Sequence[Row], rope: float | None = None, unit: str = "", ax: Axes | None = None) -> Axes:
+def forest(pairs: Sequence[Row], rope: Number | None = None, unit: str = "", ax: Axes | None = None) -> Axes:
     """Differences of pairs with 95 per cent intervals: an interval to the left of 0 favours the model named there.
 
     Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a); `rope` is shaded.
     """
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
-    ax = ax or _axes(len(pairs), left=_room(names), right=_room(names))
+    ax = ax or _axes(len(pairs), left=_room(names, 10), right=_room(names, 10))
     _band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(pairs):
@@ -106,7 +107,7 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
     ax.axvline(truth, color=INK, linewidth=1, linestyle=(0, (4, 3)))
     for values, colour, name, x, y in (
         (log, RED, "log loss (nats)", 0.24, 1.16),
-        (brier, BLUE, "Brier score", 0.05, 0.88),
+        (brier, BLUE, "Brier score", 0.05, 0.74),
     ):
         lowest = int(values.argmin())
         ax.plot(response, values, color=colour, linewidth=2)
@@ -123,7 +124,14 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _axes(rows: int, left: float, right: float, row: float = ROW, top: float = 26, bottom: float = 42) -> Axes:
+def _axes(
+    rows: int,
+    left: Number,
+    right: Number,
+    row: Number = ROW,
+    top: Number = 26,
+    bottom: Number = 42,
+) -> Axes:
     """Axes on a figure of the page's width, as high as its rows need; margins in points."""
     height = top + rows * row + bottom
     figure = Figure(figsize=(WIDTH / 72, height / 72), facecolor="none")
@@ -131,19 +139,19 @@ def _axes(rows: int, left: float, right: float, row: float = ROW, top: float = 2
     return figure.add_axes(box, facecolor="none")
 
 
-def _room(names: Mapping[str, str]) -> float:
+def _room(names: Mapping[str, str], least: int = 0) -> float:
     """Points that the widest name needs beside the axes."""
-    return 14 + 6.4 * max(width(name) for name in names.values())
+    return 14 + 6.9 * max(least, *(width(name) for name in names.values()))
 
 
-def _band(ax: Axes, rope: float | None) -> None:
+def _band(ax: Axes, rope: Number | None) -> None:
     if rope is not None and rope > 0:
         ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
 
 
 def _interval(
     ax: Axes,
-    place: float,
+    place: Number,
     centre: float | None,
     low: float | None,
     high: float | None,
@@ -165,12 +173,19 @@ def _interval(
 
 
 def _text(
-    ax: Axes, x: float, y: float, text: str, align: str, vertical: str = "center", colour: str = INK, size: float = SIZE
+    ax: Axes,
+    x: Number,
+    y: Number,
+    text: str,
+    align: str,
+    vertical: str = "center",
+    colour: str = INK,
+    size: Number = SIZE,
 ) -> None:
     ax.text(x, y, text, ha=align, va=vertical, color=colour, size=size, parse_math=False)
 
 
-def _beside(ax: Axes, x: float, place: float, text: str, align: str) -> None:
+def _beside(ax: Axes, x: Number, place: Number, text: str, align: str) -> None:
     """Text at a row, `x` in fractions of the axes."""
     where = ax.get_yaxis_transform()
     ax.text(x, place, text, transform=where, ha=align, va="center", color=INK, size=SIZE, parse_math=False)

@@ -12,13 +12,13 @@ from markupsafe import Markup
 
 from probtruth.report import tables
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import count, plain
+from probtruth.report.numbers import count, plain, width
 from probtruth.report.pictures import pictures
 from probtruth.report.sources import citation, sources
 from probtruth.report.svg import Picture
-from probtruth.report.tables import Table
+from probtruth.report.tables import Cell, Table
 from probtruth.report.verdict import Verdict, verdict
-from probtruth.report.words import Name, measure, unit, with_unit
+from probtruth.report.words import Name, measure, unit
 
 
 def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None) -> str:
@@ -41,7 +41,7 @@ def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None) -> str:
             note=result.note,
             warnings=warnings_shown(result),
             facts=facts(result),
-            figures={name: Markup(made.inline) for name, made in drawn.items()},
+            figures=drawn,
             models=tables.models(result),
             matrix=tables.matrix(result),
             pairs=tables.pairs(result),
@@ -52,10 +52,7 @@ def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None) -> str:
             audit=tables.audit(result),
             settings=tables.settings(result),
             command=result.command,
-            from_labels=result.truth is not None,
-            higher_is_better=result.comparison.higher_is_better,
             rope=result.comparison.rope,
-            measure=measure(result.comparison.rule),
             citation=citation(result),
             sources=sources(result),
         )
@@ -114,7 +111,13 @@ def _sort_key(value: float | str | None) -> str:
     """What the page's script sorts by; empty for unknown."""
     if isinstance(value, float) and math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
-    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+    return "" if value is None else repr(value) if isinstance(value, float) else plain(value)
+
+
+def _room(cell: Cell) -> Markup:
+    """The class of a cell of text: short ones stay on one line, long ones get a wide column."""
+    columns = sum(map(width, cell.text))
+    return Markup(' class="one"' if columns <= 30 else ' class="wide"' if columns > 60 else "")
 
 
 def _environment() -> Environment:
@@ -128,6 +131,7 @@ def _environment() -> Environment:
     tests: dict[str, Any] = environment.tests
     tests["name"] = lambda piece: isinstance(piece, Name)
     environment.filters["plain"] = plain
+    environment.filters["room"] = _room
+    environment.filters["markup"] = Markup
     environment.filters["sort_key"] = _sort_key
-    environment.globals["with_unit"] = with_unit
     return environment

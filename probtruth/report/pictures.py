@@ -15,13 +15,14 @@ from probtruth.report.words import measure, unit, with_unit
 
 MOST_MODELS = 15
 """Models that a figure shows, the best first."""
-MOST_PAIRS = 45
+MOST_PAIRS = 28
 """Pairs that the forest plot shows: those among the best models."""
 
 
 def pictures(result: ResultLike) -> dict[str, Picture]:
     """Every figure of the report by name, in the order of the page."""
-    made = [_behind_leader(result), _forest(result), _ranks(result), _loss_curve()]
+    made = [_behind_leader(result), _forest(result), _ranks(result)]
+    made += [_loss_curve()] if result.truth is not None else []
     return {drawn.name: drawn for drawn in made if drawn is not None}
 
 
@@ -65,6 +66,7 @@ def _behind_leader(result: ResultLike) -> Picture:
         "behind-leader",
         f"How much worse each model is than {plain(lead)}",
         f"Differences of mean {with_unit(comparison.rule)} with 95% intervals. {lead_said}{'; '.join(said)}.",
+        _left_out(len(rows), len(ranked)),
     )
 
 
@@ -90,6 +92,7 @@ def _forest(result: ResultLike) -> Picture:
         "differences",
         "Differences of all pairs",
         f"95% intervals; negative favours the first.{shaded} {'; '.join(said)}.",
+        _left_out(len(best), len(comparison.ranks)),
     )
 
 
@@ -104,7 +107,9 @@ def _ranks(result: ResultLike) -> Picture | None:
         f"{plain(model)}: " + ", ".join(f"rank {rank + 1} {probability(p)}" for rank, p in enumerate(row) if p >= 0.005)
         for model, row in zip(models, table, strict=True)
     ]
-    return picture(ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.")
+    return picture(
+        ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.", _left_out(len(models), len(found[0]))
+    )
 
 
 def _loss_curve() -> Picture:
@@ -118,6 +123,10 @@ def _loss_curve() -> Picture:
         ".611 nats, at the response .7, and rises to infinity at 1; the expected Brier score is least, .420, at the "
         "same response. A dashed line marks .7.",
     )
+
+
+def _left_out(shown: int, of: int) -> str:
+    return f"The {shown} best of {of} models." if shown < of else ""
 
 
 def _width(row: Mapping[str, Any]) -> float | None:

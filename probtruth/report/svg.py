@@ -33,13 +33,17 @@ _DROPPED = ("font", "font-stretch", "font-variant", "font-style")
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as text of SVG: `inline` for the page, `alone` for a file; `title` and `description` are read aloud."""
+    """A figure as text of SVG: `inline` for the page, `alone` for a file; `title` and `description` are read aloud.
+
+    `note` says what is left out, if anything.
+    """
 
     name: str
     title: str
     description: str
     inline: str
     alone: str
+    note: str = ""
 
 
 @contextmanager
@@ -53,7 +57,7 @@ def plain_style() -> Iterator[None]:
         yield
 
 
-def picture(ax: Axes, name: str, title: str, description: str) -> Picture:
+def picture(ax: Axes, name: str, title: str, description: str, note: str = "") -> Picture:
     """The figure of the axes; `name` is unique on the page and becomes the name of the file."""
     root = _parse(ax, name)
     _clean(root, name)
@@ -62,11 +66,13 @@ def picture(ax: Axes, name: str, title: str, description: str) -> Picture:
         element.text = text
         root.insert(position, element)
     root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc", "font-family": FONTS}
-    inline = _text(root)
+    inline = re.sub(r' xmlns(:xlink)?="[^"]*"', "", _text(root), count=2)  # HTML knows both
     style = Tree.Element(f"{{{SVG}}}style")
     style.text = ALONE
     root.insert(2, style)
-    return Picture(name, title, description, inline, '<?xml version="1.0" encoding="utf-8"?>\n' + _text(root) + "\n")
+    return Picture(
+        name, title, description, inline, '<?xml version="1.0" encoding="utf-8"?>\n' + _text(root) + "\n", note
+    )
 
 
 def _parse(ax: Axes, name: str) -> Tree.Element:

@@ -10,6 +10,7 @@ from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import (
     UNKNOWN,
     as_float,
+    count,
     decimals,
     exact,
     fixed,
@@ -184,7 +185,7 @@ def matrix(result: ResultLike) -> Table:
         return Cell((probability(p),), p, None if p is None else round(p * SHADES))
 
     rows = tuple((named(names[a]), *(cell(a, b) for b in order)) for a in order)
-    columns = (_column("", False), *(Column((short,)) for short in shortened(order, 16).values()))
+    columns = (_column("", False), *(Column((short,)) for short in shortened(order, 14).values()))
     left_out = len(comparison.ranks) - len(order)
     note = f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
     return Table("P(row beats column)", columns, rows, (note,) if note else (), sortable=False, kind="matrix")
@@ -234,7 +235,7 @@ def audit(result: ResultLike) -> Table | None:
     names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
     rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
     columns = (_column("Model", False), _column("Items missing"), _column("Items extra"))
-    note = f"{result.audit.dropped:,} items took no part, for any model."
+    note = f"{count(result.audit.dropped, 'item')} took no part, for any model."
     return Table("Items left out", columns, rows, (note,))
 
 
@@ -248,7 +249,7 @@ def disputed(result: ResultLike) -> Table | None:
         (
             named(names[entry.item]),
             words(*_shares(entry.shares)),
-            Cell((fixed(entry.votes, 0),), entry.votes),
+            number(entry.votes, 0),
             number(entry.entropy, 3),
         )
         for entry in found

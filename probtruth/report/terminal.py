@@ -11,7 +11,7 @@ from rich.text import Text
 
 from probtruth.report import tables
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import exact, fixed, plain, shortened
+from probtruth.report.numbers import count, exact, fixed, plain, shortened
 from probtruth.report.tables import Table
 from probtruth.report.verdict import verdict
 from probtruth.report.words import Name, Sentence
@@ -45,7 +45,10 @@ def summary(result: ResultLike) -> tuple[RenderableType, ...]:
 def truth_summary(truth: Truth) -> tuple[RenderableType, ...]:
     """Method, class marginals, and each annotator's confusion where the method has it."""
     labels = list(shortened(truth.index.labels, LONGEST_NAME).values())
-    head = Text(f"{truth.method}, estimand {truth.estimand}: {truth.n_items:,} items, {len(labels)} labels", "bold")
+    head = Text(
+        f"{truth.method}, estimand {truth.estimand}: {count(truth.n_items, 'item')}, {count(len(labels), 'label')}",
+        "bold",
+    )
     parts: list[RenderableType] = [head, _marginals(truth, labels)]
     if truth.confusion is not None:
         parts += [
@@ -91,23 +94,23 @@ def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
 
 
 def _marginals(truth: Truth, labels: list[Name]) -> RenderableType:
-    table = RichTable(title="class marginals", title_justify="left", box=None, pad_edge=False)
+    table = _bare()
     table.add_column("label")
     table.add_column("probability", justify="right")
     for label, share in zip(labels, _label_shares(truth), strict=True):
         table.add_row(Text(label), fixed(float(share), 3))
-    return Padding(table, (1, 0, 0, 0))
+    return _titled(Text("class marginals"), table)
 
 
 def _confusion(name: str, rows: Float[np.ndarray, "label answer"], labels: list[Name]) -> RenderableType:
     title = Text.assemble("annotator ", shortened([name], LONGEST_NAME)[name], ": P(answer | truth)")
-    table = RichTable(title=title, title_justify="left", box=None, pad_edge=False)
+    table = _bare()
     table.add_column("truth")
     for label in labels:
         table.add_column(Text(label), justify="right")
     for label, row in zip(labels, rows, strict=True):
         table.add_row(Text(label), *(fixed(float(value), 3) for value in row))
-    return Padding(table, (1, 0, 0, 0))
+    return _titled(title, table)
 
 
 def _short(value: bool | int | float | str) -> str:
@@ -118,9 +121,7 @@ def _short(value: bool | int | float | str) -> str:
 
 def _table(table: Table) -> RenderableType:
     """A table without its note, its first rows."""
-    made = RichTable(
-        title=table.caption, title_justify="left", title_style="bold", box=None, header_style="dim", pad_edge=False
-    )
+    made = _bare()
     for column in table.columns:
         made.add_column(
             Text(column.short) if column.short else _text(column.title),
@@ -131,7 +132,16 @@ def _table(table: Table) -> RenderableType:
         made.add_row(*(_cell(cell.text) for cell in row))
     more = len(table.rows) - MOST_ROWS
     rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    return Padding(Group(made, *rest), (1, 0, 0, 0))
+    return _titled(Text(table.caption), made, *rest)
+
+
+def _bare() -> RichTable:
+    return RichTable(box=None, pad_edge=False, header_style="dim")
+
+
+def _titled(title: Text, *body: RenderableType) -> RenderableType:
+    title.stylize("bold")
+    return Padding(Group(title, *body), (1, 0, 0, 0))
 
 
 def _cell(text: Sentence) -> Text:

@@ -1,0 +1,79 @@
+"""probtruth/report/write.py: the folder is whole, or not there."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.report.write import write_report
+
+FILES = ["figures", "models.csv", "pairwise.csv", "posterior.nc", "report.html", "result.json"]
+
+
+def test_files_and_what_they_hold(result, tmp_path):
+    out = tmp_path / "out"
+    write_report(result, out)
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    assert sorted(path.name for path in (out / "figures").iterdir()) == [
+        "behind-leader.svg",
+        "differences.svg",
+        "loss-curve.svg",
+        "ranks.svg",
+    ]
+    assert json.loads((out / "result.json").read_text("utf-8"))["rule"] == "log"
+    with (out / "models.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["model"] for row in rows] == [row["model"] for row in result.comparison.ranks]
+    assert float(rows[0]["score"]) == result.comparison.ranks[0]["score"]
+
+
+def test_posterior_is_read_back(result, tmp_path):
+    import xarray
+
+    write_report(result, tmp_path / "out")
+    with xarray.open_datatree(tmp_path / "out" / "posterior.nc", engine="h5netcdf") as tree:
+        assert tree["posterior"]["contrast"].equals(result.comparison.datatree["posterior"]["contrast"])
+
+
+def test_odd_names_are_inert_in_every_file(odd, tmp_path):
+    write_report(odd, tmp_path / "out")
+    assert "'=1+1" in (tmp_path / "out" / "models.csv").read_text("utf-8")
+    for figure in (tmp_path / "out" / "figures").iterdir():
+        assert "<script" not in figure.read_text("utf-8")
+    names = [row["model"] for row in json.loads((tmp_path / "out" / "result.json").read_text("utf-8"))["models"]]
+    assert "<script>alert(1)</script>" in names
+
+
+def test_an_earlier_result_is_replaced_another_folder_is_not(result, tmp_path):
+    out = tmp_path / "out"
+    write_report(result, out)
+    write_report(replace(result, command="again"), out)
+    assert "again" in (out / "report.html").read_text("utf-8")
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="other files"):
+        write_report(result, out)
+
+
+def test_a_failure_leaves_nothing(result, tmp_path, monkeypatch):
+    monkeypatch.setattr("probtruth.report.write.write_csv", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(result, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_same_result_same_bytes(result, tmp_path):
+    for name in ("one", "two"):
+        write_report(result, tmp_path / name)
+    for path in sorted((tmp_path / "one").rglob("*.*")):
+        if path.suffix != ".nc":
+            assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
+
+
+def test_example_runs():
+    import doctest
+
+    from probtruth.report import write
+
+    assert doctest.testmod(write).failed == 0
