@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,13 +10,13 @@ from jaxtyping import Float
 
 from probtruth.comparison import datatree
 from probtruth.comparison.companions import companions
-from probtruth.comparison.decisions import Decisions, decide
+from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
 from probtruth.comparison.design import Design
 from probtruth.comparison.labels import label_variance
-from probtruth.comparison.margins import Margin
+from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
-from probtruth.comparison.sufficient import Location
+from probtruth.comparison.sufficient import Location, all_pairs, contrasts
 from probtruth.comparison.warn import warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, Scores
@@ -29,23 +30,26 @@ class Posterior:
     """What was computed for the models with finite scores, in the order of their content."""
 
     order: np.ndarray
-    pairs: list[tuple[int, int]]
-    margins: list[Margin]
-    place: Location | None
+    pairs: Location | None
+    levels: Location | None
     sampled: Sampled | None
     population: Population | None
 
+    @cached_property
+    def margins(self) -> list[Margin]:
+        """The reported posterior of each pair's difference."""
+        return [] if self.pairs is None else margins(self.pairs)
+
 
 def _decisions(post: Posterior) -> Decisions | None:
-    if post.sampled is None:
+    if post.sampled is None or post.pairs is None:
         return None
     decided = decide(post.sampled.sites["contrast"])
     if len(post.order) == 2:  # the margin itself, without Monte Carlo error
-        p = post.margins[0].below(0.0)
-        best = np.array([p, 1 - p])
+        best = np.array([post.margins[0].below(0.0), post.margins[0].above(0.0)])
         rank = np.stack([best, best[::-1]], axis=1)
-        return Decisions(best, rank, rank @ np.array([1.0, 2.0]), decided.expected_regret)
-    return decided
+        decided = Decisions(best, rank, rank @ np.array([1.0, 2.0]), decided.expected_regret)
+    return symmetric(decided, interchangeable(post.pairs, len(post.order)))
 
 
 def assemble(
@@ -54,8 +58,9 @@ def assemble(
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     decisions = _decisions(post)
     item_weights = _item_weights(plan, len(scores.items))
-    ranks = rank_rows(scores, plan, post.order, decisions, item_weights)
-    pairs = pair_rows(scores, post.order, post.pairs, post.margins, rope, item_weights)
+    own = [] if post.levels is None else margins(post.levels)
+    ranks = rank_rows(scores, post.order, own, decisions, item_weights)
+    pairs = pair_rows(scores, post.order, post.margins, rope, item_weights)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
     by_name = {model: scores.values[row] for row, model in enumerate(scores.models)}
     known = _named_margins(scores, post)
@@ -96,7 +101,7 @@ def assemble(
             "floor": scores.floor,
         },
         warnings=warnings,
-        group_results=population_rows(scores, post.order, post.pairs, post.population, rope) if post.population else {},
+        group_results=population_rows(scores, post.order, post.population, rope) if post.population else {},
     )
 
 
@@ -107,10 +112,9 @@ def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _named_margins(scores: Scores, post: Posterior) -> dict[tuple[str, str], Margin]:
     named = {}
-    for (a, b), margin in zip(post.pairs, post.margins, strict=True):
+    for (a, b), margin in zip(all_pairs(len(post.order)), post.margins, strict=True):
         first, second = scores.models[post.order[a]], scores.models[post.order[b]]
-        flipped = Margin(-margin.centre, margin.scale, margin.df)
-        named[(first, second) if first < second else (second, first)] = margin if first < second else flipped
+        named[min(first, second), max(first, second)] = margin if first < second else margin.flipped()
     return named
 
 
@@ -130,18 +134,18 @@ def _uncertainty(
     scores: Scores, post: Posterior, ranks: Sequence[dict[str, object]], item_weights: np.ndarray
 ) -> dict[str, float | None]:
     """Shares of variance that items and labels bring to the difference of the two models of highest P(best)."""
-    if post.place is None:
-        return {"items": None, "labels": None}
-    contenders = sorted(ranks, key=lambda row: -float(str(row["p_best"])))[:2]
-    a, b = (scores.models.index(str(row["model"])) for row in contenders)
-    if a not in post.order or b not in post.order:
-        return {"items": None, "labels": None}
-    place = {int(model): row for row, model in enumerate(post.order)}
-    direction = np.zeros(len(post.order))
-    direction[place[a]], direction[place[b]] = 1.0, -1.0
-    total, labels = post.place.variance(direction), label_variance(scores, a, b, item_weights)
+    unknown: dict[str, float | None] = {"items": None, "labels": None}
+    finite = [row for row in ranks if scores.models.index(str(row["model"])) in post.order]
+    if len(finite) < 2 or any(row["p_best"] is None for row in finite):
+        return unknown
+    contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
+    a, b = (str(row["model"]) for row in contenders)
+    total = _named_margins(scores, post)[min(a, b), max(a, b)].scale ** 2
+    if scores.label_values is None:
+        return {"items": 1.0, "labels": None}
+    labels = label_variance(scores, scores.models.index(a), scores.models.index(b), item_weights)
     if labels is None or total == 0:
-        return {"items": None if labels is None and scores.label_values is not None else 1.0, "labels": None}
+        return unknown
     share = min(labels / total, 1.0)
     return {"items": 1.0 - share, "labels": share}
 
@@ -158,20 +162,20 @@ def _estimand(scores: Scores, plan: Design) -> str:
 
 def _tree(scores: Scores, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":
     models = [scores.models[row] for row in post.order]
-    if post.sampled is None or post.place is None or decisions is None:
+    if post.sampled is None or post.pairs is None or decisions is None:
         contrast = np.zeros((1, 1, len(models)))
         ranking = np.eye(len(models))
         return datatree.build(models, [], contrast, {}, {}, ranking, None, {"rule": scores.rule, "seed": seed})
     pairs = sorted(
-        ((a, b) if models[a] < models[b] else (b, a) for a, b in post.pairs),
+        ((a, b) if models[a] < models[b] else (b, a) for a, b in all_pairs(len(models))),
         key=lambda pair: [models[row] for row in pair],
     )
     population = None
     if post.population is not None:
-        sites = post.population.sampled.sites
-        unit = post.population.unit
-        population = {"contrast": unit * sites["population"], "between": unit * sites["between"]}
-    constant = {"score": scores.values[post.order].mean(1), "mean_contrast": post.place.mean}
+        between = post.population.unit * post.population.sampled.sites["between"]
+        population = {"contrast": post.population.contrast(), "between": between}
+    levels = np.zeros(0) if post.levels is None else post.levels.mean
+    constant = {"score": levels, "mean_contrast": contrasts(post.pairs.mean, len(models))}
     return datatree.build(
         models,
         pairs,

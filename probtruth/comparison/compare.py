@@ -2,20 +2,21 @@
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import combinations
 
 import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.design import Design, design
-from probtruth.comparison.margins import Margin
+from probtruth.comparison.ordering import model_order
 from probtruth.comparison.posterior import sample_location, sample_population
-from probtruth.comparison.sufficient import Location, Moments, combine, model_order, moments
+from probtruth.comparison.sufficient import Location, Moments, combine, moments
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 
 ENGINES = ("nuts", "exact")
+LARGEST = 1e100
+"""Scores beyond this would overflow when cubed."""
 
 
 def compare(
@@ -23,11 +24,11 @@ def compare(
     groups: object = None,
     clusters: object = None,
     *,
-    engine: str = "nuts",
+    engine: object = "nuts",
     weights: object = None,
-    rope: float | None = None,
-    draws: int = 2500,
-    seed: int = 0,
+    rope: object = None,
+    draws: object = 2500,
+    seed: object = 0,
     strict: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
@@ -49,31 +50,31 @@ def compare(
     Errors: `InputError` for fewer than two models, NaN scores or unusable options; `PosteriorError` where a single item
     (or cluster) leaves the spread unknown.
     """
-    _check(scores, engine, rope, draws)
+    _check(scores)
+    engine = check.one_of(engine, ENGINES, "engine")
+    rope, draws, seed = _rope(rope), _whole(draws, "draws", 1), _whole(seed, "seed", 0)
     plan = design(scores, groups, clusters, weights)
-    finite = np.isfinite(scores.values).all(1)
-    whole = np.nonzero(finite)[0]
-    order = whole[model_order(scores.values[whole])] if len(whole) else whole
-    pairs = list(combinations(range(len(order)), 2))
+    whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
+    order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], *plan.blocks)]
     report = on_progress or (lambda done, total: None)
 
-    parts = _moments(scores, order, plan) if len(order) > 1 else []
-    place = combine(parts, plan.weights) if parts else None
+    parts = _moments(scores, order, plan)
+    pairs, levels = _locations(parts, plan) if len(order) else (None, None)
     sampled, population = None, None
-    if place is not None:
+    if pairs is not None and len(order) > 1:
         stages = 2 if plan.grouped else 1
-        sampled = sample_location(place, pairs, engine, draws, seed, lambda done, total: report(done, stages * total))
+        sampled = sample_location(
+            pairs, len(order), engine, draws, seed, lambda done, total: report(done, stages * total)
+        )
         if plan.grouped:
             population = sample_population(
-                parts, pairs, engine, draws, seed, lambda done, total: report(total + done, 2 * total)
+                parts, len(order), engine, draws, seed, lambda done, total: report(total + done, 2 * total)
             )
-    margins = _margins(place, pairs)
-    posterior = Posterior(order, pairs, margins, place, sampled, population)
+    posterior = Posterior(order, pairs, levels, sampled, population)
     return assemble(scores, plan, posterior, engine, rope, draws, seed, strict)
 
 
-def _check(scores: Scores, engine: str, rope: float | None, draws: int) -> None:
-    check.one_of(engine, ENGINES, "engine")
+def _check(scores: Scores) -> None:
     if len(scores.models) < 2:
         raise InputError(
             f"one model only ({check.shortlist(scores.models)})",
@@ -86,10 +87,23 @@ def _check(scores: Scores, engine: str, rope: float | None, draws: int) -> None:
         raise InputError(
             "NaN", "a number", "Remove the item.", f"model {scores.models[model]!r}, item {scores.items[item]!r}"
         )
-    if rope is not None and not (isinstance(rope, int | float) and math.isfinite(rope) and rope >= 0):
-        raise InputError(f"rope {rope!r}", "a finite number of at least 0", "Give it in units of the score.")
-    if draws < 1:
-        raise InputError(f"draws {draws}", "at least 1", "Leave it out for the default.")
+    largest = np.abs(scores.values[np.isfinite(scores.values)]).max(initial=0.0)
+    if largest > LARGEST:
+        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
+
+
+def _rope(given: object) -> float | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < math.inf:
+        raise InputError(f"rope {given!r}", "a finite number of at least 0", "Give it in units of the score.")
+    return float(given)
+
+
+def _whole(given: object, what: str, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**31:
+        raise InputError(f"{what} {given!r}", f"an integer of at least {least}", "Leave it out for the default.")
+    return int(given)
 
 
 def _moments(scores: Scores, order: np.ndarray, plan: Design) -> list[Moments]:
@@ -99,20 +113,18 @@ def _moments(scores: Scores, order: np.ndarray, plan: Design) -> list[Moments]:
     ]
     if sum(part.df for part in parts) == 0:
         unit = "item" if plan.clusters is None else "cluster"
+        where = f"in each of the {len(parts)} groups" if len(parts) > 1 else "in all"
         raise PosteriorError(
-            f"got one {unit} in all, expected at least two: the spread between {unit}s cannot be estimated. "
+            f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )
     return parts
 
 
-def _margins(place: Location | None, pairs: Sequence[tuple[int, int]]) -> list[Margin]:
-    if place is None:
-        return []
-    made = []
-    for a, b in pairs:
-        direction = np.zeros(len(place.mean))
-        direction[a], direction[b] = 1.0, -1.0
-        variance = place.variance(direction)
-        made.append(Margin(float(place.mean[a] - place.mean[b]), math.sqrt(variance), place.df(direction)))
-    return made
+def _locations(parts: Sequence[Moments], plan: Design) -> tuple[Location, Location]:
+    """The pairs' mean differences and the models' own mean scores, under the estimand."""
+    df, sizes = [part.df for part in parts], [part.n_items for part in parts]
+    return (
+        combine([part.pairs for part in parts], df, sizes, plan.weights),
+        combine([part.levels for part in parts], df, sizes, plan.weights),
+    )

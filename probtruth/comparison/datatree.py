@@ -20,24 +20,21 @@ def build(
     population: Mapping[str, np.ndarray] | None,
     attributes: Mapping[str, object],
 ) -> "xarray.DataTree":
-    """Groups: `posterior` (contrast by model, difference by pair, and of the population of groups where there are
-    groups), `sample_stats`, `constant_data` (mean scores), `ranking` (probability of each rank for each model).
+    """Groups: `posterior`, `sample_stats`, `constant_data` (mean scores, the two models of each pair), `ranking`.
+
+    The posterior has `contrast` by model, `difference` by pair, and those of the population of groups where there are
+    groups. Its dimension is called `model_name`, because ArviZ keeps `model` for statistical models side by side.
     """
     import xarray
 
     chains, draws = np.arange(contrast.shape[0]), np.arange(contrast.shape[1])
     sampled = {"chain": chains, "draw": draws}
     names = [f"{models[a]} - {models[b]}" for a, b in pairs]
-    coords = {
-        **sampled,
-        "model": list(models),
-        "pair": names,
-        "model_a": ("pair", [models[a] for a, _ in pairs]),
-        "model_b": ("pair", [models[b] for _, b in pairs]),
-    }
+    coords = {**sampled, "model_name": list(models), "pair": names}
+    sides = {"model_a": ("pair", [models[a] for a, _ in pairs]), "model_b": ("pair", [models[b] for _, b in pairs])}
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {
-        "contrast": (("chain", "draw", "model"), contrast),
+        "contrast": (("chain", "draw", "model_name"), contrast),
         "difference": (("chain", "draw", "pair"), contrast[..., first] - contrast[..., second]),
     }
     if population is not None:
@@ -48,7 +45,8 @@ def build(
         "/": xarray.Dataset(attrs=dict(attributes)),
         "/posterior": xarray.Dataset(variables, coords, dict(attributes)),
         "/constant_data": xarray.Dataset(
-            {name: ("model", value) for name, value in constant.items()}, {"model": list(models)}
+            {**{name: ("model_name", value) for name, value in constant.items()}, **sides},
+            {"model_name": list(models), "pair": names},
         ),
         "/ranking": xarray.Dataset(
             {"rank_probability": (("model", "rank"), rank_probability)},

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
+
+from probtruth.comparison.sufficient import Location, all_pairs, square
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,3 +35,29 @@ def decide(contrast: Float[np.ndarray, "chain draw model"]) -> Decisions:
     return Decisions(
         probability[:, 0], probability, probability @ (rank + 1.0), (draws - draws.min(1, keepdims=True)).mean(0)
     )
+
+
+def symmetric(decisions: Decisions, classes: Int[np.ndarray, " model"]) -> Decisions:
+    """Models of one class cannot be told apart by the posterior: each gets the average of its class."""
+    same = (classes[:, None] == classes).astype(np.float64)
+    share = same / same.sum(1, keepdims=True)
+    return Decisions(
+        share @ decisions.p_best,
+        share @ decisions.rank_probability,
+        share @ decisions.expected_rank,
+        share @ decisions.expected_regret,
+    )
+
+
+def interchangeable(place: Location, n_models: int) -> Int[np.ndarray, " model"]:
+    """For each model the first that it can change places with, while means, variances and third moments stay."""
+    signed = np.stack([square(place.mean, n_models, -1.0), square(place.third, n_models, -1.0)])
+    plain = np.stack([square(place.variance, n_models), square(place.df, n_models)])
+    stats = np.concatenate([signed, plain])
+    home = np.arange(n_models)
+    for a, b in all_pairs(n_models):
+        swap = np.arange(n_models)
+        swap[[a, b]] = b, a
+        if home[b] == b and (stats[:, a, b] == stats[:, b, a]).all() and (stats[:, a] == stats[:, b][:, swap]).all():
+            home[b] = home[a]
+    return home

@@ -12,13 +12,16 @@ from probtruth.frames import name_text
 from probtruth.types import Scores
 from probtruth.types.index import positions, sort_names
 
+BLANK = ("", "None", "nan", "NaN", "<NA>")
+"""How names that are missing read as text."""
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
     """The items of each group, each group's weight in the stratified mean, and each item's cluster."""
 
     group_names: tuple[str, ...]
-    group_items: tuple[Int[np.ndarray, " item"], ...]
+    group_items: tuple[Int[np.ndarray, " _"], ...]
     weights: Float[np.ndarray, " group"]
     clusters: Int[np.ndarray, " item"] | None
     notes: tuple[str, ...]
@@ -27,6 +30,11 @@ class Design:
     def grouped(self) -> bool:
         """Whether there are at least two groups."""
         return len(self.group_items) > 1
+
+    @property
+    def blocks(self) -> tuple[tuple[Int[np.ndarray, " _"], ...], Int[np.ndarray, " item"] | None]:
+        """The items of each group, and each item's cluster."""
+        return self.group_items, self.clusters
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
@@ -61,8 +69,13 @@ def _codes(given: object, items: Sequence[str], what: str) -> tuple[np.ndarray, 
             )
         written = [table[item] for item in items]
     else:
-        written = [name_text(name) for name in np.asarray(given).ravel().tolist()]
+        written = [
+            name_text(name) for name in (given if isinstance(given, list | tuple) else np.asarray(given).ravel())
+        ]
         check.length(len(written), len(items), f"{what}s")
+    for item, name in zip(items, written, strict=True):
+        if name.strip() in BLANK:
+            raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
     names = sort_names(set(written))
     return positions(names, written), names
 

@@ -34,16 +34,30 @@ class Mixture:
     mean: Float[np.ndarray, " part"]
     sd: Float[np.ndarray, " part"]
 
+    def shifted(self, by: float) -> "Mixture":
+        """The same mixture, moved."""
+        return Mixture(self.weight, self.mean + by, self.sd)
+
     def average(self) -> float:
         """Its mean."""
         return float(self.weight @ self.mean)
 
     def below(self, value: float) -> float:
-        """P(x < value)."""
+        """P(x < value) + P(x = value)/2."""
+        if not self.sd.any():
+            return 0.5 if self.average() == value else float(self.average() < value)
         return float(self.weight @ ndtr((value - self.mean) / self.sd))
+
+    def within(self, rope: float) -> float:
+        """P(|x| <= rope)."""
+        if not self.sd.any():
+            return float(abs(self.average()) <= rope)
+        return max(0.0, self.below(rope) - self.below(-rope))
 
     def quantile(self, probability: float) -> float:
         """The value that x is below with this probability."""
+        if not self.sd.any():
+            return self.average()
         low, high = float((self.mean - 40 * self.sd).min()), float((self.mean + 40 * self.sd).max())
         return float(
             brentq(lambda value: self.below(value) - probability, low, high, xtol=1e-12 * max(high - low, 1e-300))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from scipy.special import stdtr, stdtrit
 
+from probtruth.comparison.sufficient import Location
+
 
 @dataclass(frozen=True)
 class Margin:
@@ -16,6 +18,10 @@ class Margin:
     centre: float
     scale: float
     df: float
+
+    def flipped(self) -> "Margin":
+        """The posterior of b minus a."""
+        return Margin(-self.centre, self.scale, self.df)
 
     def below(self, value: float) -> float:
         """P(difference < value) + P(difference = value)/2."""
@@ -33,7 +39,7 @@ class Margin:
         """P(|difference| <= rope)."""
         if self.scale == 0:
             return float(abs(self.centre) <= rope)
-        return max(0.0, 1.0 - self.below(-rope) - self.above(rope))
+        return max(0.0, 1.0 - (self.below(-rope) + self.above(rope)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The equal-tailed interval."""
@@ -41,6 +47,14 @@ class Margin:
             return self.centre, self.centre
         half = float(stdtrit(self.df, 0.5 + level / 2)) * self.scale
         return self.centre - half, self.centre + half
+
+
+def margins(place: Location) -> list[Margin]:
+    """The margin of each row of a location."""
+    return [
+        Margin(float(mean), math.sqrt(variance), float(df))
+        for mean, variance, df in zip(place.mean, place.variance, place.df, strict=True)
+    ]
 
 
 def infinite_margin(a: float, b: float) -> tuple[float | None, float | None]:

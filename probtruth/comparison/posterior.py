@@ -1,14 +1,22 @@
 """From sufficient statistics to joint draws, by either engine, and whether the two agree."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, stdtr
 
 from probtruth.comparison import exact, programs
-from probtruth.comparison.sufficient import Location, Moments, within
+from probtruth.comparison.collapse import collapse
+from probtruth.comparison.sufficient import (
+    Location,
+    Moments,
+    all_pairs,
+    contrast_covariance,
+    contrasts,
+    within,
+)
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence, mean_with_error
 
@@ -17,6 +25,8 @@ AGREEMENT_ERRORS = 5.0
 """The engines agree if NUTS and the closed form differ by at most this many Monte Carlo standard errors."""
 RESOLUTION = 1e-4
 """Differences of probability below this are no disagreement: beyond it Monte Carlo errors themselves are not known."""
+ROUNDING = 1e-12
+"""Directions whose spread is below this, relative to the largest, hold nothing but rounding."""
 
 Progress = Callable[[int, int], None]
 
@@ -27,10 +37,10 @@ class Sampled:
 
     sites: Mapping[str, np.ndarray]
     stats: Mapping[str, np.ndarray]
-    max_rhat: float | None
-    min_ess: float | None
-    divergences: int | None
-    engines_agree: bool | None
+    max_rhat: float | None = None
+    min_ess: float | None = None
+    divergences: int | None = None
+    engines_agree: bool | None = None
 
 
 def _from_nuts(
@@ -41,82 +51,127 @@ def _from_nuts(
     return Sampled(drawn.sites, drawn.stats, rhat, ess, int(drawn.stats["diverging"].sum()), None)
 
 
-def _from_exact(sites: Mapping[str, np.ndarray]) -> Sampled:
-    return Sampled(sites, {}, None, None, None, None)
-
-
 def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "model direction"]:
     """A root of a covariance on its directions of non-zero variance (at most K - 1: contrasts sum to zero)."""
     values, vectors = np.linalg.eigh(covariance)
-    keep = values > len(values) * np.finfo(np.float64).eps * max(values.max(), 0.0)
+    keep = values > len(values) * np.finfo(np.float64).eps * max(float(values.max()), 0.0)
     root: np.ndarray = vectors[:, keep] * np.sqrt(values[keep])
     return root
 
 
-def sample_location(
-    place: Location, pairs: Sequence[tuple[int, int]], engine: str, draws: int, seed: int, progress: Progress
-) -> Sampled:
+def sample_location(place: Location, n_models: int, engine: str, draws: int, seed: int, progress: Progress) -> Sampled:
     """Draws of the models' mean contrasts under the default estimand."""
-    root, df = factor(place.covariance), place.df()
-    if root.shape[1] == 0:
-        shape = (CHAINS, draws, len(place.mean))
-        return _from_exact({"contrast": np.broadcast_to(place.mean, shape)})
+    alone = collapse(place.variance == 0, place.mean, n_models)
+    if len(alone.kept) == 1:
+        shape = (CHAINS, draws, 1)
+        return Sampled({"contrast": alone.expand(np.zeros(shape))}, {})
+    rows, size, df = alone.pair_rows(), len(alone.kept), place.total_df
+    mean = contrasts(place.mean[rows], size)
+    root = factor(contrast_covariance(place.variance[rows], size))
     if engine == "exact":
-        return _from_exact(exact.draw_location(place.mean, root, df, (CHAINS, draws), seed))
-    data = {"mean": place.mean, "root": root, "df": np.asarray(df)}
-    sampled = _from_nuts(programs.location, data, draws, seed, progress)
-    agree = []
-    for a, b in pairs:
-        difference, sd = place.mean[a] - place.mean[b], np.linalg.norm(root[a] - root[b])
+        sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
+    else:
+        data = {"mean": mean, "root": root, "df": np.asarray(df)}
+        sampled = _from_nuts(programs.location, data, draws, seed, progress)
+        sampled = replace(sampled, engines_agree=_location_agrees(sampled.sites, mean, root, df))
+    return replace(sampled, sites={**sampled.sites, "contrast": alone.expand(sampled.sites["contrast"])})
+
+
+def _location_agrees(
+    sites: Mapping[str, np.ndarray], mean: Float[np.ndarray, " model"], root: np.ndarray, df: float
+) -> bool:
+    """P(a better), averaged over the conditional normals, and the mean, against the closed form, for every pair."""
+    for a, b in all_pairs(len(mean)):
+        difference, sd = mean[a] - mean[b], float(np.linalg.norm(root[a] - root[b]))
         if sd > 0:
-            conditional = ndtr(-difference * np.sqrt(sampled.sites["scale"]) / sd)
-            agree.append(_close(conditional, float(stdtr(df, -difference / sd)), RESOLUTION))
-            contrast = sampled.sites["contrast"][..., a] - sampled.sites["contrast"][..., b]
-            agree.append(df <= 2 or _close(contrast, difference, RESOLUTION * sd))
-    return Sampled(**{**vars(sampled), "engines_agree": all(agree)})
+            conditional = ndtr(-difference * np.sqrt(sites["scale"]) / sd)
+            if not _close(conditional, float(stdtr(df, -difference / sd)), RESOLUTION):
+                return False
+            contrast = sites["contrast"][..., a] - sites["contrast"][..., b]
+            if df > 2 and not _close(contrast, float(difference), RESOLUTION * sd):
+                return False
+    return True
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The hierarchy over groups: draws, its posterior by quadrature, and the units that bring it back to scores."""
+    """The hierarchy over groups: draws, its posterior by quadrature, and what brings it back to scores.
+
+    The population's contrasts are `unit` times `basis` times the centre, plus `offset`, which no group varies in.
+    """
 
     sampled: Sampled
     quadrature: exact.Hierarchy
     basis: Float[np.ndarray, "model direction"]
+    offset: Float[np.ndarray, " model"]
     unit: float
+
+    def difference(self, a: int, b: int, new_group: bool) -> exact.Mixture:
+        """The posterior of model a minus model b, in units of the score."""
+        direction = self.unit * (self.basis[a] - self.basis[b])
+        return self.quadrature.mixture(direction, new_group).shifted(float(self.offset[a] - self.offset[b]))
+
+    def contrast(self) -> Float[np.ndarray, "chain draw model"]:
+        """Draws of the population's contrasts, in units of the score."""
+        draws: np.ndarray = self.unit * self.sampled.sites["population"] + self.offset
+        return draws
 
 
 def sample_population(
-    groups: Sequence[Moments], pairs: Sequence[tuple[int, int]], engine: str, draws: int, seed: int, progress: Progress
+    groups: Sequence[Moments], n_models: int, engine: str, draws: int, seed: int, progress: Progress
 ) -> Population | None:
     """The population of groups under partial pooling; None where no variance within groups can be estimated."""
     pooled, df = within(groups)
     if df == 0 or not pooled.any():
         return None
-    values, vectors = np.linalg.eigh(pooled)
-    means = np.stack([group.mean for group in groups])
-    varies = (values > 1e-12 * values.max()) | (np.ptp(means @ vectors, axis=0) > 1e-12 * np.sqrt(values.max()))
-    values, vectors = np.maximum(values[varies], 0.0), vectors[:, varies]
-    unit = float(np.sqrt(values.sum() / max(len(pooled) - 1, 1)))
-    mean = means @ vectors / unit
-    variance = values / unit**2 / np.array([group.n_items for group in groups])[:, None]
+    differences = np.stack([group.pairs.mean for group in groups])
+    alone = collapse((pooled == 0) & (np.ptp(differences, axis=0) == 0), differences[0], n_models)
+    rows, size = alone.pair_rows(), len(alone.kept)
+    values, vectors = np.linalg.eigh(contrast_covariance(pooled[rows], size))
+    means = np.stack([contrasts(row, size) for row in differences[:, rows]])
+    largest = float(values.max())
+    varies = (values > ROUNDING * largest) | (np.ptp(means @ vectors, axis=0) > ROUNDING * np.sqrt(largest))
+    basis, values = vectors[:, varies], np.maximum(values[varies], 0.0)
+    unit = float(np.sqrt(values.sum() / (size - 1)))
+    mean, variance = means @ basis / unit, values / unit**2 / np.array([group.n_items for group in groups])[:, None]
     quadrature = exact.hierarchy(mean, variance)
+    offset = alone.expand((means - means @ basis @ basis.T).mean(0))
+    basis = basis[alone.home] - basis[alone.home].mean(0)
     if engine == "exact":
         sites = exact.draw_hierarchy(quadrature, (CHAINS, draws), seed)
-        sampled = _from_exact({**sites, "population": sites["centre"] @ vectors.T})
-        return Population(sampled, quadrature, vectors, unit)
-    data = {"mean": mean, "variance": variance, "basis": vectors}
-    sampled = _from_nuts(programs.hierarchy, data, draws, seed, progress)
-    agree = []
-    precision = 1 / (sampled.sites["between"][..., None, None] ** 2 + variance)
-    total = 1 + precision.sum(-2)
-    centre = (precision * mean).sum(-2) / total
-    for a, b in pairs:
-        direction = vectors[a] - vectors[b]
+        sampled = Sampled({**sites, "population": sites["centre"] @ basis.T}, {})
+    else:
+        data = {"mean": mean, "variance": variance, "basis": basis}
+        sampled = _from_nuts(programs.hierarchy, data, draws, seed, progress)
+        agree = _hierarchy_agrees(sampled.sites["between"], mean, variance, basis, quadrature)
+        sampled = replace(sampled, engines_agree=agree)
+    return Population(sampled, quadrature, basis, offset, unit)
+
+
+def _hierarchy_agrees(
+    between: Float[np.ndarray, "chain draw"],
+    mean: Float[np.ndarray, "group direction"],
+    variance: Float[np.ndarray, "group direction"],
+    basis: Float[np.ndarray, "model direction"],
+    quadrature: exact.Hierarchy,
+) -> bool:
+    centre, total = _conditional(between, mean, variance)
+    for a, b in all_pairs(len(basis)):
+        direction = basis[a] - basis[b]
         if direction @ direction > 0:
             conditional = ndtr(-(centre @ direction) / np.sqrt((1 / total) @ direction**2))
-            agree.append(_close(conditional, quadrature.mixture(direction).below(0.0), RESOLUTION))
-    return Population(Sampled(**{**vars(sampled), "engines_agree": all(agree)}), quadrature, vectors, unit)
+            if not _close(conditional, quadrature.mixture(direction).below(0.0), RESOLUTION):
+                return False
+    return True
+
+
+def _conditional(between: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The centre's mean and precision in every direction, given each draw of the between-group sd."""
+    weighted, total = np.zeros((*between.shape, mean.shape[1])), np.ones((*between.shape, mean.shape[1]))
+    for of_group, spread in zip(mean, variance, strict=True):
+        precision = 1 / (between[..., None] ** 2 + spread)
+        weighted, total = weighted + precision * of_group, total + precision
+    return weighted / total, total
 
 
 def _close(draws: Float[np.ndarray, "chain draw"], wanted: float, resolution: float) -> bool:

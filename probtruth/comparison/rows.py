@@ -6,41 +6,30 @@ from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtrit
 
 from probtruth.comparison.decisions import Decisions
-from probtruth.comparison.design import Design
 from probtruth.comparison.exact import Mixture
 from probtruth.comparison.margins import Margin, infinite_margin
 from probtruth.comparison.posterior import Population
-from probtruth.comparison.sufficient import moments
+from probtruth.comparison.sufficient import all_pairs
+from probtruth.comparison.sums import weighted_mean
 from probtruth.types import Scores
 
 Row = dict[str, object]
 
 
-def weighted_mean(values: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"]) -> float:
-    """The weighted mean in a correctly rounded sum; infinite where a value of positive weight is."""
-    with np.errstate(invalid="ignore"):
-        terms = np.where(weights > 0, weights * values, 0.0)
-    if np.isinf(terms).any():
-        return float(terms[np.isinf(terms)].sum())
-    return math.fsum(terms.tolist())
-
-
 def pair_rows(
     scores: Scores,
     order: np.ndarray,
-    pairs: Sequence[tuple[int, int]],
     margins: Sequence[Margin],
     rope: float | None,
     item_weights: Float[np.ndarray, " item"],
 ) -> list[Row]:
     """Each unordered pair once, a before b by name."""
     known = {}
-    for (a, b), margin in zip(pairs, margins, strict=True):
+    for (a, b), margin in zip(all_pairs(len(order)), margins, strict=True):
         known[int(order[a]), int(order[b])] = margin
-        known[int(order[b]), int(order[a])] = Margin(-margin.centre, margin.scale, margin.df)
+        known[int(order[b]), int(order[a])] = margin.flipped()
     by_name = sorted(range(len(scores.models)), key=scores.models.__getitem__)
     rows = []
     for a, b in combinations(by_name, 2):
@@ -72,75 +61,73 @@ def pair_rows(
 
 def rank_rows(
     scores: Scores,
-    plan: Design,
     order: np.ndarray,
+    own: Sequence[Margin],
     decisions: Decisions | None,
     item_weights: Float[np.ndarray, " item"],
 ) -> list[Row]:
-    """One row for each model, best mean score first; models of infinite mean loss share what is left."""
+    """One row for each model, best mean score first (those whose mean is not known last)."""
     place = {int(model): row for row, model in enumerate(order)}
-    n_finite, n_models = len(order), len(scores.models)
+    means = [weighted_mean(row, item_weights) for row in scores.values]
     rows = []
     for model, name in enumerate(scores.models):
-        mean = weighted_mean(scores.values[model], item_weights)
-        low, high = _own_interval(scores, plan, model) if model in place else (mean, mean)
+        mean = means[model]
+        known = not math.isnan(mean)
+        low, high = own[place[model]].interval() if model in place else (mean, mean)
         row: Row = {
             "model": name,
-            "score": _oriented(mean, scores),
-            "low": _oriented(high if scores.higher_is_better else low, scores),
-            "high": _oriented(low if scores.higher_is_better else high, scores),
+            "score": _oriented(mean, scores) if known else None,
+            "low": _oriented(high if scores.higher_is_better else low, scores) if known else None,
+            "high": _oriented(low if scores.higher_is_better else high, scores) if known else None,
             "entropy": scores.entropy,
-            "divergence": None if scores.entropy is None else mean - scores.entropy,
+            "divergence": None if scores.entropy is None or not known else mean - scores.entropy,
         }
-        if decisions is not None and model in place:
-            at = place[model]
-            row |= {
-                "p_best": float(decisions.p_best[at]),
-                "expected_rank": float(decisions.expected_rank[at]),
-                "expected_regret": float(decisions.expected_regret[at]),
-            }
-        elif model in place:
-            row |= {"p_best": 1.0, "expected_rank": 1.0, "expected_regret": 0.0}
-        elif n_finite:
-            row |= {"p_best": 0.0, "expected_rank": (n_finite + 1 + n_models) / 2, "expected_regret": math.inf}
-        else:
-            row |= {"p_best": None, "expected_rank": None, "expected_regret": None}
-        rows.append((mean, name, row))
-    return [row for _, _, row in sorted(rows, key=lambda entry: entry[:2])]
+        rows.append((not known, mean if known else 0.0, name, {**row, **_decided(model, means, place, decisions)}))
+    return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
+
+
+def _decided(model: int, means: Sequence[float], place: dict[int, int], decisions: Decisions | None) -> Row:
+    """P(best), expected rank and regret, also where means are infinite; None where the data do not order the models."""
+    names = ("p_best", "expected_rank", "expected_regret")
+    if any(math.isnan(mean) for mean in means):
+        return dict.fromkeys(names)
+    below = sum(mean == -math.inf for mean in means)
+    above = sum(mean == math.inf for mean in means)
+    if model in place:
+        at, p, rank, regret = place[model], 1.0, 1.0, 0.0
+        if decisions is not None:
+            p, rank, regret = (
+                float(values[at]) for values in (decisions.p_best, decisions.expected_rank, decisions.expected_regret)
+            )
+        return {
+            "p_best": 0.0 if below else p,
+            "expected_rank": below + rank,
+            "expected_regret": math.inf if below else regret,
+        }
+    tied, first = (below, 0) if means[model] < 0 else (above, len(means) - above)
+    if tied > 1 and first == 0:  # nothing orders models of the same infinite mean, and one of them is the best
+        return dict.fromkeys(names)
+    return {
+        "p_best": 1.0 if first == 0 else 0.0,
+        "expected_rank": first + (tied + 1) / 2,
+        "expected_regret": 0.0 if first == 0 else math.inf,
+    }
 
 
 def _oriented(value: float, scores: Scores) -> float:
     return -value if scores.higher_is_better else value
 
 
-def _own_interval(scores: Scores, plan: Design, model: int) -> tuple[float, float]:
-    """The 95 per cent t interval of a model's own mean score, with the design of the comparison."""
-    values = scores.values[[model]]
-    total, variance, spread, df = 0.0, 0.0, 0.0, 0.0
-    for weight, items in zip(plan.weights, plan.group_items, strict=True):
-        part = moments(values[:, items], None if plan.clusters is None else plan.clusters[items])
-        total += weight * float(part.level_mean[0])
-        if part.df > 0:
-            own = weight**2 * float(part.level_variance[0])
-            variance, spread, df = variance + own, spread + own**2 / part.df, df + part.df
-        else:
-            return -math.inf, math.inf
-    df = variance**2 / spread if spread > 0 else df
-    half = float(stdtrit(df, 0.975)) * math.sqrt(variance) if variance > 0 else 0.0
-    return total - half, total + half
-
-
 def population_rows(
-    scores: Scores, order: np.ndarray, pairs: Sequence[tuple[int, int]], population: Population, rope: float | None
+    scores: Scores, order: np.ndarray, population: Population, rope: float | None
 ) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
     results: dict[str, list[Row]] = {}
     for name, new_group in (("population of groups", False), ("one new group", True)):
         rows = []
-        for a, b in pairs:
+        for a, b in all_pairs(len(order)):
             first, second = (a, b) if scores.models[order[a]] < scores.models[order[b]] else (b, a)
-            direction = population.unit * (population.basis[first] - population.basis[second])
-            mixture = population.quadrature.mixture(direction, new_group)
+            mixture = population.difference(first, second, new_group)
             rows.append(
                 {"a": scores.models[order[first]], "b": scores.models[order[second]], **_of_mixture(mixture, rope)}
             )
@@ -149,16 +136,12 @@ def population_rows(
 
 
 def _of_mixture(mixture: Mixture, rope: float | None) -> Row:
-    if not mixture.sd.any():
-        low = high = mixture.average()
-        p = 0.5
-    else:
-        low, high, p = mixture.quantile(0.025), mixture.quantile(0.975), mixture.below(0.0)
+    p = mixture.below(0.0)
     return {
         "difference": mixture.average(),
-        "low": low,
-        "high": high,
+        "low": mixture.quantile(0.025),
+        "high": mixture.quantile(0.975),
         "p_a_better": p,
-        "p_equivalent": None if rope is None else mixture.below(rope) - mixture.below(-rope),
+        "p_equivalent": None if rope is None else mixture.within(rope),
         "p_b_better": 1.0 - p,
     }

@@ -1,129 +1,168 @@
-"""Sufficient statistics: what the data say about the mean score vector of each group, free of order and names.
+"""Sufficient statistics: what the data say about the mean difference of every pair, free of order and names.
 
-Sums are correctly rounded (`math.fsum`), so the order of items changes no bit of the result; models are put in an order
-of their scores, so that their names change nothing either.
+Each pair is summed up by itself, so a further model changes no bit of the answer about two others; identical models
+have a variance of exactly 0. Sums do not depend on the order of the items.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.comparison.sums import exact_mean, exact_sum, exact_totals
+
+BLOCK = 1 << 20
+"""Numbers held at once while the pairs' differences are summed up."""
+ROUNDING = 8 * np.finfo(np.float64).eps
+"""Differences that spread by less than this, relative to the scores, are one constant difference."""
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Sample means with their estimated variance and third central moment (NaN and 0 where they cannot be known)."""
+
+    mean: Float[np.ndarray, " row"]
+    variance: Float[np.ndarray, " row"]
+    third: Float[np.ndarray, " row"]
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """One group: its items, the mean score vector on zero-sum contrasts, the covariance of that mean, and its df.
+    """One group: the means of every pair's difference (a < b, a minus b) and of every model's own score.
 
-    `n_units` are the independent ones (clusters or items); `df` is n_units - 1; where it is 0 the covariance is NaN.
-    `level_mean` and `level_variance` are each model's own mean score and the variance of that mean.
+    `n_units` are the independent ones (clusters or items); `df` is n_units - 1; where it is 0 the variances are NaN.
     """
 
     n_items: int
     n_units: int
-    mean: Float[np.ndarray, " model"]
-    covariance: Float[np.ndarray, "model model"]
-    level_mean: Float[np.ndarray, " model"]
-    level_variance: Float[np.ndarray, " model"]
+    pairs: Means
+    levels: Means
 
     @property
     def df(self) -> int:
-        """Degrees of freedom of the covariance."""
+        """Degrees of freedom of the variances."""
         return self.n_units - 1
 
 
-def model_order(values: Float[np.ndarray, "model item"]) -> Int[np.ndarray, " model"]:
-    """An order of the models that depends on their scores only: by mean, then by the sums of higher powers."""
-    keys = [tuple(math.fsum(row**power) for power in (1, 2, 3)) for row in values]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+def all_pairs(n_models: int) -> list[tuple[int, int]]:
+    """The pairs (a, b) with a < b, in the order in which statistics of pairs are kept."""
+    return list(combinations(range(n_models), 2))
 
 
 def moments(values: Float[np.ndarray, "model item"], clusters: Int[np.ndarray, " item"] | None = None) -> Moments:
-    """Mean contrasts and their covariance; with clusters, the linearised variance of the item-weighted ratio estimator.
+    """Means, variances and third moments; with clusters, those of the item-weighted ratio estimator, linearised.
 
     Source: Cochran 1977, Sampling Techniques, section 9A.2 (clusters of unequal size), with the factor C/(C-1).
     """
-    centred = values - values.mean(0)
-    if clusters is not None:
-        order = np.lexsort((*values, clusters))
-        centred, values, clusters = centred[:, order], values[:, order], clusters[order]
-    mean, residual = _residuals(centred)
-    level, level_residual = _residuals(values)
-    if clusters is not None:
-        residual, level_residual = _cluster_sums(residual, clusters), _cluster_sums(level_residual, clusters)
-    n_items, n_units = values.shape[1], residual.shape[1]
-    factor = n_units / (n_units - 1) / n_items**2 if n_units > 1 else math.nan
-    scatter = np.empty((len(values), len(values)))
-    for a in range(len(values)):
-        for b in range(a + 1):
-            scatter[a, b] = scatter[b, a] = math.fsum((residual[a] * residual[b]).tolist())
-    level_scatter = np.array([math.fsum((row * row).tolist()) for row in level_residual])
-    return Moments(n_items, n_units, mean, factor * scatter, level, factor * level_scatter)
+    place = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    pairs = np.array(all_pairs(len(values)), np.int64).reshape(-1, 2)
+    largest = np.abs(values).max(1)
+    step = max(1, BLOCK // values.shape[1])
+    parts = [
+        _means(values[pair[:, 0]] - values[pair[:, 1]], largest[pair].max(1), place)
+        for pair in (pairs[start : start + step] for start in range(0, len(pairs), step))
+    ]
+    n_units = values.shape[1] if place is None else int(place.max()) + 1
+    return Moments(values.shape[1], n_units, _joined(parts), _means(values, largest, place))
 
 
-def _residuals(values: Float[np.ndarray, "model item"]) -> tuple[np.ndarray, np.ndarray]:
-    mean = np.array([math.fsum(row.tolist()) / len(row) for row in values])
-    return mean, values - mean[:, None]
+def _means(
+    rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], place: Int[np.ndarray, " item"] | None
+) -> Means:
+    mean = exact_mean(rows)
+    residual = rows - mean[:, None]
+    spread = np.sqrt(exact_mean(residual**2))
+    residual = np.where((spread <= ROUNDING * largest)[:, None], 0.0, residual)
+    if place is not None:
+        residual = exact_totals(residual, place)
+    n_items, n = rows.shape[1], residual.shape[1]
+    variance, third = np.full(len(rows), np.nan), np.zeros(len(rows))
+    if n > 1:
+        variance = n / (n - 1) / n_items**2 * exact_sum(residual**2)
+    if n > 2:
+        third = n**2 / ((n - 1) * (n - 2)) / n_items**3 * exact_sum(residual**3)
+    return Means(mean, variance, third)
 
 
-def _cluster_sums(residual: Float[np.ndarray, "model item"], clusters: Int[np.ndarray, " item"]) -> np.ndarray:
-    _, place = np.unique(clusters, return_inverse=True)
-    return np.stack([np.bincount(place, row) for row in residual])
+def _joined(parts: Sequence[Means]) -> Means:
+    fields = ("mean", "variance", "third")
+    if not parts:
+        return Means(*(np.zeros(0) for _ in fields))
+    return Means(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
 
 
 @dataclass(frozen=True, eq=False)
 class Location:
-    """The mean contrast vector under an estimand, its covariance, and the degrees of freedom in any direction."""
+    """Means under the estimand, with variance, third central moment and degrees of freedom of each."""
 
-    mean: Float[np.ndarray, " model"]
-    covariance: Float[np.ndarray, "model model"]
-    parts: Float[np.ndarray, "group model model"]
-    part_df: Float[np.ndarray, " group"]
+    mean: Float[np.ndarray, " row"]
+    variance: Float[np.ndarray, " row"]
+    third: Float[np.ndarray, " row"]
+    df: Float[np.ndarray, " row"]
 
-    def df(self, direction: Float[np.ndarray, " model"] | None = None) -> float:
-        """Satterthwaite degrees of freedom of a contrast's variance (of the trace where no contrast is given).
-
-        Source: Satterthwaite 1946, doi:10.2307/3002019. With one group they are its own, n - 1.
-        """
-        if direction is None:
-            variances = np.trace(self.parts, axis1=1, axis2=2)
-        else:
-            variances = np.einsum("a,gab,b->g", direction, self.parts, direction)
-        spread = math.fsum((variances**2 / self.part_df).tolist())
-        return math.fsum(variances.tolist()) ** 2 / spread if spread > 0 else math.fsum(self.part_df.tolist())
-
-    def variance(self, direction: Float[np.ndarray, " model"]) -> float:
-        """Posterior scale squared of a contrast of the models' means."""
-        support = np.nonzero(direction)[0]
-        if len(support) == 2:  # exactly 0 for identical models, which a product over all models would round
-            a, b = support
-            return max(float(self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b]), 0.0)
-        return max(float(direction @ self.covariance @ direction), 0.0)
+    @property
+    def total_df(self) -> float:
+        """Degrees of freedom for all rows at once: those of the rows, weighted by their variances."""
+        total = float(exact_sum(self.variance))
+        return float(exact_sum(self.variance / total * self.df)) if total > 0 else float(self.df.max(initial=0.0))
 
 
-def combine(groups: Sequence[Moments], weights: Float[np.ndarray, " group"]) -> Location:
-    """The stratified mean: sum of weight times group mean, variance from the groups' own variances, no shrinkage.
+def combine(
+    parts: Sequence[Means], df: Sequence[int], sizes: Sequence[int], weights: Float[np.ndarray, " group"]
+) -> Location:
+    """The stratified mean: sum of weight times group mean, variances from the groups' own, no shrinkage.
 
-    A group with no degrees of freedom of its own takes the pooled within-group variance.
+    Groups with no degrees of freedom of their own take, together, the pooled within-group variance.
+
+    Source (degrees of freedom): Satterthwaite 1946, doi:10.2307/3002019; with one group they are n - 1.
     """
-    pooled, pooled_df = within(groups)
-    own = [group.covariance if group.df > 0 else pooled / group.n_items for group in groups]
-    df = [float(group.df) if group.df > 0 else float(pooled_df) for group in groups]
-    parts = np.stack([weight**2 * covariance for weight, covariance in zip(weights, own, strict=True)])
-    means = np.stack([weight * group.mean for weight, group in zip(weights, groups, strict=True)])
-    return Location(_exact_sum(means), _exact_sum(parts), parts, np.array(df))
+    own_df = np.array(df, np.float64)
+    mean, variance, third = (
+        np.stack([getattr(part, name) for part in parts]) for name in ("mean", "variance", "third")
+    )
+    known = own_df > 0
+    shares = weights[known, None] ** 2 * variance[known]
+    spread = exact_sum((shares**2 / own_df[known, None]).T)
+    total = exact_sum(shares.T)
+    if not known.all():
+        pooled_df = own_df[known].sum()
+        size = np.array(sizes, np.float64)
+        pooled = exact_sum((own_df[known, None] * size[known, None] * variance[known]).T) / pooled_df
+        rest = float(exact_sum(weights[~known] ** 2 / size[~known])) * pooled
+        total, spread = total + rest, spread + rest**2 / pooled_df
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rows_df = np.where(spread > 0, total**2 / spread, own_df.sum())
+    return Location(
+        exact_sum((weights[:, None] * mean).T), total, exact_sum((weights[:, None] ** 3 * third).T), rows_df
+    )
 
 
-def within(groups: Sequence[Moments]) -> tuple[Float[np.ndarray, "model model"], int]:
-    """The pooled within-group covariance of one item's contrasts, and its degrees of freedom."""
+def within(groups: Sequence[Moments]) -> tuple[Float[np.ndarray, " pair"], int]:
+    """The pooled within-group variance of one item's difference, for each pair, and its degrees of freedom."""
     df = sum(group.df for group in groups)
-    known = [group.df * group.n_items * group.covariance for group in groups if group.df > 0]
+    known = [group.df * group.n_items * group.pairs.variance for group in groups if group.df > 0]
     if not known:
-        return np.full_like(groups[0].covariance, math.nan), 0
-    return _exact_sum(np.stack(known)) / df, df
+        return np.full_like(groups[0].pairs.variance, np.nan), 0
+    return exact_sum(np.stack(known).T) / df, df
 
 
-def _exact_sum(stack: Float[np.ndarray, "part ..."]) -> np.ndarray:
-    flat = stack.reshape(len(stack), -1)
-    return np.array([math.fsum(column.tolist()) for column in flat.T]).reshape(stack.shape[1:])
+def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:
+    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
+    matrix = np.zeros((n_models, n_models))
+    above = np.triu_indices(n_models, 1)
+    matrix[above] = pairs
+    matrix.T[above] = sign * pairs
+    return matrix
+
+
+def contrasts(difference: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, " model"]:
+    """Each model's mean minus the mean of all models, from the pairs' differences."""
+    return square(difference, n_models, -1.0).mean(1)
+
+
+def contrast_covariance(variance: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, "model model"]:
+    """The covariance of the contrasts whose differences have these variances (minus half of them, doubly centred)."""
+    half = -0.5 * square(variance, n_models)
+    return half - half.mean(0) - half.mean(1)[:, None] + half.mean()

@@ -41,9 +41,11 @@ def warnings_of(
         what = "items" if plan.clusters is None else "clusters"
         said.append(f"only {units} {what}: the answer leans on the differences being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
-    for row in constant:
-        if np.isfinite(float(str(row["difference"]))):
-            said.append(f"{row['a']!r} and {row['b']!r} differ by the same amount on every item: no spread to judge by")
+    constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
+    if constant:
+        names = "; ".join(f"{check.quote(row['a'])} and {check.quote(row['b'])}" for row in constant[:3])
+        more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
+        said.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(said)
 
 

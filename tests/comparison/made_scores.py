@@ -1,0 +1,39 @@
+"""Scores made from arrays, and comparisons stripped down to the numbers that must not change."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from probtruth.types import Comparison, Scores
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def make(values: object, models: Sequence[str] | None = None, **fields: Any) -> Scores:
+    array = np.asarray(values, np.float64)
+    names = tuple(models) if models is not None else tuple(f"{place:03d}" for place in range(len(array)))
+    return Scores(array, names, tuple(map(str, range(array.shape[1]))), rule="loss", **fields)
+
+
+def rows_by_name(comparison: Comparison) -> tuple[dict[object, Any], dict[object, Any]]:
+    """The rows of the tables under the names of their models."""
+    pairs: dict[object, Any] = {(row["a"], row["b"]): dict(row) for row in comparison.pairs}
+    return pairs, {row["model"]: dict(row) for row in comparison.ranks}
+
+
+def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object, Any]:
+    """The rows as they are under other names; a pair whose order turns is mirrored."""
+    out: dict[object, Any] = {}
+    for key, row in rows.items():
+        if not isinstance(key, tuple):
+            out[names[str(key)]] = {**row, "model": names[str(key)]}
+            continue
+        a, b = (names[name] for name in key)
+        if a < b:
+            out[a, b] = {**row, "a": a, "b": b}
+        else:
+            flipped = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
+            better = {"p_a_better": row["p_b_better"], "p_b_better": row["p_a_better"]}
+            out[b, a] = {**row, **flipped, **better, "a": b, "b": a}
+    return out

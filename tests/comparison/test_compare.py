@@ -1,0 +1,341 @@
+"""The whole comparison: published numbers, what must change nothing, data with nothing to say, and errors."""
+
+import math
+
+import jax
+import numpy as np
+import polars
+import pytest
+from made_scores import make, renamed, rows_by_name
+from scipy import stats
+
+from probtruth.comparison.compare import compare
+from probtruth.errors import InputError, PosteriorError
+from probtruth.types import Scores
+
+PUBLISHED = 5.1e-7
+"""Numbers printed to six digits."""
+MONTE_CARLO = 0.03
+"""Absolute, in probability: at least five standard errors of 10,000 draws with an ESS above 7,000."""
+
+
+def row_of(comparison, a, b):
+    return rows_by_name(comparison)[0][a, b]
+
+
+# reference
+
+
+def test_gpqa_diamond_is_the_published_paired_comparison(gpqa):
+    scores = Scores.from_frame(gpqa, replicate="replicate", higher_is_better=True)
+    comparison = compare(scores, engine="exact")
+    nano, mini = sorted(scores.models)
+    row = row_of(comparison, nano, mini)
+    # data/README: nano minus mini .058586, SE .027788, p .036271, t interval [.00378, .11339]; the scores are negated
+    assert row["difference"] == pytest.approx(-0.058586, abs=PUBLISHED)
+    (test,) = comparison.companions
+    assert row["difference"] / test["t"] == pytest.approx(0.027788, abs=PUBLISHED)
+    assert test["t_p"] == pytest.approx(0.036271, abs=PUBLISHED)
+    assert rows_by_name(comparison)[1][nano]["score"] == pytest.approx(0.675758, abs=PUBLISHED)
+
+
+def test_gpqa_diamond_repeats_of_one_question_are_a_cluster(gpqa):
+    # every answer an item of its own, the question its cluster: SE .027596 by the ratio estimator with C/N^2 and
+    # .014884 where the repeats are taken as independent (data/README); ours has the factor C/(C - 1)
+    nano = next(name for name in gpqa["model"].unique() if "nano" in name)
+    answers = gpqa.with_columns(
+        answer=polars.concat_str("item", polars.col("replicate").cast(polars.String), separator=" #")
+    )
+    scores = Scores.from_frame(answers, item="answer", cluster="item", higher_is_better=True)
+    honest, naive = (compare(scores, clusters=clusters, engine="exact") for clusters in (None, scores.items))
+    for comparison, se, df, factor in (
+        (honest, 0.027596, 197, math.sqrt(198 / 197)),
+        (naive, 0.014884, 989, 1.0),
+    ):
+        row = rows_by_name(comparison)[1][nano]
+        half = (row["high"] - row["low"]) / 2
+        assert half / stats.t(df).ppf(0.975) / factor == pytest.approx(se, rel=0.02)
+        assert row["score"] == pytest.approx(0.675758, abs=PUBLISHED)
+    assert honest.settings["clusters"] == 198
+
+
+def test_pairs_of_five_models_are_each_the_paired_t(five, five_compared):
+    pairs, _ = rows_by_name(five_compared)
+    for (a, b), row in pairs.items():
+        difference = five.values[five.models.index(a)] - five.values[five.models.index(b)]
+        t = stats.ttest_1samp(difference, 0)
+        assert row["difference"] == pytest.approx(difference.mean(), rel=1e-12)
+        wide = t.confidence_interval(0.95)
+        assert (row["high"] - row["low"]) / (wide.high - wide.low) == pytest.approx(1, abs=0.05)
+
+
+def test_joint_decisions_follow_the_pairs(five_compared):
+    pairs, models = rows_by_name(five_compared)
+    assert sum(row["p_best"] for row in models.values()) == pytest.approx(1, rel=1e-12)
+    assert sum(row["expected_rank"] for row in models.values()) == pytest.approx(15, rel=1e-12)
+    for name, row in models.items():
+        ahead = [
+            other["p_b_better"] if name == pair[0] else other["p_a_better"]
+            for pair, other in pairs.items()
+            if name in pair
+        ]
+        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=MONTE_CARLO * 2)
+        assert row["p_best"] <= 1 - max(ahead) + MONTE_CARLO
+
+
+def test_two_models_p_best_is_p_a_better():
+    comparison = compare(make(np.random.default_rng(0).gamma(1, 1, (2, 40)), "ab"))
+    row, models = row_of(comparison, "a", "b"), rows_by_name(comparison)[1]
+    assert models["a"]["p_best"] == row["p_a_better"]
+    assert models["b"]["p_best"] == pytest.approx(row["p_b_better"], abs=1e-15)
+    assert row["p_a_better"] + row["p_b_better"] == pytest.approx(1, abs=1e-15)
+
+
+def test_engines_give_the_same_tables(five, five_compared):
+    exact = compare(five, engine="exact", rope=0.05)
+    assert exact.pairs == five_compared.pairs
+    assert exact.diagnostics == dict.fromkeys(exact.diagnostics)
+    assert five_compared.diagnostics["engines_agree"] is True
+    assert five_compared.diagnostics["max_rhat"] < 1.01
+    assert five_compared.diagnostics["min_ess"] > 400
+    assert five_compared.diagnostics["divergences"] == 0
+    for one, other in zip(exact.ranks, five_compared.ranks, strict=True):
+        for name in ("p_best", "expected_rank"):
+            assert one[name] == pytest.approx(other[name], abs=MONTE_CARLO)
+
+
+def test_groups_have_results_of_their_own(grouped):
+    assert set(grouped.group_results) == {"population of groups", "one new group"}
+    for row, new in zip(*grouped.group_results.values(), strict=True):
+        assert new["high"] - new["low"] >= row["high"] - row["low"]
+        assert 0 <= row["p_equivalent"] <= 1
+    assert "these 8 groups" in grouped.estimand
+
+
+# what must change nothing
+
+
+@pytest.mark.parametrize("engine", ["nuts", "exact"])
+@pytest.mark.parametrize("structure", ["plain", "clusters", "groups"])
+def test_order_and_names_change_no_bit(five, engine, structure):
+    if engine == "nuts" and structure == "clusters":
+        pytest.skip("the sampler sees the same kind of numbers as without clusters")
+    rng = np.random.default_rng(8)
+    labels = {"plain": {}, "clusters": {"clusters": np.arange(80) // 4}, "groups": {"groups": np.arange(80) // 10}}
+    wanted = compare(five, engine=engine, rope=0.1, draws=200, **labels[structure])
+    items, models = rng.permutation(80), rng.permutation(5)
+    names = dict(zip(five.models, ("z", "b", "y", "a", "<script>"), strict=True))
+    moved = make(five.values[models][:, items], [names[five.models[row]] for row in models])
+    got = compare(
+        moved, engine=engine, rope=0.1, draws=200, **{name: codes[items] for name, codes in labels[structure].items()}
+    )
+    for one, other in zip(rows_by_name(wanted), rows_by_name(got), strict=True):
+        assert renamed(one, names) == other
+    assert {row["t_p"] for row in wanted.companions} == {row["t_p"] for row in got.companions}
+    assert {row["wilcoxon_p"] for row in wanted.companions} == {row["wilcoxon_p"] for row in got.companions}
+    assert wanted.diagnostics == got.diagnostics
+
+
+def test_models_that_data_cannot_tell_apart_get_the_same_numbers():
+    # accuracies: a and b right on as many items, and they differ from c alike
+    values = np.array([[1, 0, 0, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 1, 1]], float)
+    for order in ([0, 1, 2], [1, 0, 2]):
+        models = rows_by_name(compare(make(values[order], "abc"), engine="exact"))[1]
+        assert models["a"]["p_best"] == models["b"]["p_best"]
+        assert models["a"]["expected_rank"] == models["b"]["expected_rank"]
+
+
+def test_a_further_model_changes_no_bit_of_another_pair(five):
+    two = make(five.values[:2], five.models[:2])
+    assert row_of(compare(two, engine="exact"), "a", "b") == row_of(compare(five, engine="exact"), "a", "b")
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_the_same_pairs(five):
+    one, same, other = (compare(five, engine="exact", seed=seed) for seed in (1, 1, 2))
+    assert one.ranks == same.ranks
+    assert one.ranks != other.ranks
+    assert one.pairs == other.pairs
+
+
+def test_the_callers_precision_stays(five):
+    compare(five, draws=100)
+    assert jax.config.jax_enable_x64 is False
+
+
+# data with little or nothing to say
+
+
+def assert_no_nan(comparison):
+    for row in (*comparison.pairs, *comparison.ranks, *comparison.companions):
+        assert not any(isinstance(value, float) and math.isnan(value) for value in row.values())
+
+
+@pytest.mark.parametrize("engine", ["nuts", "exact"])
+def test_identical_models_are_even(engine):
+    row = np.random.default_rng(1).normal(size=30)
+    comparison = compare(make([row, row], "ab"), engine=engine, rope=0.1)
+    assert_no_nan(comparison)
+    pair, models = row_of(comparison, "a", "b"), rows_by_name(comparison)[1]
+    assert (pair["p_a_better"], pair["p_b_better"], pair["p_equivalent"]) == (0.5, 0.5, 1.0)
+    assert (pair["difference"], pair["low"], pair["high"]) == (0, 0, 0)
+    assert models["a"]["p_best"] == models["b"]["p_best"] == 0.5
+    assert models["a"]["expected_rank"] == 1.5
+    assert any("no spread to judge by" in warning for warning in comparison.warnings)
+
+
+def test_two_identical_models_among_others_share_their_chances():
+    row, other = np.random.default_rng(2).normal(size=(2, 30))
+    comparison = compare(make([row, row, other], "abc"), engine="exact")
+    assert_no_nan(comparison)
+    models = rows_by_name(comparison)[1]
+    assert models["a"]["p_best"] == models["b"]["p_best"]
+    assert models["a"]["p_best"] * 2 + models["c"]["p_best"] == pytest.approx(1, rel=1e-12)
+
+
+def test_fifty_identical_models():
+    comparison = compare(make(np.tile(np.arange(6.0), (50, 1))))
+    assert_no_nan(comparison)
+    assert {row["p_a_better"] for row in comparison.pairs} == {0.5}
+    assert [row["p_best"] for row in comparison.ranks] == pytest.approx([1 / 50] * 50, rel=1e-12)
+    assert len(comparison.warnings) < 5
+
+
+def test_a_constant_difference_is_a_certain_one():
+    row = np.random.default_rng(3).normal(size=30)
+    comparison = compare(make([row, row + 0.25, row + 0.1], "abc"), rope=0.1)
+    assert_no_nan(comparison)
+    pair = row_of(comparison, "a", "b")
+    assert (pair["p_a_better"], pair["p_equivalent"]) == (1.0, 0.0)
+    assert pair["low"] == pair["high"] == pair["difference"] == pytest.approx(-0.25, rel=1e-12)
+    assert rows_by_name(comparison)[1]["a"]["p_best"] == 1
+    assert any("the same difference on every item" in warning for warning in comparison.warnings)
+
+
+def test_ten_thousand_groups_of_one_are_answered_as_ungrouped():
+    values = np.random.default_rng(4).normal(size=(2, 10_000))
+    plain, grouped = (compare(make(values), engine="exact", groups=groups) for groups in (None, range(10_000)))
+    assert grouped.pairs == plain.pairs
+    assert grouped.group_results == {}
+    assert any("10000 groups hold one item each" in warning for warning in grouped.warnings)
+
+
+def test_one_infinite_loss_leaves_the_other_pairs_standing(five):
+    values = five.values.copy()
+    values[1, 7] = np.inf
+    comparison = compare(make(values, five.models), engine="exact", rope=0.1)
+    assert_no_nan(comparison)
+    pairs, models = rows_by_name(comparison)
+    assert pairs["a", "b"]["difference"] == -math.inf
+    assert pairs["a", "b"]["p_a_better"] == 1
+    assert pairs["a", "b"]["p_equivalent"] == 0
+    assert pairs["b", "c"]["difference"] == math.inf
+    assert (models["b"]["score"], models["b"]["p_best"], models["b"]["expected_rank"]) == (math.inf, 0.0, 5.0)
+    assert comparison.ranks[-1]["model"] == "b"
+    assert any("infinite score on 1 of 80 items ('7')" in warning for warning in comparison.warnings)
+    rest = compare(make(np.delete(values, 1, 0), "acde"), engine="exact", rope=0.1)
+    assert row_of(rest, "a", "c") == pairs["a", "c"]
+
+
+def test_two_infinite_means_cannot_be_compared():
+    values = np.random.default_rng(5).normal(size=(3, 20))
+    values[:2, [3, 4]] = np.inf
+    comparison = compare(make(values, "abc"), engine="exact")
+    pairs, models = rows_by_name(comparison)
+    assert (pairs["a", "b"]["difference"], pairs["a", "b"]["p_a_better"]) == (None, None)
+    assert models["c"]["p_best"] == 1
+    assert models["a"]["expected_rank"] == models["b"]["expected_rank"] == 2.5
+
+
+def test_all_means_infinite_and_infinities_of_both_signs():
+    comparison = compare(make([[np.inf, 1.0], [1.0, np.inf]], "ab"))
+    assert [row["p_best"] for row in comparison.ranks] == [None, None]
+    assert comparison.pairs[0]["difference"] is None
+    mixed = compare(make([[np.inf, -np.inf], [1.0, 2.0]], "ab"))
+    assert rows_by_name(mixed)[1]["a"]["score"] is None
+    assert mixed.pairs[0]["difference"] is None
+
+
+def test_a_score_that_is_infinitely_good_is_best():
+    scores = make([[1.0, 2.0, 2.0], [-np.inf, 3.0, 1.0], [2.0, 3.0, 1.0]], "abc", higher_is_better=True)
+    models = rows_by_name(compare(scores, engine="exact"))[1]
+    assert (models["b"]["p_best"], models["b"]["score"]) == (1.0, math.inf)
+    assert models["a"]["p_best"] == 0
+    assert models["a"]["expected_regret"] == math.inf
+
+
+@pytest.mark.parametrize("structure", [{}, {"clusters": ["p", "p"]}, {"groups": list("pq"), "clusters": list("pq")}])
+def test_one_unit_supports_no_answer(structure):
+    values = [[1.0, 2.0], [2.0, 1.0]] if structure else [[1.0], [2.0]]
+    if "groups" in structure:
+        values, structure = [[1.0, 2.0, 1.0, 2.0]] * 2, {"groups": list("ppqq"), "clusters": list("ppqq")}
+    with pytest.raises(PosteriorError, match="spread between"):
+        compare(make(values), **structure)
+
+
+def test_two_items_are_answered_with_a_warning():
+    comparison = compare(make([[1.0, 2.0], [2.0, 2.5]], "ab"), engine="exact")
+    assert_no_nan(comparison)
+    assert any("only 2 items" in warning for warning in comparison.warnings)
+
+
+def test_more_models_than_items():
+    values = np.random.default_rng(6).normal(size=(50, 12))
+    comparison = compare(make(values), draws=300)
+    assert_no_nan(comparison)
+    assert len(comparison.pairs) == 1225
+    assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)
+    t = stats.ttest_rel(values[0], values[1])
+    (test,) = [row for row in comparison.companions if (row["a"], row["b"]) == ("000", "001")]
+    assert test["t_p"] == pytest.approx(t.pvalue, rel=1e-9)
+
+
+# errors
+
+
+def with_nan():
+    values = np.ones((2, 3))
+    values[1, 2] = np.nan
+    return make(values, "ab")
+
+
+GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        (make([[1.0, 2.0]], "a"), {}, "one model only ('a')"),
+        (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
+        (with_nan(), {}, "model 'b', item '2'"),
+        (make([[1e200, 0], [0, 1]], "ab"), {}, "a score of size 1e+200"),
+        (GOOD, {"engine": "stan"}, "got engine 'stan'"),
+        (GOOD, {"rope": -1}, "got rope -1"),
+        (GOOD, {"rope": math.nan}, "got rope nan"),
+        (GOOD, {"rope": True}, "got rope True"),
+        (GOOD, {"rope": "small"}, "got rope 'small'"),
+        (GOOD, {"draws": 0}, "got draws 0"),
+        (GOOD, {"seed": -1}, "got seed -1"),
+        (GOOD, {"seed": 1.5}, "got seed 1.5"),
+        (GOOD, {"groups": ["a"]}, "got 1 groups, expected 4"),
+    ],
+)
+def test_errors(scores, options, message):
+    with pytest.raises(InputError) as caught:
+        compare(scores, **options)
+    assert message in str(caught.value)
+
+
+def test_strict_raises_where_the_diagnostics_fail(five):
+    with pytest.raises(PosteriorError, match="effective sample size"):
+        compare(five, draws=50, strict=True)
+    lenient = compare(five, draws=50)
+    assert any(warning.startswith("sampling:") for warning in lenient.warnings)
+
+
+def test_dropped_items_and_floors_are_said():
+    frame = {"item": ["1", "2", "3", "1", "2"], "model": list("aaabb"), "score": [1.0, 2.0, 3.0, 2.0, 5.0]}
+    assert any("1 items dropped" in said for said in compare(Scores.from_frame(frame), engine="exact").warnings)
+    floored = make(GOOD.values, "ab", floor=0.01, proper=False)
+    assert any("a floored rule is not proper" in said for said in compare(floored, engine="exact").warnings)
+    improper = make(GOOD.values, "ab", proper=False)
+    assert any("is not proper" in said for said in compare(improper, engine="exact").warnings)

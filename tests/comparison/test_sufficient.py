@@ -1,0 +1,149 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from probtruth.comparison.sufficient import (
+    all_pairs,
+    combine,
+    contrast_covariance,
+    contrasts,
+    moments,
+    square,
+    within,
+)
+
+ROUND_OFF = 1e-12
+"""Relative: a few hundred additions in float64."""
+
+
+@pytest.fixture(scope="module")
+def values():
+    return np.random.default_rng(2).gamma(1.0, 1.0, (4, 60))
+
+
+def one(values, clusters=None, groups=None, weights=None):
+    codes = np.zeros(values.shape[1], int) if groups is None else groups
+    members = [np.nonzero(codes == code)[0] for code in np.unique(codes)]
+    parts = [moments(values[:, items], None if clusters is None else clusters[items]) for items in members]
+    share = np.array([len(items) / len(codes) for items in members]) if weights is None else weights
+    return combine([part.pairs for part in parts], [part.df for part in parts], [len(m) for m in members], share)
+
+
+def test_pairs_have_the_mean_and_error_of_the_paired_t(values):
+    place = one(values)
+    for row, (a, b) in enumerate(all_pairs(4)):
+        difference = values[a] - values[b]
+        assert_allclose(place.mean[row], difference.mean(), rtol=ROUND_OFF)
+        assert_allclose(place.variance[row], stats.sem(difference) ** 2, rtol=ROUND_OFF)
+        assert place.df[row] == pytest.approx(59, rel=ROUND_OFF)
+        skewness = stats.skew(difference, bias=False) / np.sqrt(60)
+        assert_allclose(place.third[row] / place.variance[row] ** 1.5, skewness, rtol=1e-9)
+
+
+def test_own_means_are_those_of_each_model(values):
+    levels = moments(values).levels
+    assert_allclose(levels.mean, values.mean(1), rtol=ROUND_OFF)
+    assert_allclose(levels.variance, stats.sem(values, axis=1) ** 2, rtol=ROUND_OFF)
+
+
+def test_a_further_model_changes_no_bit_of_another_pair(values):
+    few, many = moments(values[:2]), moments(values)
+    assert few.pairs.variance[0] == many.pairs.variance[0]
+    assert few.pairs.third[0] == many.pairs.third[0]
+
+
+def test_clusters_give_the_linearised_variance_of_a_ratio():
+    # Cochran 1977 by hand: residual totals (1, -1), two clusters of sizes 1 and 3, mean difference 1
+    values = np.array([[2.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    part = moments(values, np.array([5, 9, 9, 9]))
+    assert (part.n_items, part.n_units, part.df) == (4, 2, 1)
+    assert part.pairs.mean.tolist() == [1.0]
+    assert part.pairs.variance.tolist() == [2 / 1 * (1 + 1) / 16]
+
+
+def test_clusters_of_one_item_are_no_clusters(values):
+    plain, clustered = moments(values), moments(values, np.random.default_rng(0).permutation(60))
+    assert_allclose(clustered.pairs.variance, plain.pairs.variance, rtol=ROUND_OFF)
+    assert_allclose(clustered.pairs.third, plain.pairs.third, rtol=1e-9)
+
+
+def test_order_of_items_changes_no_bit(values):
+    order = np.random.default_rng(3).permutation(60)
+    clusters = np.arange(60) // 4
+    for one_way, other in (
+        (moments(values), moments(values[:, order])),
+        (moments(values, clusters), moments(values[:, order], clusters[order])),
+    ):
+        for field in ("mean", "variance", "third"):
+            assert getattr(one_way.pairs, field).tolist() == getattr(other.pairs, field).tolist()
+            assert getattr(one_way.levels, field).tolist() == getattr(other.levels, field).tolist()
+
+
+def test_identical_models_and_constant_differences_have_no_variance():
+    row = np.random.default_rng(4).normal(3, 1, 50)
+    part = moments(np.stack([row, row, row + 0.1, row * 1.0000001]))
+    assert part.pairs.variance[:2].tolist() == [0.0, 0.0]
+    assert part.pairs.mean[0] == 0.0
+    assert (part.pairs.variance[[2, 4, 5]] > 0).all()
+
+
+def test_one_item_has_no_variance_to_estimate():
+    part = moments(np.array([[1.0], [2.0]]))
+    assert part.df == 0
+    assert np.isnan(part.pairs.variance).all()
+    assert part.pairs.mean.tolist() == [-1.0]
+
+
+def test_one_model_has_no_pairs():
+    assert moments(np.ones((1, 3))).pairs.mean.shape == (0,)
+
+
+def test_stratified_mean_is_welchs_for_two_groups():
+    # difference of two group means with weights +1/2, +1/2 of d and -d is half of Welch's two-sample statistic
+    rng = np.random.default_rng(6)
+    first, second = rng.normal(0, 1, 12), rng.normal(1, 4, 7)
+    values = np.stack([np.r_[first, -second], np.zeros(19)])
+    place = one(values, groups=np.r_[np.zeros(12, int), np.ones(7, int)], weights=np.array([0.5, 0.5]))
+    welch = stats.ttest_ind(first, second, equal_var=False)
+    assert_allclose(place.mean[0] / np.sqrt(place.variance[0]), welch.statistic, rtol=ROUND_OFF)
+    assert_allclose(place.df[0], welch.df, rtol=ROUND_OFF)
+
+
+def test_groups_of_one_item_take_the_pooled_variance_together():
+    values = np.stack([np.array([1.0, 3.0, 5.0, 0.0, 7.0]), np.zeros(5)])
+    place = one(values, groups=np.array([0, 0, 0, 1, 2]))
+    # group 0: variance 4 on 2 df; weights .6, .2, .2
+    own, rest = 0.6**2 * 4 / 3, 2 * 0.2**2 * 4
+    assert_allclose(place.variance, [own + rest], rtol=ROUND_OFF)
+    assert_allclose(place.df, [(own + rest) ** 2 / (own**2 / 2 + rest**2 / 2)], rtol=ROUND_OFF)
+
+
+def test_groups_own_variances_where_the_pooled_one_misleads():
+    # sizes 10, 10, 10, 10, 200 and sds 3, 3, 3, 3, 1: the pooled variance is far from what the weights ask for
+    rng = np.random.default_rng(7)
+    sizes, sds = [10, 10, 10, 10, 200], [3, 3, 3, 3, 1]
+    groups = np.repeat(np.arange(5), sizes)
+    values = np.stack([rng.normal(0, np.repeat(sds, sizes)), np.zeros(240)])
+    own = one(values, groups=groups).variance[0]
+    pooled, _ = within([moments(values[:, groups == group]) for group in range(5)])
+    wanted = sum((n / 240) ** 2 * sd**2 / n for n, sd in zip(sizes, sds, strict=True))
+    assert abs(own / wanted - 1) < 0.35  # sampling error of four variances on 9 df each
+    assert abs(own / wanted - 1) < abs(pooled[0] / 240 / wanted - 1)
+
+
+def test_pooled_variance_within_groups(values):
+    groups = np.arange(60) % 3
+    pooled, df = within([moments(values[:, groups == group]) for group in range(3)])
+    assert df == 57
+    difference = (values[0] - values[1])[None]
+    residual = np.concatenate([row - row.mean() for row in (difference[0, groups == group] for group in range(3))])
+    assert_allclose(pooled[0], (residual**2).sum() / 57, rtol=ROUND_OFF)
+
+
+def test_covariance_of_contrasts_from_pairs(values):
+    centred = values - values.mean(0)
+    pairs = moments(values).pairs
+    assert_allclose(contrast_covariance(pairs.variance, 4), np.cov(centred) / 60, atol=ROUND_OFF)
+    assert_allclose(contrasts(pairs.mean, 4), centred.mean(1), atol=ROUND_OFF)
+    assert square(np.array([1.0, 2.0, 3.0]), 3, -1.0).tolist() == [[0, 1, 2], [-1, 0, 3], [-2, -3, 0]]

@@ -1,0 +1,59 @@
+import math
+
+import numpy as np
+import pytest
+from made_scores import make
+
+from probtruth.comparison.design import design
+from probtruth.comparison.warn import warnings_of
+from probtruth.types import Audit
+
+FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0, "engines_agree": True}
+SCORES = make(np.random.default_rng(0).normal(size=(2, 20)), "ab")
+
+
+def said(scores=SCORES, diagnostics=FINE, pairs=(), **options):
+    plan = design(scores, *(options.get(name) for name in ("groups", "clusters", "weights")))
+    return warnings_of(scores, plan, diagnostics, pairs)
+
+
+def test_nothing_to_say():
+    assert said() == ()
+    assert said(diagnostics=dict.fromkeys(FINE)) == ()
+
+
+@pytest.mark.parametrize(
+    ("figure", "value", "words"),
+    [
+        ("max_rhat", 1.2, "R-hat 1.200 is above 1.01"),
+        ("max_rhat", math.nan, "R-hat nan"),
+        ("min_ess", 20.0, "effective sample size 20 is below 400"),
+        ("min_ess", math.nan, "effective sample size nan"),
+        ("divergences", 3, "3 divergent transitions"),
+        ("engines_agree", False, "disagree beyond Monte Carlo error"),
+    ],
+)
+def test_figures_that_fail(figure, value, words):
+    (warning,) = said(diagnostics={**FINE, figure: value})
+    assert warning.startswith("sampling: ")
+    assert words in warning
+
+
+def test_few_clusters_and_dropped_items():
+    assert any("only 4 clusters" in warning for warning in said(clusters=np.arange(20) % 4))
+    audit = Audit(("p", "q"), ("r",), ())
+    (warning,) = said(make(SCORES.values, "ab", audit=audit))
+    assert warning.startswith("3 items dropped for all models: 2 without a prediction of every model ('p', 'q')")
+
+
+def test_infinite_scores_name_their_items():
+    values = SCORES.values.copy()
+    values[0, [2, 5]] = math.inf
+    assert "infinite score on 2 of 20 items ('2', '5')" in said(make(values, "ab"))[0]
+
+
+def test_many_constant_pairs_are_one_warning():
+    rows = [{"a": "a", "b": str(b), "difference": 0.0, "low": 0.0, "high": 0.0} for b in range(9)]
+    (warning,) = said(pairs=rows)
+    assert "'a' and '0'" in warning
+    assert "and 6 more pairs" in warning

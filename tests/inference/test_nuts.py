@@ -1,0 +1,81 @@
+import jax
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import pytest
+
+from probtruth.inference import nuts
+from probtruth.inference.diagnostics import convergence, mean_with_error
+
+MONTE_CARLO = 5.0
+
+
+def line(x, y):
+    slope = numpyro.sample("slope", dist.Normal(0, 1))
+    spread = numpyro.sample("spread", dist.Gamma(5, 5))
+    numpyro.deterministic("twice", 2 * slope)
+    numpyro.deterministic("root", spread**0.5)
+    numpyro.sample("y", dist.Normal(slope * x, 1).to_event(1), obs=y)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=30)
+    return {"x": x, "y": 0.7 * x + rng.normal(size=30)}
+
+
+@pytest.fixture(scope="module")
+def draws(data):
+    return nuts.sample(line, data, 1, draws=1000)
+
+
+def test_draws_are_those_of_the_conjugate_posterior(draws, data):
+    precision = 1 + (data["x"] ** 2).sum()
+    wanted = (data["x"] * data["y"]).sum() / precision
+    slope = draws.sites["slope"]
+    assert slope.shape == (4, 1000)
+    assert slope.dtype == np.float64
+    for values, value in ((slope, wanted), ((slope - wanted) ** 2, 1 / precision)):
+        mean, error = mean_with_error(values)
+        assert abs(mean - value) < MONTE_CARLO * error
+    np.testing.assert_array_equal(draws.sites["twice"], 2 * slope)
+    assert (draws.sites["spread"] > 0).all()
+    rhat, ess = convergence(draws.sites)
+    assert rhat < 1.01
+    assert ess > 400
+
+
+def test_figures_of_the_sampler(draws):
+    assert set(draws.stats) == {"diverging", "energy", "n_steps", "acceptance_rate", "lp"}
+    assert not draws.stats["diverging"].any()
+    assert 0.6 < draws.stats["acceptance_rate"].mean() < 1
+
+
+def test_the_same_seed_gives_the_same_draws_and_another_seed_others(draws, data):
+    np.testing.assert_array_equal(nuts.sample(line, data, 1, draws=1000).sites["slope"], draws.sites["slope"])
+    assert not np.array_equal(nuts.sample(line, data, 2, draws=1000).sites["slope"], draws.sites["slope"])
+
+
+def test_new_data_of_the_same_shape_compile_nothing(data):
+    before = nuts._start._cache_size(), nuts._advance._cache_size()
+    nuts.sample(line, {name: values + 0.1 for name, values in data.items()}, 3, draws=1000)
+    assert (nuts._start._cache_size(), nuts._advance._cache_size()) == before
+
+
+def test_the_callers_precision_stays_and_progress_is_told(data):
+    assert jax.config.jax_enable_x64 is False
+    heard = []
+    short = nuts.sample(line, data, 1, draws=150, on_progress=lambda done, total: heard.append((done, total)))
+    assert jax.config.jax_enable_x64 is False
+    assert jax.numpy.ones(1).dtype == np.float32
+    assert short.sites["slope"].shape == (4, 150)
+    assert heard == [(100 * step, 500) for step in range(1, 6)]
+
+
+def test_a_program_that_diverges_says_so():
+    def cliff(unit):
+        place = numpyro.sample("place", dist.Normal(0, unit))
+        numpyro.factor("drop", jax.numpy.where(place > 0.5, -1e4 * place, 0.0))
+
+    assert nuts.sample(cliff, {"unit": np.ones(())}, 0, draws=300).stats["diverging"].any()
