@@ -11,6 +11,7 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.other_estimand import OtherEstimand, other_estimand
 from probtruth.scoring.decomposition import decompose
 from probtruth.scoring.score import score
 from probtruth.truth.infer import infer_truth
@@ -22,7 +23,9 @@ VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Everything that a report shows. `truth`, `predictions` and `decomposition` are None for bare scores."""
+    """Everything that a report shows. `truth`, `predictions` and `decomposition` are None for bare scores.
+
+    `other` is the verdict under the estimand that was not asked for, where the annotations allow it."""
 
     truth: Truth | None
     predictions: Predictions | None
@@ -30,6 +33,7 @@ class Result:
     comparison: Comparison
     decomposition: Sequence[Mapping[str, Any]] | None
     warnings: tuple[str, ...]
+    other: OtherEstimand | None = None
     note: str | None = None
     command: str | None = None
 
@@ -50,6 +54,7 @@ class Result:
             "uncertainty": dict(comparison.uncertainty),
             "rope": comparison.rope,
             "higher_is_better": comparison.higher_is_better,
+            "other_estimand": None if self.other is None else self.other.to_dict(),
             "groups": {name: [dict(row) for row in rows] for name, rows in comparison.group_results.items()},
             "companions": [dict(row) for row in comparison.companions],
             "audit": {
@@ -113,14 +118,20 @@ def evaluate(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
         )
     of_item = _by_item(groups, reference.index.items), _by_item(clusters, reference.index.items)
-    reference, predictions = _annotated(reference, predictions)
-    truth = _truth(reference, predictions, method, estimand, seed)
+    reference, predictions = _aligned(reference, predictions)
+    truth = _truth(reference, method, estimand, seed)
     scores = score(predictions, truth, rule=rule, floor=floor)
     comparison = compare(
         scores, *of_item, weights=weights, engine=engine, rope=rope, seed=seed, strict=strict, on_progress=on_progress
     )
     parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
-    return Result(truth, predictions, scores, comparison, parts, (*comparison.warnings, *_of_method(truth)))
+    warnings = [*comparison.warnings, *_of_method(truth)]
+    other = None
+    if isinstance(reference, Annotations):
+        design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}
+        other = other_estimand(reference, predictions, comparison, truth, {"rule": rule, "floor": floor, **design})
+        warnings += [said for said in (other and other.warning(),) if said]
+    return Result(truth, predictions, scores, comparison, parts, tuple(warnings), other)
 
 
 def of_scores(scores: Scores, comparison: Comparison) -> Result:
@@ -128,9 +139,7 @@ def of_scores(scores: Scores, comparison: Comparison) -> Result:
     return Result(None, None, scores, comparison, None, comparison.warnings)
 
 
-def _truth(
-    reference: Annotations | Truth, predictions: Predictions, method: str | None, estimand: str | None, seed: int
-) -> Truth:
+def _truth(reference: Annotations | Truth, method: str | None, estimand: str | None, seed: int) -> Truth:
     if isinstance(reference, Truth):
         if method is not None or estimand not in (None, reference.estimand):
             raise InputError(
@@ -139,14 +148,14 @@ def _truth(
                 "Leave them out, or give annotations.",
             )
         return reference
-    named = not (predictions.index.positional_labels or reference.index.positional_labels)
-    if named and set(predictions.index.labels) >= set(reference.index.labels):
-        reference = reference.with_labels(predictions.index.labels)
     return infer_truth(reference, method=method, estimand=estimand, seed=seed)
 
 
-def _annotated(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
-    """Without the items that nobody annotated; predictions matched by position get the reference's names first."""
+def _aligned(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
+    """Annotations under all labels of the predictions, without the items that nobody annotated.
+
+    Predictions matched by position get the reference's names before items go.
+    """
     if isinstance(reference, Truth):
         return reference, predictions
     kept, gone = reference.annotated()
@@ -157,6 +166,9 @@ def _annotated(reference: Annotations | Truth, predictions: Predictions) -> tupl
         index = replace(index, items=names, positional_items=False)
         kept_names = tuple(name for name, old in zip(names, reference.index.items, strict=True) if old not in set(gone))
         kept = replace(kept, index=replace(kept.index, items=kept_names, positional_items=False))
+    named = not (index.positional_labels or kept.index.positional_labels)
+    if named and set(index.labels) >= set(kept.index.labels):
+        kept = kept.with_labels(index.labels)
     return kept, replace(predictions, index=index)
 
 

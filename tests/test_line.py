@@ -135,3 +135,24 @@ def test_errors(build, message):
     predictions = pt.Predictions.from_probs({"a": A, "b": B})
     with pytest.raises(pt.InputError, match=message):
         build(annotations, predictions)
+
+
+def test_the_other_estimand_is_shown_and_a_reversal_is_a_warning():
+    """The demo's labels: under shares the logistic model leads the network, under one true class it trails it."""
+    from probtruth.demo import load
+
+    annotations, predictions = load()
+    result = pt.evaluate(annotations, predictions, engine="exact")
+    other = result.to_dict()["other_estimand"]
+    assert other["estimand"] == "class"
+    assert [(row["a"], row["b"]) for row in other["changes"]] == [("logistic", "neural-network")]
+    assert any("the choice of estimand matters" in warning for warning in result.warnings)
+    asked = pt.evaluate(annotations, predictions, method="dawid-skene-em", engine="exact").to_dict()
+    assert asked["other_estimand"]["estimand"] == "distribution"
+    assert {row["model"]: row["score"] for row in asked["models"]} == {
+        row["model"]: row["score"] for row in other["models"]
+    }
+
+
+def test_counts_without_annotators_have_no_class_estimand_to_show():
+    assert _evaluate().to_dict()["other_estimand"] is None

@@ -1,0 +1,76 @@
+"""The verdict under the estimand that was not asked for, so that a reader sees whether the choice matters."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from probtruth.comparison.compare import compare
+from probtruth.scoring.score import score
+from probtruth.truth.infer import DEFAULTS, infer_truth
+from probtruth.types import Annotations, Comparison, Predictions, Truth
+
+DECIDED = 0.975
+"""A pair counts as decided where P(one is better) is at least this."""
+
+
+@dataclass(frozen=True, eq=False)
+class OtherEstimand:
+    """The same models under the other estimand, and the pairs whose verdict is another there.
+
+    `changes` has rows of a, b, p_a_better (as asked) and p_a_better_other: pairs of which the mean difference has the
+    other sign and one of the two answers is decided.
+    """
+
+    truth: Truth
+    comparison: Comparison
+    changes: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `result.json`."""
+        keys = ("model", "score", "p_best")
+        return {
+            "estimand": self.truth.estimand,
+            "method": self.truth.method,
+            "models": [{key: row[key] for key in keys} for row in self.comparison.ranks],
+            "changes": [dict(row) for row in self.changes],
+        }
+
+    def warning(self) -> str | None:
+        """The changes in words; None where there are none."""
+        if not self.changes:
+            return None
+        pairs = ", ".join(f"{row['a']!r} and {row['b']!r}" for row in self.changes[:3])
+        more = f" and {len(self.changes) - 3} more pairs" if len(self.changes) > 3 else ""
+        return (
+            f"the choice of estimand matters: under {self.truth.estimand!r} ({self.truth.method}) the order of {pairs}"
+            f"{more} is the reverse"
+        )
+
+
+def other_estimand(
+    annotations: Annotations, predictions: Predictions, asked: Comparison, truth: Truth, options: dict[str, Any]
+) -> OtherEstimand | None:
+    """The comparison under the other estimand, by quadrature; None where only counts are known, without annotators.
+
+    Arguments: `options` are `rule`, `floor` and `seed`, and `groups`, `clusters` and `weights` of the comparison.
+    """
+    if truth.estimand == "distribution" and annotations.annotator is None:
+        return None
+    method = DEFAULTS["class"] if truth.estimand == "distribution" else "vote-share"
+    found = infer_truth(annotations, method=method, draws=0, seed=options["seed"])
+    scores = score(predictions, found, rule=options["rule"], floor=options["floor"])
+    design = {name: options[name] for name in ("groups", "clusters", "weights", "seed")}
+    other = compare(scores, **design, engine="exact")
+    return OtherEstimand(found, other, tuple(_changes(asked, other)))
+
+
+def _changes(asked: Comparison, other: Comparison) -> list[dict[str, Any]]:
+    rows = []
+    for one, two in zip(asked.pairs, other.pairs, strict=True):
+        p, q = _number(one["p_a_better"]), _number(two["p_a_better"])
+        if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
+            rows.append({"a": one["a"], "b": one["b"], "p_a_better": p, "p_a_better_other": q})
+    return rows
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
