@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
 from probtruth.kernels import power_mean
-from probtruth.kernels.power_mean import log1p_ratio, log_generalized_mean
+from probtruth.kernels.power_mean import log1p_ratio, log_generalized_mean, rewarded_report
 
 POWERS = (-1e6, -100, -3, -1, -2 / 3, -0.1, -1e-3, -1e-8, -1e-30, 0, 1e-30, 1e-8, 1e-3, 0.1, 2 / 3, 1, 2, 10, 1e4)
 
@@ -108,6 +108,7 @@ def test_theorem_1_the_average_is_the_root_of_the_total():
 # properties
 
 
+MEANS = jax.jit(pt.generalized_mean)
 simplex_like = hnp.arrays(np.float64, 5, elements=st.floats(1e-12, 1))
 powers = st.floats(-50, 50)
 
@@ -116,7 +117,7 @@ powers = st.floats(-50, 50)
 @given(simplex_like, powers, powers, hnp.arrays(np.float64, 5, elements=st.floats(0.01, 1)))
 def test_between_the_extremes_and_rising_with_the_power(values, one, other, weights):
     with jax.enable_x64(True):
-        low, high = (float(pt.generalized_mean(values, power, weights)) for power in sorted((one, other)))
+        low, high = np.asarray(MEANS(np.tile(values, (2, 1)), np.array(sorted((one, other))), weights))
     slack = 1e-12  # rounding of float64 logarithms up to 28
     assert values.min() * (1 - slack) <= low <= high * (1 + slack)
     assert high <= values.max() * (1 + slack)
@@ -126,9 +127,10 @@ def test_between_the_extremes_and_rising_with_the_power(values, one, other, weig
 @given(simplex_like, powers, st.floats(1e-3, 10))
 def test_homogeneous_and_mirrored(values, power, factor):
     with jax.enable_x64(True):
-        mean = float(pt.generalized_mean(values, power))
-        assert float(pt.generalized_mean(values * factor, power)) == pytest.approx(mean * factor, rel=1e-11)
-        assert float(pt.generalized_mean(1 / values, -power)) == pytest.approx(1 / mean, rel=1e-11)
+        rows = np.stack([values, values * factor, 1 / values])
+        mean, larger, mirrored = np.asarray(MEANS(rows, np.array([power, power, -power])))
+    assert larger == pytest.approx(mean * factor, rel=1e-11)
+    assert mirrored == pytest.approx(1 / mean, rel=1e-11)
 
 
 # transforms
@@ -140,10 +142,10 @@ def test_jit_vmap_and_a_power_for_each_batch():
     eager = pt.generalized_mean(values, power)
     one_ulp = 2e-7
     np.testing.assert_allclose(jax.jit(pt.generalized_mean)(values, power), eager, rtol=one_ulp)
-    each = jax.vmap(jax.vmap(pt.generalized_mean))(values, power)
+    each = jax.jit(jax.vmap(pt.generalized_mean))(values, power)
     np.testing.assert_allclose(each, eager, rtol=one_ulp)
-    spectrum = jax.vmap(lambda m: pt.generalized_mean(values[0, 0], m))(jnp.asarray(power[0]))
-    np.testing.assert_allclose(spectrum[1], pt.generalized_mean(values[0, 0], power[0, 1]), rtol=one_ulp)
+    spectrum = jax.jit(jax.vmap(pt.generalized_mean, (None, 0)))(values[0, 0], power[0])
+    np.testing.assert_allclose(spectrum[0], eager[0, 0], rtol=one_ulp)
 
 
 def test_gradients_are_differences():
@@ -194,3 +196,27 @@ def test_log1p_ratio():
 
 def test_examples_run():
     assert doctest.testmod(power_mean).failed == 0
+
+
+def test_only_the_geometric_mean_rewards_the_truth():
+    """Trap 12. By hand: the odds of the best report are (7/3)^(1/(1 - m)); .624 at m = -2/3, 1 from m = 1 on."""
+    powers = np.array([0, -2 / 3, 0.5, -np.inf, 1, 2, np.inf])
+    odds = (7 / 3) ** (1 / (1 - powers[:4]))
+    found = rewarded_report(np.tile([0.7, 0.3], (7, 1)), powers)[:, 0]
+    np.testing.assert_allclose(found, [*odds / (1 + odds), 1, 1, 1], rtol=1e-6)  # float32
+    assert round(float(found[1]), 3) == 0.624
+
+
+@pytest.mark.parametrize("power", [-2 / 3, 0.5, -3.0])
+def test_no_report_is_rewarded_more(power):
+    truth = np.array([0.5, 0.3, 0.15, 0.05])
+    others = np.random.default_rng(0).dirichlet(np.ones(4), 2000)
+    reports = np.concatenate([np.asarray(rewarded_report(truth, power))[None], truth[None], others])
+    best, honest, *rest = np.asarray(jax.jit(pt.generalized_mean)(reports, power, truth))
+    assert max(rest) <= best * (1 + 1e-6)  # float32
+    assert honest < best - 1e-3
+
+
+def test_impossible_labels_stay_impossible():
+    for power in (-np.inf, -1, 0, 0.9, 1):
+        assert float(rewarded_report(np.array([0.6, 0.4, 0.0]), power)[2]) == 0
