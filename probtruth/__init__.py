@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from probtruth.line import Result as Result
     from probtruth.line import evaluate as evaluate
     from probtruth.report.write import write_report as write_report
+    from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
     from probtruth.scoring.confusion import expected_confusion as expected_confusion
     from probtruth.scoring.decomposition import decompose as decompose
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.proper import ranked_probability_score as ranked_probability_score
     from probtruth.scoring.proper import spherical_score as spherical_score
     from probtruth.scoring.proper import zero_one_score as zero_one_score
+    from probtruth.scoring.risk_profile import risk_profile as risk_profile
     from probtruth.scoring.rules import ScoringRule as ScoringRule
     from probtruth.scoring.score import score as score
     from probtruth.truth.agreement import agreement as agreement
@@ -53,6 +55,7 @@ _HOME = {
     "evaluate": "line",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",
+    "risk_profile": "scoring.risk_profile",
     "agreement": "truth.agreement",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
@@ -74,7 +77,7 @@ _HOME = {
 }
 """Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
 
-_MODULES = {"rules": "scoring.rules"}
+_MODULES = {"coupled_gaussian": "scoring.coupled_gaussian", "rules": "scoring.rules"}
 """Public modules."""
 
 __all__ = ["__version__", *sorted([*_HOME, *_MODULES])]  # pyright: ignore[reportUnsupportedDunderAll]
