@@ -2,6 +2,8 @@
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.scoring.rules.beta import beta as beta
+from probtruth.scoring.rules.bregman import bregman as bregman
 from probtruth.scoring.rules.named import brier as brier
 from probtruth.scoring.rules.named import linear as linear
 from probtruth.scoring.rules.named import log as log
@@ -9,6 +11,9 @@ from probtruth.scoring.rules.named import quadratic as quadratic
 from probtruth.scoring.rules.named import ranked_probability as ranked_probability
 from probtruth.scoring.rules.named import spherical as spherical
 from probtruth.scoring.rules.named import zero_one as zero_one
+from probtruth.scoring.rules.power import power as power
+from probtruth.scoring.rules.power import tempered as tempered
+from probtruth.scoring.rules.pseudospherical import pseudospherical as pseudospherical
 from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
 
 RULES: dict[str, ScoringRule] = {

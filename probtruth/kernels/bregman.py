@@ -1,0 +1,49 @@
+"""Bregman divergences of powers, computed without cancellation when the two points are close.
+
+The second-order remainder of a convex function f between b and a is (a - b)^2 times the integral over s from 0 to 1 of
+(1 - s) f''(b + s (a - b)); a Gauss-Legendre sum of it keeps all its digits where f(a) - f(b) - f'(b)(a - b) loses them.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+
+from probtruth.kernels.simplex import NEAR
+
+_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+PLACES = (1 + _ROOTS) / 2
+"""Points between 0 and 1: exact to rounding where the far end is less than half the base away."""
+WEIGHTS = _WEIGHTS / 2
+"""Their weights, which sum to 1."""
+
+Entries = Float[Array, "..."]
+
+
+def near_power_terms(base: Entries, step: Entries, power: float) -> Entries:
+    """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for a = b (1 + step) with |step| < 1/2."""
+    places, weights = (jnp.asarray(column, step.dtype) for column in (PLACES, WEIGHTS))
+    curve = (1 + places * step[..., None]) ** (power - 2)
+    return base**power * step * step * (weights * (1 - places) * curve).sum(-1)
+
+
+def power_terms(ahead: Entries, base: Entries, power: float) -> Entries:
+    """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for any non-negative a and b and m > 0, m != 1.
+
+    Where b is 0 and a is not, that is infinite for m < 1; where both are 0 it is 0.
+    """
+    rise = power - 1
+    near = (jnp.abs(ahead - base) < NEAR * base) & (base > 0)
+    some = jnp.where(base > 0, base, 1)
+    step = jnp.where(near, ahead - base, 0) / some
+    there = (ahead > 0) & (base > 0) & ~near
+    log_ratio = jnp.log(jnp.where(there, ahead, 1)) - jnp.log(jnp.where(there, base, 1))
+    small = jnp.abs(rise * log_ratio) < 1
+    ratio = some**rise * jnp.expm1(rise * jnp.where(small, log_ratio, 0)) / rise
+    direct = (jnp.where(there & ~small, ahead, 1) ** rise - jnp.where(there & ~small, base, 1) ** rise) / rise
+    far = (ahead * jnp.where(small, ratio, direct) - some**rise * (ahead - base)) / power
+    gone = some**power / power  # a = 0
+    held = jnp.where(ahead > 0, ahead, 1) ** power / (rise * power) if rise > 0 else jnp.inf  # b = 0
+    at_zero = jnp.where(ahead > 0, held, 0)
+    apart = jnp.where(base > 0, jnp.where(ahead > 0, far, gone), at_zero)
+    return jnp.where(near, near_power_terms(some, step, power), apart)

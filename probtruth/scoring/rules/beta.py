@@ -1,0 +1,135 @@
+"""The beta family of rules for two labels: a weight on every threshold at which a decision can turn."""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from scipy import special
+
+from probtruth.errors import InputError
+from probtruth.kernels import simplex
+from probtruth.kernels.bregman import PLACES, WEIGHTS
+from probtruth.scoring.proper import Probs
+from probtruth.scoring.rules.named import INFINITE
+from probtruth.scoring.rules.parameters import finite
+from probtruth.scoring.rules.rule import ScoringRule
+
+N_NODES = 16
+"""Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so that 16 reach float64 rounding."""
+
+
+def beta(a: object, b: object) -> ScoringRule:
+    """The beta family of rules for two labels, strictly proper for a, b > -1.
+
+    Formula: with p the probability of the second label, the loss is the integral of u^(a-1) (1 - u)^b over u from p to
+    1 if the second label comes, and of u^a (1 - u)^(b-1) from 0 to p if the first does. a = b = 0 is the log score,
+    a = b = 1 a quarter of the Brier score, a = b = -1/2 the loss behind boosting; a/(a + b) is the threshold (the share
+    of costs) around which a rule with large a + b concentrates.
+
+    Arguments: `a` and `b` shape the weight u^(a-1) (1 - u)^(b-1) on the threshold u.
+
+    Returns: a `ScoringRule` for two labels; losses from 0 to B(a, b + 1) or B(a + 1, b), or inf; lower is better.
+
+    Errors: `InputError` for a or b at or below -1, or a rule used on another number of labels.
+
+    Source: Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280; after Buja, Stuetzle and Shen (2005)
+
+    >>> import numpy as np, probtruth as pt
+    >>> round(float(pt.rules.beta(1, 1).expected(np.array([0.4, 0.6]), np.array([0.3, 0.7]))), 4)
+    0.11
+    """
+    first, second = finite(a, "a"), finite(b, "b")
+    for name, value in (("a", first), ("b", second)):
+        if value <= -1:
+            raise InputError(f"{name} {value!r}", "a number above -1", "0, 0 is the log score; 1, 1 the Brier score.")
+    return _beta(first, second)
+
+
+@lru_cache
+def _beta(a: float, b: float) -> ScoringRule:
+    loss_of_first, loss_of_second = _incomplete(a, b), _incomplete(b, a)
+
+    def per_label(probs: Probs) -> Array:
+        (floats,) = simplex.as_floats(probs)
+        lost, won = floats[..., 0], floats[..., 1]
+        return jnp.stack([loss_of_first(won, lost), loss_of_second(lost, won)], -1)
+
+    def expected(probs: Probs, truth: Probs) -> Array:
+        floats, weights = simplex.as_floats(probs, truth)
+        return simplex.expectation(weights, per_label(floats))
+
+    def entropy(truth: Probs) -> Array:
+        return expected(truth, truth)
+
+    def divergence(truth: Probs, probs: Probs) -> Array:
+        weights, floats = jnp.broadcast_arrays(*simplex.as_floats(truth, probs))
+        gap = weights[..., 1] - floats[..., 1]
+        near = jnp.abs(gap) < simplex.NEAR * floats.min(-1)
+        lost, won = (jnp.where(near, floats[..., label], 0.5) for label in (0, 1))
+        step = jnp.where(near, gap, 0)
+        places, shares = (jnp.asarray(column, gap.dtype) for column in (PLACES, WEIGHTS))
+        moved = places * step[..., None]
+        weight = (won[..., None] + moved) ** (a - 1) * (lost[..., None] - moved) ** (b - 1)
+        curve = (shares * (1 - places) * weight).sum(-1)
+        apart = jnp.where(near[..., None], jnp.asarray(0.5, floats.dtype), floats)
+        rest = jnp.where(weights > 0, per_label(weights), 0)
+        far = simplex.expectation(weights, per_label(apart) - rest)
+        return jnp.where(near, step * step * curve, jnp.maximum(far, 0))
+
+    return ScoringRule(
+        name=f"beta({a:g}, {b:g})",
+        formula=f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1, or of u^{a:g} (1 - u)^{b - 1:g} from 0 to p",
+        source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
+        per_label=per_label,
+        expected=expected,
+        entropy=entropy,
+        divergence=divergence,
+        range=(0.0, max(_whole(a, b), _whole(b, a))),
+        local=a == b == 0,
+        n_labels=2,
+    )
+
+
+def _whole(a: float, b: float) -> float:
+    """The integral of u^a (1 - u)^(b-1) from 0 to 1."""
+    return float(special.beta(a + 1, b)) if b > 0 else INFINITE
+
+
+def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
+    """The integral of u^a (1 - u)^(b-1) over u from 0 to p, as a function of p and 1 - p; a, b > -1.
+
+    Below 1/2 by Gauss-Jacobi quadrature with the weight u^a. Above it, in v = 1 - u, the singular part v^(b-1) is
+    integrated in closed form and the rest v^b ((1 - v)^a - 1)/v by quadrature with the weight v^b.
+    """
+
+    def nodes(power: float) -> tuple[np.ndarray, np.ndarray]:
+        roots, weights = special.roots_jacobi(N_NODES, 0, power)
+        return (1 + roots) / 2, weights / 2 ** (power + 1)
+
+    below, above = nodes(a), nodes(b)
+
+    def start(p: Array) -> Array:
+        places, weights = (jnp.asarray(column, p.dtype) for column in below)
+        return p ** (a + 1) * (weights * (1 - p[..., None] * places) ** (b - 1)).sum(-1)
+
+    def rest(v: Array) -> Array:
+        places, weights = (jnp.asarray(column, v.dtype) for column in above)
+        some = jnp.where(v > 0, v, 0.5)
+        steps = some[..., None] * places
+        whole = some ** (b + 1) * (weights * jnp.expm1(a * jnp.log1p(-steps)) / steps).sum(-1)
+        return jnp.where(v > 0, whole, 0)
+
+    def singular(v: Array) -> Array:
+        """The integral of v^(b-1) from v to 1/2."""
+        log_ratio: Array = simplex.log(v) + np.log(2.0).astype(v.dtype)
+        return -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b
+
+    def value(p: Array, q: Array) -> Array:
+        low = p <= 0.5
+        half = jnp.full_like(p, 0.5)
+        small, large = jnp.where(low, p, half), jnp.where(low, half, q)
+        return jnp.where(low, start(small), start(half) + singular(large) + rest(half) - rest(large))
+
+    return value
