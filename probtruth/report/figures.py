@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from probtruth.report.numbers import INFINITE, MINUS, as_float, probability, short_names, width
 
@@ -204,5 +204,7 @@ def _finish(ax: Axes, rows: int | None, title: str) -> None:
         ax.set_yticks([])
         ax.set_ylim(rows - 0.5, -0.5)
         ax.margins(x=0.06)
-        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}".replace("-", MINUS)))
+        ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        formatter = ScalarFormatter(useOffset=False)
+        formatter.set_scientific(False)
+        ax.xaxis.set_major_formatter(formatter)

@@ -11,14 +11,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from probtruth.report import tables
+from probtruth.report.cells import Cell, Table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import count, plain, width
 from probtruth.report.pictures import pictures
 from probtruth.report.sources import citation, sources
 from probtruth.report.svg import Picture
-from probtruth.report.tables import Cell, Table
 from probtruth.report.verdict import Verdict, verdict
-from probtruth.report.words import Name, measure, unit
+from probtruth.report.words import MEASURES, Name, measure, unit
 
 
 def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None) -> str:
@@ -67,16 +67,15 @@ def facts(result: ResultLike) -> list[tuple[str, ...]]:
     for key, noun in (("n_labels", "label"), ("n_annotators", "annotator")):
         if isinstance(found.get(key), int):
             said.append((count(found[key], noun),))
-    if scores.group_names:
-        said.append((count(len(scores.group_names), "group"),))
-    if scores.cluster_names:
-        said.append((count(len(scores.cluster_names), "cluster"),))
+    for key, noun in (("groups", "group"), ("clusters", "cluster")):
+        number = result.comparison.settings.get(key)
+        if isinstance(number, int):
+            said.append((count(number, noun),))
     if result.truth is not None:
         said.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
     better = "higher" if result.comparison.higher_is_better else "lower"
-    said.append(
-        (Name(measure(scores.rule)), f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better")
-    )
+    name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
+    said.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
     return said
 
 
@@ -87,7 +86,7 @@ def warnings_shown(result: ResultLike) -> tuple[str, ...]:
 
 def _group_pairs(result: ResultLike) -> list[Table]:
     return [
-        tables.pairs(result, rows, f"Differences for {name}") for name, rows in result.comparison.group_results.items()
+        tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
     ]
 
 

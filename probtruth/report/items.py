@@ -1,16 +1,17 @@
 """Items that a reader should look at: where labels disagree most, and where the two leading models differ most."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth.report.interface import ResultLike
 from probtruth.report.verdict import leaders
-from probtruth.types import Truth
+from probtruth.types import Index, Truth
 
 MOST = 10
+Share = tuple[str, float]
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Disputed:
     """An item, its labels with their shares (largest first; `votes` where they are known), and their entropy (nats)."""
 
     item: str
-    shares: tuple[tuple[str, float], ...]
+    shares: tuple[Share, ...]
     votes: int | None
     entropy: float
 
@@ -29,8 +30,8 @@ class Divided:
 
     item: str
     scores: tuple[float, float]
-    says: tuple[tuple[str, float], tuple[str, float]] | None
-    shares: tuple[tuple[str, float], ...]
+    says: tuple[Share, Share] | None
+    shares: tuple[Share, ...]
 
 
 def disputed(result: ResultLike, most: int = MOST) -> list[Disputed]:
@@ -41,11 +42,11 @@ def disputed(result: ResultLike, most: int = MOST) -> list[Disputed]:
     shares = _shares(truth)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(shares > 0, shares * np.log(shares), 0.0).sum(1)
-    kept = set(result.scores.items)
-    order = [row for row in np.argsort(-entropy, kind="stable") if truth.index.items[row] in kept]
+    names, kept = _items(truth.index, result), set(result.scores.items)
+    order = [row for row in np.argsort(-entropy, kind="stable") if names[row] in kept]
     return [
         Disputed(
-            truth.index.items[row],
+            names[row],
             _largest(shares[row], truth.index.labels),
             None if truth.n_votes is None else int(truth.n_votes[row]),
             float(entropy[row]),
@@ -57,45 +58,61 @@ def disputed(result: ResultLike, most: int = MOST) -> list[Disputed]:
 
 def divided(result: ResultLike, most: int = MOST) -> tuple[tuple[str, str], list[Divided]]:
     """The two models of highest P(best), and the items on which their scores differ most."""
-    scores, predictions, truth = result.scores, result.predictions, result.truth
-    pair = tuple(str(row["model"]) for row in leaders(result.comparison.ranks)[:2])
-    a, b = (scores.models.index(name) for name in pair)
+    scores = result.scores
+    first, second = (str(row["model"]) for row in leaders(result.comparison.ranks)[:2])
+    a, b = scores.models.index(first), scores.models.index(second)
     with np.errstate(invalid="ignore"):
         gap = np.nan_to_num(np.abs(scores.values[a] - scores.values[b]), nan=0.0, posinf=np.inf)
-    order = [row for row in np.argsort(-gap, kind="stable")[:most] if gap[row] > 0]
-    names = [scores.items[row] for row in order]
+    order = [int(row) for row in np.argsort(-gap, kind="stable")[:most] if gap[row] > 0]
+    says, labels = _says(result, first, second), _labels(result)
     sign = -1.0 if scores.higher_is_better else 1.0
-    predicted = _rows_of(names, predictions.index.items) if predictions is not None else None
-    known = _rows_of(names, truth.index.items) if truth is not None else None
     found = []
-    for place, (row, name) in enumerate(zip(order, names, strict=True)):
-        says = None
-        if predictions is not None and predicted is not None and predicted[place] >= 0:
-            says = tuple(
-                _top(predictions.probs[predictions.models.index(model), predicted[place]], predictions.index.labels)
-                for model in pair
-            )
-        shares: tuple[tuple[str, float], ...] = ()
-        if truth is not None and known is not None and known[place] >= 0:
-            shares = _largest(_shares(truth)[known[place]], truth.index.labels)
+    for row in order:
+        name = scores.items[row]
         values = (sign * float(scores.values[a, row]), sign * float(scores.values[b, row]))
-        found.append(Divided(name, values, says, shares))  # type: ignore[arg-type]
-    return pair, found  # type: ignore[return-value]
+        found.append(Divided(name, values, says(name), labels(name)))
+    return (first, second), found
+
+
+def _says(result: ResultLike, first: str, second: str) -> Callable[[str], tuple[Share, Share] | None]:
+    """What both models find most probable for an item; None where their predictions are not known."""
+    predictions = result.predictions
+    if predictions is None:
+        return lambda item: None
+    place = {name: row for row, name in enumerate(_items(predictions.index, result))}
+    names = predictions.index.labels
+    if predictions.index.positional_labels and result.truth is not None:
+        names = result.truth.index.labels
+    a, b = predictions.models.index(first), predictions.models.index(second)
+
+    def says(item: str) -> tuple[Share, Share] | None:
+        if item not in place:
+            return None
+        top = np.exp(predictions.log_probs[:, place[item]])
+        return _largest(top[a], names)[0], _largest(top[b], names)[0]
+
+    return says
+
+
+def _labels(result: ResultLike) -> Callable[[str], tuple[Share, ...]]:
+    """The labels of an item with their shares; empty where they are not known."""
+    truth = result.truth
+    if truth is None:
+        return lambda item: ()
+    place = {name: row for row, name in enumerate(_items(truth.index, result))}
+    return lambda item: _largest(_shares(truth)[place[item]], truth.index.labels) if item in place else ()
+
+
+def _items(index: Index, result: ResultLike) -> tuple[str, ...]:
+    """Names of the items; those of the scores where the index has only positions."""
+    same = index.positional_items and len(index.items) == len(result.scores.items)
+    return result.scores.items if same else index.items
 
 
 def _shares(truth: Truth) -> Float[np.ndarray, "item label"]:
     return truth.probs if truth.shares is None else truth.shares
 
 
-def _largest(row: Float[np.ndarray, " label"], labels: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+def _largest(row: Float[np.ndarray, " label"], labels: tuple[str, ...]) -> tuple[Share, ...]:
     order = np.argsort(-row, kind="stable")
     return tuple((labels[place], float(row[place])) for place in order if row[place] > 0)[:4]
-
-
-def _top(row: Float[np.ndarray, " label"], labels: tuple[str, ...]) -> tuple[str, float]:
-    return labels[int(row.argmax())], float(row.max())
-
-
-def _rows_of(names: Iterable[str], index: tuple[str, ...]) -> Int[np.ndarray, " name"]:
-    place = {name: row for row, name in enumerate(index)}
-    return np.array([place.get(name, -1) for name in names], np.int64)

@@ -3,10 +3,10 @@
 import re
 
 from probtruth.report import tables
+from probtruth.report.cells import Cell, Table
 from probtruth.report.html import warnings_shown
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import plain
-from probtruth.report.tables import Cell, Table
 from probtruth.report.verdict import verdict
 from probtruth.report.words import Name, Sentence
 

@@ -100,6 +100,8 @@ def interval(low: object, high: object, places: int) -> str:
     """An interval, `low to high`."""
     if as_float(low) is None and as_float(high) is None:
         return UNKNOWN
+    if low == high and math.isinf(as_float(low) or 0):
+        return fixed(low, places)
     return f"{fixed(low, places)} to {fixed(high, places)}"
 
 

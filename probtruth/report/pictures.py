@@ -107,9 +107,9 @@ def _ranks(result: ResultLike) -> Picture | None:
         f"{plain(model)}: " + ", ".join(f"rank {rank + 1} {probability(p)}" for rank, p in enumerate(row) if p >= 0.005)
         for model, row in zip(models, table, strict=True)
     ]
-    return picture(
-        ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.", _left_out(len(models), len(found[0]))
-    )
+    unranked = len(found[0]) < len(result.comparison.ranks)
+    note = "Models of infinite mean score have no place here." if unranked else _left_out(len(models), len(found[0]))
+    return picture(ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.", note)
 
 
 def _loss_curve() -> Picture:

@@ -1,11 +1,10 @@
 """The tables of the report, once, for the page, for Markdown and for the terminal."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.report import items
+from probtruth.report.cells import Cell, Column, Row, Table, chance, filled, loose, named, number, span, titled, words
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import (
     UNKNOWN,
@@ -14,13 +13,11 @@ from probtruth.report.numbers import (
     decimals,
     exact,
     fixed,
-    interval,
     percent,
     probability,
     shortened,
-    significant,
 )
-from probtruth.report.words import Name, Sentence, measure, sentence, with_unit
+from probtruth.report.words import Name, Sentence, measure, with_unit
 
 MOST_PAIRS = 300
 """Rows of pairs that the page shows; the file has all."""
@@ -31,75 +28,10 @@ LONGEST_NAME = 40
 SHADES = 20
 """Steps of colour from P = 0 to P = 1."""
 
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column's title, whether it holds numbers (set flush right), and a short title for narrow places."""
-
-    title: Sentence
-    numeric: bool = True
-    short: str = ""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What a cell shows, what it is sorted by (None: always last), and its step of colour."""
-
-    text: Sentence
-    sort: float | str | None
-    shade: int | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table with a caption (what the reader sees in it) and a note below (what the columns mean)."""
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: Sentence = ()
-    sortable: bool = True
-    kind: str = field(default="plain")
-
-
-def named(name: str) -> Cell:
-    """A cell with a name."""
-    return Cell((name if isinstance(name, Name) else Name(name),), str(name))
-
 
 def _names(result: ResultLike) -> Mapping[str, Name]:
     """The models' names, short enough for a cell."""
     return shortened(result.scores.models, LONGEST_NAME)
-
-
-def words(*pieces: str) -> Cell:
-    """A cell with text."""
-    return Cell(sentence(*pieces), "".join(pieces))
-
-
-def number(value: object, places: int, sign: bool = False) -> Cell:
-    """A cell with a number of fixed decimals."""
-    return Cell((fixed(value, places, sign),), as_float(value))
-
-
-def loose(value: object, digits: int = 4) -> Cell:
-    """A cell with a number of significant digits."""
-    return Cell((significant(value, digits),), as_float(value))
-
-
-def chance(value: object) -> Cell:
-    """A cell with a probability."""
-    return Cell((probability(value),), as_float(value))
-
-
-def _range(low: object, high: object, places: int) -> Cell:
-    return Cell((interval(low, high, places),), as_float(low))
-
-
-def _column(title: str, numeric: bool = True, short: str = "") -> Column:
-    return Column((title,), numeric, short)
 
 
 def models(result: ResultLike) -> Table:
@@ -110,19 +42,19 @@ def models(result: ResultLike) -> Table:
     infinite = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True))
     optional: list[tuple[Column, Callable[[Row], Cell]]] = []
     if any(as_float(row["divergence"]) is not None for row in ranks):
-        optional.append((_column("Divergence", short="diverg."), lambda row: number(row["divergence"], places)))
+        optional.append((titled("Divergence", short="diverg."), lambda row: number(row["divergence"], places)))
     if any(infinite.values()):
-        optional.append((_column("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
+        optional.append((titled("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
-        (_column("Model", False), lambda row: named(str(row["model"]))),
-        (_column(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
-        (_column("95% interval"), lambda row: _range(row["low"], row["high"], places)),
+        (titled("Model", False), lambda row: named(str(row["model"]))),
+        (titled(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
+        (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
         *optional,
-        (_column("P(best)"), lambda row: chance(row["p_best"])),
-        (_column("Expected rank", short="rank"), lambda row: number(row["expected_rank"], 2)),
-        (_column("Expected regret", short="regret"), lambda row: loose(row["expected_regret"], 3)),
+        (titled("P(best)"), lambda row: chance(row["p_best"])),
+        (titled("Expected rank", short="rank"), lambda row: number(row["expected_rank"], 2)),
+        (titled("Expected regret", short="regret"), lambda row: loose(row["expected_regret"], 3)),
     ]
-    return _table("Models, best mean score first", columns, ranks, _models_note(result, places))
+    return filled("Models, best mean score first", columns, ranks, _models_note(result, places))
 
 
 def _models_note(result: ResultLike, places: int) -> Sentence:
@@ -149,13 +81,13 @@ def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = 
     names = _names(result)
     places = decimals(_width(row) for row in chosen)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
-        (_column("a", False), lambda row: named(names[row["a"]])),
-        (_column("b", False), lambda row: named(names[row["b"]])),
-        (_column("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
-        (_column("95% interval"), lambda row: _range(row["low"], row["high"], places)),
-        (_column("P(a better)", short="P(a)"), lambda row: chance(row["p_a_better"])),
-        (_column("P(equivalent)", short="P(=)"), lambda row: chance(row["p_equivalent"])),
-        (_column("P(b better)", short="P(b)"), lambda row: chance(row["p_b_better"])),
+        (titled("a", False), lambda row: named(names[row["a"]])),
+        (titled("b", False), lambda row: named(names[row["b"]])),
+        (titled("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
+        (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
+        (titled("P(a better)", short="P(a)"), lambda row: chance(row["p_a_better"])),
+        (titled("P(equivalent)", short="P(=)"), lambda row: chance(row["p_equivalent"])),
+        (titled("P(b better)", short="P(b)"), lambda row: chance(row["p_b_better"])),
     ]
     if comparison.rope is None:
         columns = [column for column in columns if column[0].title != ("P(equivalent)",)]
@@ -165,7 +97,7 @@ def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = 
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
     if len(chosen) > MOST_PAIRS:
         note += f" The first {MOST_PAIRS} of {len(chosen):,} pairs; pairwise.csv has all."
-    return _table(caption, columns, chosen[:MOST_PAIRS], (note,))
+    return filled(caption, columns, chosen[:MOST_PAIRS], (note,))
 
 
 def matrix(result: ResultLike) -> Table:
@@ -185,7 +117,7 @@ def matrix(result: ResultLike) -> Table:
         return Cell((probability(p),), p, None if p is None else round(p * SHADES))
 
     rows = tuple((named(names[a]), *(cell(a, b) for b in order)) for a in order)
-    columns = (_column("", False), *(Column((short,)) for short in shortened(order, 14).values()))
+    columns = (titled("", False), *(Column((short,)) for short in shortened(order, 14).values()))
     left_out = len(comparison.ranks) - len(order)
     note = f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
     return Table("P(row beats column)", columns, rows, (note,) if note else (), sortable=False, kind="matrix")
@@ -195,19 +127,19 @@ def companions(result: ResultLike) -> Table:
     """The model-free tests of each pair."""
     names = _names(result)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
-        (_column("a", False), lambda row: named(names[row["a"]])),
-        (_column("b", False), lambda row: named(names[row["b"]])),
-        (_column("t"), lambda row: number(row["t"], 2, sign=True)),
-        (_column("p (t)"), lambda row: chance(row["t_p"])),
-        (_column("Holm p (t)"), lambda row: chance(row["t_p_holm"])),
-        (_column("p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p"])),
-        (_column("Holm p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p_holm"])),
+        (titled("a", False), lambda row: named(names[row["a"]])),
+        (titled("b", False), lambda row: named(names[row["b"]])),
+        (titled("t"), lambda row: number(row["t"], 2, sign=True)),
+        (titled("p (t)"), lambda row: chance(row["t_p"])),
+        (titled("Holm p (t)"), lambda row: chance(row["t_p_holm"])),
+        (titled("p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p"])),
+        (titled("Holm p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p_holm"])),
     ]
     note = (
         "Two-sided p-values of no difference. The paired t tests the mean difference, the signed-rank test its "
         "pseudo-median; Holm adjusts over all pairs."
     )
-    return _table("Model-free tests", columns, list(result.comparison.companions)[:MOST_PAIRS], (note,))
+    return filled("Model-free tests", columns, list(result.comparison.companions)[:MOST_PAIRS], (note,))
 
 
 def diagnostics(result: ResultLike) -> Table:
@@ -224,7 +156,7 @@ def diagnostics(result: ResultLike) -> Table:
             words("yes"),
         ),
     )
-    columns = (_column("Diagnostic", False), _column("Value"), _column("Passes if"))
+    columns = (titled("Diagnostic", False), titled("Value"), titled("Passes if"))
     return Table("Diagnostics", columns, rows, (f"{UNKNOWN} where an engine has none.",), sortable=False)
 
 
@@ -234,7 +166,7 @@ def audit(result: ResultLike) -> Table | None:
         return None
     names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
     rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
-    columns = (_column("Model", False), _column("Items missing"), _column("Items extra"))
+    columns = (titled("Model", False), titled("Items missing"), titled("Items extra"))
     note = f"{count(result.audit.dropped, 'item')} took no part, for any model."
     return Table("Items left out", columns, rows, (note,))
 
@@ -254,7 +186,7 @@ def disputed(result: ResultLike) -> Table | None:
         )
         for entry in found
     )
-    columns = (_column("Item", False), _column("Labels", False), _column("Votes"), _column("Entropy (nats)"))
+    columns = (titled("Item", False), titled("Labels", False), titled("Votes"), titled("Entropy (nats)"))
     return Table("Items on which the labels disagree most", columns, rows)
 
 
@@ -267,8 +199,8 @@ def divided(result: ResultLike) -> Table | None:
     names = shortened((entry.item for entry in found), LONGEST_NAME)
     with_says = any(entry.says is not None for entry in found)
     with_labels = any(entry.shares for entry in found)
-    columns = [_column("Item", False)]
-    columns += [_column("Labels", False)] if with_labels else []
+    columns = [titled("Item", False)]
+    columns += [titled("Labels", False)] if with_labels else []
     columns += [Column((a, " says"), False), Column((b, " says"), False)] if with_says else []
     columns += [Column((a, " scores")), Column((b, " scores"))]
     rows = []
@@ -296,7 +228,7 @@ def settings(result: ResultLike) -> Table:
     pieces += [(f"version of {name}", version) for name, version in dict(found.get("versions") or {}).items()]
     unique = dict(pieces)
     rows = tuple((words(name.replace("_", " ")), Cell(_value(value), None)) for name, value in unique.items())
-    return Table("Settings", (_column("Setting", False), _column("Value", False)), rows, sortable=False, kind="dense")
+    return Table("Settings", (titled("Setting", False), titled("Value", False)), rows, sortable=False, kind="dense")
 
 
 def _value(value: object) -> Sentence:
@@ -321,10 +253,3 @@ def _shares(shares: Iterable[tuple[str, float]]) -> Sentence:
 def _width(row: Row) -> float | None:
     low, high = as_float(row["low"]), as_float(row["high"])
     return None if low is None or high is None else high - low
-
-
-def _table(
-    caption: str, columns: Sequence[tuple[Column, Callable[[Row], Cell]]], rows: Iterable[Row], note: Sentence
-) -> Table:
-    made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
-    return Table(caption, tuple(column for column, _ in columns), made, note)

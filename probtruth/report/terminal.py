@@ -10,9 +10,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from probtruth.report import tables
+from probtruth.report.cells import Table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import count, exact, fixed, plain, shortened
-from probtruth.report.tables import Table
 from probtruth.report.verdict import verdict
 from probtruth.report.words import Name, Sentence
 from probtruth.types import Truth

@@ -132,6 +132,13 @@ def _numbers(
     comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None], p: float | None, several: bool
 ) -> Sentence:
     low, high, size = gap["low"], gap["high"], gap["advantage"]
+    mean = f"mean {measure(comparison.rule)}"
+    if size is None:
+        return sentence(
+            f"The {mean} of ", lead, " and of ", next_best, " is infinite or not known: nothing tells them apart."
+        )
+    if size == low == high == 0:
+        return sentence("On every item, ", lead, " and ", next_best, f" have the same score, and so the same {mean}.")
     known = None if low is None or high is None else high - low
     places = decimals([known] if known else [abs(size) / 10 if size else None])
     units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
@@ -157,7 +164,7 @@ def _numbers(
 def _equivalence(
     comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None]
 ) -> list[Sentence]:
-    if comparison.rope is None:
+    if comparison.rope is None or gap["p_equivalent"] is None:
         return []
     return [
         sentence(

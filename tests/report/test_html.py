@@ -159,7 +159,7 @@ def test_command_audit_settings_and_citation(result):
 
 def test_groups_get_tables_of_their_own(result, make):
     grouped = make["rewrite"](result, group_results={"one new group": result.comparison.pairs})
-    assert "Differences for one new group" in html(grouped)
+    assert "Differences, one new group" in html(grouped)
 
 
 def test_bare_scores_make_a_page_without_labels(make):

@@ -55,3 +55,17 @@ def test_infinite_differences_come_first(make):
     values[0, 7] = np.inf
     changed = replace(result, scores=replace(result.scores, values=values))
     assert items.divided(changed)[1][0].item == result.scores.items[7]
+
+
+def test_positions_take_the_names_of_the_scores(result):
+    """Labels and predictions without names are matched by position, and shown under the scores' names."""
+    plain = tuple(map(str, range(len(result.scores.items))))
+    index = replace(result.truth.index, items=plain, positional_items=True)
+    letters = replace(index, labels=tuple("abcdefghij"), positional_labels=True)
+    unnamed = replace(
+        result,
+        truth=replace(result.truth, index=index),
+        predictions=replace(result.predictions, index=letters),
+    )
+    assert items.disputed(unnamed) == items.disputed(result)
+    assert items.divided(unnamed) == items.divided(result)

@@ -87,6 +87,7 @@ def test_exact_has_no_trailing_zeros(value, text):
 def test_interval_and_count():
     assert numbers.interval(-0.02, INF, 2) == "−0.02 to ∞"
     assert numbers.interval(None, NAN, 2) == "–"
+    assert numbers.interval(-INF, -INF, 2) == "−∞"
     assert numbers.count(1, "item") == "1 item"
     assert numbers.count(3570, "annotation") == "3,570 annotations"
 

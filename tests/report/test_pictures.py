@@ -45,5 +45,5 @@ def test_infinite_scores_are_drawn_and_said(make):
         for row in result.comparison.pairs
     ]
     made = pictures(make["rewrite"](result, pairs=pairs))
-    assert "−∞ to −∞" in made["differences"].description
+    assert "−∞ (−∞)" in made["differences"].description
     assert "∞" in made["behind-leader"].inline

@@ -109,7 +109,18 @@ def test_unknown_difference_leaves_no_verdict(make):
     ranks = [{**row, "score": inf, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
     said = verdict.verdict(make["rewrite"](result, pairs=[pair], ranks=ranks))
     assert said.level == "invalid"
-    assert text(said.headline).startswith("No verdict: the difference between model-00 and model-01 is not known.")
+    assert text(said.headline) == "No verdict: the difference between model-00 and model-01 is not known."
+    assert "infinite or not known" in text(said.details[0])
+
+
+def test_models_that_never_differ_are_said_to_be_the_same(make):
+    result = two(make, 0.5)
+    same = make["rewrite"](result, pairs=[{**result.comparison.pairs[0], "difference": 0.0, "low": 0.0, "high": 0.0}])
+    said = verdict.verdict(same)
+    assert said.level == "open"
+    assert text(said.details[0]) == (
+        "On every item, model-00 and model-01 have the same score, and so the same mean seconds."
+    )
 
 
 def test_advantage_reads_a_pair_from_both_sides(make):
