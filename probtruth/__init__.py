@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
     from probtruth.scoring.confusion import expected_confusion as expected_confusion
+    from probtruth.scoring.curves import precision_recall_curves as precision_recall_curves
+    from probtruth.scoring.curves import roc_curves as roc_curves
     from probtruth.scoring.decomposition import decompose as decompose
+    from probtruth.scoring.degeneracy import degeneracy_report as degeneracy_report
     from probtruth.scoring.proper import brier_score as brier_score
     from probtruth.scoring.proper import entropy as entropy
     from probtruth.scoring.proper import kl_divergence as kl_divergence
@@ -55,7 +58,10 @@ _HOME = {
     "evaluate": "line",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",
+    "degeneracy_report": "scoring.degeneracy",
+    "precision_recall_curves": "scoring.curves",
     "risk_profile": "scoring.risk_profile",
+    "roc_curves": "scoring.curves",
     "agreement": "truth.agreement",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
