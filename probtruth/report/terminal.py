@@ -1,5 +1,6 @@
 """The result for a terminal: rich renderables, with names as plain text (no markup, no control characters)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ MOST_ROWS = 20
 MOST_ANNOTATORS = 10
 """Annotators whose confusion is printed; `--json` has all."""
 LONGEST_NAME = 32
+MODEL_NAME, PAIR_NAME = 22, 15
+"""Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart."""
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
@@ -37,7 +40,7 @@ def summary(result: ResultLike) -> tuple[RenderableType, ...]:
     parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
     parts += [_text(line) for line in said.details]
-    parts += [_table(tables.models(result)), _table(tables.pairs(result))]
+    parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
@@ -119,17 +122,20 @@ def _short(value: bool | int | float | str) -> str:
     return exact(round(value, 6)) if isinstance(value, (int, float)) else plain(value)
 
 
-def _table(table: Table) -> RenderableType:
+def _table(table: Table, longest: int) -> RenderableType:
     """A table without its note, its first rows."""
     made = _bare()
+    pieces = (piece for row in table.rows for cell in row for piece in cell.text)
+    names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), longest)
     for column in table.columns:
         made.add_column(
             Text(column.short) if column.short else _text(column.title),
             justify="right" if column.numeric else "left",
             no_wrap=column.numeric,
+            overflow="fold",
         )
     for row in table.rows[:MOST_ROWS]:
-        made.add_row(*(_cell(cell.text) for cell in row))
+        made.add_row(*(_cell(cell.text, names) for cell in row))
     more = len(table.rows) - MOST_ROWS
     rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
     return _titled(Text(table.caption), made, *rest)
@@ -144,10 +150,8 @@ def _titled(title: Text, *body: RenderableType) -> RenderableType:
     return Padding(Group(title, *body), (1, 0, 0, 0))
 
 
-def _cell(text: Sentence) -> Text:
-    return Text(
-        "".join(shortened([piece], LONGEST_NAME)[piece] if isinstance(piece, Name) else piece for piece in text)
-    )
+def _cell(text: Sentence, names: Mapping[str, Name]) -> Text:
+    return Text("".join(names[piece.whole] if isinstance(piece, Name) else piece for piece in text))
 
 
 def _text(sentence: Sentence) -> Text:
