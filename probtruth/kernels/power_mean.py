@@ -21,10 +21,10 @@ SERIES_TERMS = 18
 
 @jax.jit
 def generalized_mean(probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
-    """The mean of order m over the last axis: (sum w p^m / sum w)^(1/m).
+    """The generalised mean of order m over the last axis.
 
-    Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean; inf and -inf are the largest and the
-    least value of positive weight. Around 0 the mean is expanded around the geometric mean, elsewhere it goes through
+    Formula: (sum w p^m / sum w)^(1/m). Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean;
+    inf and -inf are the largest and the least value of positive weight. Around 0 the mean is expanded around the geometric mean, elsewhere it goes through
     a shifted log-sum-exp, so that no power over- or underflows before the result does.
 
     Arguments: `probs` not negative; `power` a number, or one for each batch; `weights` not negative, not all 0 (they
@@ -51,7 +51,7 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
 def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
     """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities.
 
-    With l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1,
+    Formula: with l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1,
     log M = mu + log1p(m^2 s)/m with s = sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left.
     Elsewhere log M = top + log(sum w exp(m (l - top)))/m with top the value that dominates. Values of p = 0 take no
     part but for their weight: under a positive power log(1 - their weight)/m is added.
@@ -96,8 +96,8 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
 def rewarded_report(truth: Values, power: Power) -> Float[Array, "*batch value"]:
     """The report that maximises the mean of order m of the probability given to what happens, when `truth` holds.
 
-    q_k proportional to t_k^(1/(1 - m)) for m < 1, all on the most probable label (shared where several are) for m >= 1:
-    only m = 0, the geometric mean, rewards the truth itself. Powers above 0 reward over-confidence, below 0 hedging.
+    Formula: q_k proportional to t_k^(1/(1 - m)) for m < 1, all on the most probable label (shared where several are)
+    for m >= 1: only m = 0, the geometric mean, rewards the truth itself. Powers above 0 reward over-confidence, below 0 hedging.
 
     Returns: probabilities over the last axis.
 

@@ -142,7 +142,7 @@ def expected_confusion(
 ) -> Confusion:
     """Expected counts of label against response, and accuracy, precision, recall, specificity and F from them.
 
-    E[count of (j, k)] = sum over items of y_j r_k, where y is the item's distribution over labels and r the
+    Formula: E[count of (j, k)] = sum over items of y_j r_k, where y is the item's distribution over labels and r the
     probability of each response; label and response are drawn independently given the item.
 
     Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most

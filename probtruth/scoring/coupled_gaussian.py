@@ -73,7 +73,7 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
 def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     """Log of Z for a scale matrix of determinant 1.
 
-    kappa > 0: (pi/kappa)^(d/2) Gamma(1/(2 kappa)) / Gamma(1/(2 kappa) + d/2); kappa = 0: (2 pi)^(d/2);
+    Formula: kappa > 0: (pi/kappa)^(d/2) Gamma(1/(2 kappa)) / Gamma(1/(2 kappa) + d/2); kappa = 0: (2 pi)^(d/2);
     kappa < 0: (pi/|kappa|)^(d/2) Gamma(a + 1) / Gamma(a + 1 + d/2) with a = -(1/kappa + d)/2.
 
     >>> round(float(log_normalizer(1.0)), 4)  # log(pi)

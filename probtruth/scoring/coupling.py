@@ -2,7 +2,9 @@
 
 
 def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float:
-    """The power m = -alpha kappa / (1 + d kappa) of the generalised mean that belongs to a coupling.
+    """The power of the generalised mean that belongs to a coupling.
+
+    Formula: m = -alpha kappa / (1 + d kappa).
 
     Arguments: `dim` is the dimension d; `alpha` is 2 for Gaussians, 1 for exponentials, others for Levy distributions.
 
@@ -16,7 +18,9 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
 
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
-    """The coupling kappa = -m / (alpha + d m) to which a power belongs: the inverse of `power_from_coupling`.
+    """The coupling to which a power belongs: the inverse of `power_from_coupling`.
+
+    Formula: kappa = -m / (alpha + d m).
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5

@@ -79,7 +79,7 @@ class Curves:
 def roc_curves(predictions: object, truth: object, label: object = None) -> Curves:
     """Receiver operating characteristic of each model against the truth, each label against the rest.
 
-    With y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
+    Formula: with y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
     FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of itself
     on these items. Where it lies above the actual curve the model is over-confident.
 
@@ -105,7 +105,7 @@ def roc_curves(predictions: object, truth: object, label: object = None) -> Curv
 def precision_recall_curves(predictions: object, truth: object, label: object = None) -> Curves:
     """Precision against recall of each model, each label against the rest; the implied curve as in `roc_curves`.
 
-    Recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
+    Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
     Arguments, returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
     the step in recall: no straight lines are drawn between points, which would be too kind.

@@ -28,7 +28,7 @@ def risk_profile(
 ) -> RiskProfile:
     """Decisiveness, accuracy, robustness and the spectrum between, of the model and of the source, after Nelson.
 
-    P_model(m) = (sum over items and labels of y q^m / N)^(1/m), with y the truth and q the reported probability;
+    Formula: P_model(m) = (sum over items and labels of y q^m / N)^(1/m), with y the truth, q the reported probability;
     P_source(m) the same with the source probability in place of q; P_div = P_model / P_source. The weights are the true
     events: the paper's equal weights of bins do not hold where bins hold unequal numbers of true events.
 
