@@ -24,8 +24,9 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     """The generalised mean of order m over the last axis.
 
     Formula: (sum w p^m / sum w)^(1/m). Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean;
-    inf and -inf are the largest and the least value of positive weight. Around 0 the mean is expanded around the geometric mean, elsewhere it goes through
-    a shifted log-sum-exp, so that no power over- or underflows before the result does.
+    inf and -inf are the largest and the least value of positive weight. Around 0 the mean is expanded around the
+    geometric mean, elsewhere it goes through a shifted log-sum-exp, so that no power over- or underflows before the
+    result does.
 
     Arguments: `probs` not negative; `power` a number, or one for each batch; `weights` not negative, not all 0 (they
     are divided by their sum), equal if left out.
@@ -97,7 +98,8 @@ def rewarded_report(truth: Values, power: Power) -> Float[Array, "*batch value"]
     """The report that maximises the mean of order m of the probability given to what happens, when `truth` holds.
 
     Formula: q_k proportional to t_k^(1/(1 - m)) for m < 1, all on the most probable label (shared where several are)
-    for m >= 1: only m = 0, the geometric mean, rewards the truth itself. Powers above 0 reward over-confidence, below 0 hedging.
+    for m >= 1: only m = 0, the geometric mean, rewards the truth itself. Powers above 0 reward over-confidence, below
+    0 hedging.
 
     Returns: probabilities over the last axis.
 
