@@ -37,13 +37,17 @@ def as_polars(frame: object) -> "polars.DataFrame":
         return frame.collect()
     try:
         if isinstance(frame, Mapping):
-            return polars.DataFrame(
-                {str(name): polars.Series(str(name), _plain(column), strict=False) for name, column in frame.items()}
-            )
+            return polars.DataFrame({str(name): _series(str(name), column) for name, column in frame.items()})
         import narwhals
 
         native: Any = narwhals.from_native(frame)  # type: ignore[call-overload]
-        return (native.collect() if isinstance(native, narwhals.LazyFrame) else native).to_polars()
+        table = native.collect() if isinstance(native, narwhals.LazyFrame) else native
+        try:
+            made: polars.DataFrame = table.to_polars()
+        except (TypeError, ValueError, ImportError, polars.exceptions.PolarsError):
+            # pandas without pyarrow, or a column of several types
+            made = polars.DataFrame({name: _series(name, table[name].to_list()) for name in table.columns})
+        return made
     except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise InputError(
             f"{type(frame).__name__} ({error})".replace("\n", " "),
@@ -52,8 +56,16 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
-def _plain(column: Any) -> Any:
-    return column if isinstance(column, (list, tuple, np.ndarray)) else list(column)
+def _series(name: str, column: Any) -> "polars.Series":
+    """A column; values of several types become the text that `name_text` gives, and what is missing stays missing."""
+    import polars
+
+    values = column if isinstance(column, (list, tuple, np.ndarray)) else list(column)
+    try:
+        return polars.Series(name, values)
+    except (TypeError, polars.exceptions.PolarsError):
+        text = [None if value is None or value != value else name_text(value) for value in values]
+        return polars.Series(name, text, dtype=polars.String)
 
 
 def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
@@ -123,6 +135,25 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
         found = "a blank cell" if series[row] is None else check.quote(series[row])
         raise InputError(found, "a number", "Check that cell.", source.at(row, column))
     return values.to_numpy()
+
+
+def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:
+    """Several columns as float64, all at once, and the first of them that `numbers` refuses (None: it takes all)."""
+    import polars
+    from polars import selectors
+
+    chosen = frame.select(columns)
+    for column, kind in chosen.schema.items():
+        if not (kind == polars.String or kind.is_numeric() or kind == polars.Boolean):
+            nested = kind.is_nested() or kind in (polars.Binary, polars.Object)
+            text = polars.lit(None) if nested else polars.col(column).cast(polars.String, strict=False)
+            chosen = chosen.with_columns(text.cast(polars.String).alias(column))
+    flat = chosen.with_columns(
+        (selectors.numeric() | selectors.boolean()).cast(polars.Float64),
+        selectors.string().str.strip_chars().cast(polars.Float64, strict=False),
+    )
+    unread = np.array(flat.null_count().row(0))
+    return flat.to_numpy(order="c"), columns[int(unread.argmax())] if unread.any() else None
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
