@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from probtruth.scoring.curves import roc_curves as roc_curves
     from probtruth.scoring.decomposition import decompose as decompose
     from probtruth.scoring.degeneracy import degeneracy_report as degeneracy_report
+    from probtruth.scoring.distances import hellinger as hellinger
+    from probtruth.scoring.distances import jensen_shannon as jensen_shannon
+    from probtruth.scoring.distances import total_variation as total_variation
+    from probtruth.scoring.explain import explain_metric as explain_metric
     from probtruth.scoring.proper import brier_score as brier_score
     from probtruth.scoring.proper import entropy as entropy
     from probtruth.scoring.proper import kl_divergence as kl_divergence
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from probtruth.scoring.proper import ranked_probability_score as ranked_probability_score
     from probtruth.scoring.proper import spherical_score as spherical_score
     from probtruth.scoring.proper import zero_one_score as zero_one_score
+    from probtruth.scoring.propriety import best_report as best_report
+    from probtruth.scoring.propriety import check_proper as check_proper
     from probtruth.scoring.risk_profile import risk_profile as risk_profile
     from probtruth.scoring.rules import ScoringRule as ScoringRule
     from probtruth.scoring.score import score as score
@@ -80,6 +86,12 @@ _HOME = {
     "ScoringRule": "scoring.rules",
     "spherical_score": "scoring.proper",
     "zero_one_score": "scoring.proper",
+    "check_proper": "scoring.propriety",
+    "best_report": "scoring.propriety",
+    "explain_metric": "scoring.explain",
+    "total_variation": "scoring.distances",
+    "hellinger": "scoring.distances",
+    "jensen_shannon": "scoring.distances",
 }
 """Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
 
