@@ -114,7 +114,7 @@ def simplex(
             row, column = (int(axis[0]) for axis in np.nonzero(bad))
             name = labels[column] if labels is not None else str(column)
             raise InputError(
-                f"{what} {probs[row, column]} for label {name!r}",
+                f"{what} {probs[row, column]} for label {quote(name)}",
                 expected,
                 "Check that cell; nothing is clipped.",
                 where(row),

@@ -1,5 +1,14 @@
 """The package's exceptions: each says what came, what was wanted and what to do."""
 
+LONGEST_PART = 2000
+"""How many characters of each part a message shows, whatever a file holds."""
+
+
+def _line(text: str) -> str:
+    """The text on one line and of bounded length."""
+    short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
+    return short.replace("\r", "\\r").replace("\n", "\\n")
+
 
 class ProbtruthError(Exception):
     """Base of every error that probtruth raises on purpose."""
@@ -13,8 +22,12 @@ class InputError(ProbtruthError, ValueError):
 
     def __init__(self, got: str, expected: str, hint: str, where: str | None = None) -> None:
         self.got, self.expected, self.hint, self.where = got, expected, hint, where
-        place = f"{where}: " if where else ""
-        super().__init__(f"{place}got {got}, expected {expected}. Hint: {hint}")
+        place = f"{_line(where)}: " if where else ""
+        super().__init__(f"{place}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
+
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str | None]]:
+        """Pickles by its parts, so that it comes back whole from other processes."""
+        return type(self), (self.got, self.expected, self.hint, self.where)
 
 
 class PosteriorError(ProbtruthError, RuntimeError):

@@ -88,12 +88,12 @@ def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> In
     """The columns of counts as integers."""
     if not names:
         raise InputError("no column of counts", "one for each label", "Check the file.", source.name)
-    counts = np.empty((table.height, len(names)), np.int64)
-    for position, name in enumerate(names):
-        values = frames.numbers(table, name, source, "label")
-        bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
-        if bad.any():
-            row = int(bad.argmax())
-            raise InputError(check.quote(table[name][row]), "a non-negative integer", "Check it.", source.at(row, name))
-        counts[:, position] = values
-    return counts
+    values, unread = frames.matrix(table, names)
+    if unread is not None:
+        frames.numbers(table, unread, source, "label")
+    bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
+    if bad.any():
+        row, column = (int(axis[0]) for axis in np.nonzero(bad))
+        place = source.at(row, names[column])
+        raise InputError(check.quote(table[names[column]][row]), "a non-negative integer", "Check it.", place)
+    return values.astype(np.int64)

@@ -56,8 +56,9 @@ def dissect(data: bytes, separator: str, name: str) -> CsvText:
     cuts = np.flatnonzero((raw == ord(separator)) & outside)
     first, last = np.searchsorted(cuts, starts[full]), np.searchsorted(cuts, ends[full])
     header_end = int(ends[full][0])
-    bounds = [int(starts[full][0]) - 1, *cuts[first[0] : last[0]].tolist(), header_end]
-    header = tuple(_cell(data[left + 1 : right].rstrip(b"\r")) for left, right in pairwise(bounds))
+    header_start = int(starts[full][0])
+    inner = cuts[first[0] : last[0]] - header_start
+    header = _header(data[header_start:header_end].rstrip(b"\r"), separator, inner.tolist())
     lines = np.searchsorted(newlines, starts[full][1:]) + 1
     _check_header(header, separator, name)
     if not len(lines):
@@ -142,7 +143,9 @@ def _check_widths(cells: Int[np.ndarray, " row"], expected: int, lines: Int[np.n
         )
 
 
-def _cell(text: bytes) -> str:
-    """The value of a cell: without its quotation marks, doubled ones single."""
-    plain = text.decode()
-    return plain[1:-1].replace('""', '"') if plain.startswith('"') else plain
+def _header(row: bytes, separator: str, cuts: list[int]) -> tuple[str, ...]:
+    """The cells of the first row, cut at the separators that stand outside quotation marks."""
+    if b'"' not in row:
+        return tuple(row.decode().split(separator))
+    cells = [row[left + 1 : right].decode() for left, right in pairwise([-1, *cuts, len(row)])]
+    return tuple(cell[1:-1].replace('""', '"') if cell.startswith('"') else cell for cell in cells)

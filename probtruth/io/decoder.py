@@ -54,7 +54,7 @@ def answer(kind: bytes, data: bytes) -> tuple[bytes, bytes]:
 
 
 def limit_memory(more: int) -> None:
-    """Bounds what this process takes from here on, where the system can: damaged sizes then fail instead of swapping."""
+    """Bounds what this process takes from here on, where the system can: damaged sizes then fail and do not swap."""
     if sys.platform == "linux":
         import resource
 

@@ -52,12 +52,14 @@ def _object(line: bytes, where: str) -> dict[str, Cell]:
     row = dict(value)
     if len(row) < len(value):
         raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
-    for key, cell in row.items():
-        place = f"{where}, column {check.quote(key)}"
-        if isinstance(cell, list):
-            raise InputError("a nested value", "text or a number", "Flatten it: one column for each value.", place)
-        if not (_writable(key) and (not isinstance(cell, str) or _writable(cell))):
-            raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", place)
+    nested = [key for key, cell in row.items() if isinstance(cell, list)]
+    if nested:
+        place = f"{where}, column {check.quote(nested[0])}"
+        raise InputError("a nested value", "text or a number", "Flatten it: one column for each value.", place)
+    halves = [key for key, cell in row.items() if not _writable(f"{key}{cell}")] if b"\\u" in line else []
+    if halves:
+        place = f"{where}, column {check.quote(halves[0])}"
+        raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", place)
     return row
 
 

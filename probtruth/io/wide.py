@@ -46,9 +46,11 @@ def read_wide(path: object, item: str, used: frozenset[str] | None = None) -> Wi
     labels = [column for column in frame.columns if column != item]
     if not labels:
         raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
-    values = np.empty((frame.height, len(labels)))
-    for position, label in enumerate(labels):
-        values[:, position] = _column(frame, label, source, used is not None and label in used)
+    if not all(label.strip() for label in labels):
+        raise unnamed(source)
+    values, unread = frames.matrix(frame, labels)
+    if unread is not None:
+        _refuse(frame, unread, source, known=used is not None and unread in used)
     return WideTable(tuple(items), tuple(labels), values, source, item, used)
 
 
@@ -69,11 +71,10 @@ def unnamed(source: Source) -> InputError:
     )
 
 
-def _column(frame: polars.DataFrame, label: str, source: Source, known: bool) -> Float[np.ndarray, " item"]:
-    if not label.strip():
-        raise unnamed(source)
+def _refuse(frame: polars.DataFrame, label: str, source: Source, known: bool) -> None:
+    """Raises for a column that does not hold numbers; one without any may be no label."""
     try:
-        return frames.numbers(frame, label, source, "label")
+        frames.numbers(frame, label, source, "label")
     except InputError as error:
         if known or _some_number(frame[label]):
             raise
@@ -133,7 +134,6 @@ def _suspects(table: WideTable) -> str:
 
 def label_difference(first: Sequence[str], other: Sequence[str]) -> str | None:
     """In words what the other lacks and has beyond the first; None where both have the same labels."""
-    absent = [label for label in first if label not in set(other)]
-    more = [label for label in other if label not in set(first)]
+    absent, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
     found = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
     return " and ".join(found) or None

@@ -147,7 +147,8 @@ def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.nd
         rows = order[1:][same]
         row = int(rows.min())
         raise InputError(
-            f"item {items[item[row]]!r}, annotator {annotators[annotator[row]]!r} twice ({int(same.sum())} such rows)",
+            f"item {check.quote(items[item[row]])}, annotator {check.quote(annotators[annotator[row]])} twice "
+            f"({int(same.sum())} such rows)",
             "every (item, annotator) pair once",
             "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
             source.at(row),

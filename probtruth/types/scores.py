@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.types.index import Audit, positions, sort_names
@@ -18,8 +18,8 @@ class Scores:
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
     records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares` and
     `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is the
-    mean generalised entropy of the labels, which no model can go below. `groups` and `clusters` are positions in
-    `group_names` and `cluster_names`.
+    mean generalised entropy of the labels, which no model can go below. `range` bounds a loss, where bounds are
+    known. `groups` and `clusters` are positions in `group_names` and `cluster_names`.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -28,6 +28,7 @@ class Scores:
     rule: str
     higher_is_better: bool = False
     floor: float | None = None
+    range: tuple[float, float] | None = None
     proper: bool | None = None
     entropy: float | None = None
     label_values: Float[np.ndarray, "model item label"] | None = None
@@ -135,7 +136,8 @@ def _no_duplicates(
     if same.any():
         row = int(order[1:][same].min())
         raise InputError(
-            f"item {item_names[items[row]]!r}, model {model_names[models[row]]!r} twice ({int(same.sum())} such rows)",
+            f"item {check.quote(item_names[items[row]])}, model {check.quote(model_names[models[row]])} twice "
+            f"({int(same.sum())} such rows)",
             "one score for each item and model",
             "Remove the duplicates, or tell repeats apart with replicate=... (command line: --replicate).",
             source.at(row),
@@ -161,7 +163,7 @@ def _per_item(
     if clash.any():
         row = int(clash.argmax())
         raise InputError(
-            f"item {names[rows[row]]!r} in two {what}s",
+            f"item {check.quote(names[rows[row]])} in two {what}s",
             f"one {what} for each item",
             f"Check the {what} column.",
             source.at(row, column),

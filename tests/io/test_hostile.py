@@ -1,0 +1,182 @@
+"""Whatever a file holds, only an `InputError` leaves a reader, and soon."""
+
+import random
+import time
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probtruth.errors import InputError
+from probtruth.io.annotations import read_annotations
+from probtruth.io.groups import read_groups
+from probtruth.io.predictions import read_predictions
+from probtruth.io.scores import read_scores
+from probtruth.io.truth import read_soft
+
+LONGEST_MESSAGE = 9000
+"""Characters: four parts of bounded length."""
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "annotations": read_annotations,
+    "counts": lambda path: read_annotations(path, item="name"),
+    "predictions": lambda path: read_predictions({"m": path, "n": path}),
+    "logits": lambda path: read_predictions({"m": path}, kind="logits"),
+    "soft": read_soft,
+    "scores": lambda path: read_scores(path, group="label", replicate="p"),
+    "groups": lambda path: read_groups(f"{path}:label", ["a"]),
+}
+
+TABLES = {
+    "long": polars.DataFrame(
+        {"item": ["a", "b", "007"], "annotator": [1, 2, 2], "label": ["x", 'é,"\n', "x"], "p": [0.25, 0.5, 1e-3]}
+    ),
+    "wide": polars.DataFrame({"item": ["a", "b", "7"], "x": [0.25, 1.0, 0.5], "y": [0.75, 0.0, 0.5]}),
+    "counts": polars.DataFrame({"name": [1, 2, 3], "x": [0, 3, 2], "y": [5, 2, 1]}),
+    "scores": polars.DataFrame(
+        {"item": ["a", "a", "b", "b"], "model": ["m", "n"] * 2, "score": [0.5, -1.0, 2.0, 0.0], "p": [1, 1, 1, 2]}
+    ),
+}
+
+
+def encoded(frame: polars.DataFrame, form: str) -> bytes:
+    stream = BytesIO()
+    if form in ("csv", "tsv"):
+        frame.write_csv(stream, separator="," if form == "csv" else "\t")
+    elif form == "jsonl":
+        frame.write_ndjson(stream)
+    elif form == "parquet":
+        frame.write_parquet(stream, metadata={"probtruth": '{"estimand": "class", "method": "m"}'})
+    elif form == "arrow":
+        frame.write_ipc(stream)
+    else:
+        frame.write_ipc_stream(stream)
+    return stream.getvalue()
+
+
+FORMS = ("csv", "tsv", "jsonl", "parquet", "arrow", "feather")
+VALID = {(name, form): encoded(frame, form) for name, frame in TABLES.items() for form in FORMS}
+TOKENS = (
+    b"\0", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n", b'"', b",", b"\t", b"nan", b"-inf", b"1e999", b"-", b"9" * 30, b"{}",
+    b"[", b"\\ud800", b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\0\0\0\x80", b"PAR1", b"item", b"null", b"\\u0000",
+)  # fmt: skip
+
+
+def mutated(data: bytes, seed: int) -> bytes:
+    """The bytes after one to eight edits; most hit the structures at the ends."""
+    draw = random.Random(seed)
+    edited = bytearray(data)
+    for _ in range(draw.choice((1, 1, 2, 3, 8))):
+        if not edited:
+            break
+        low, high = draw.choice(
+            ((0, len(edited)), (max(0, len(edited) - 300), len(edited)), (0, min(100, len(edited))))
+        )
+        at, size = draw.randrange(low, high), draw.choice((1, 2, 4, 16))
+        edit = draw.randrange(5)
+        if edit == 0:
+            edited[at] = draw.randrange(256)
+        elif edit == 1:
+            edited[at] ^= 1 << draw.randrange(8)
+        elif edit == 2:
+            del edited[at : at + size]
+        elif edit == 3:
+            edited[at:at] = draw.choice(TOKENS)
+        else:
+            edited[at:at] = edited[at : at + 8 * size]
+    return bytes(edited)
+
+
+def attempt(reader: str, path: Path) -> None:
+    try:
+        READERS[reader](path)
+    except InputError as error:
+        message = str(error)
+        sound = "\n" not in message and len(message) < LONGEST_MESSAGE and "Hint: " in message
+        assert sound, message[:LONGEST_MESSAGE]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    content=st.binary(max_size=200), head=st.sampled_from([b"", b"item,x\n", b"PAR1", b"ARROW1\0\0", b'{"item":1}\n'])
+)
+def test_random_bytes(tmp_path_factory: pytest.TempPathFactory, form: str, content: bytes, head: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / f"random.{form}"
+    path.write_bytes(head + content + (b"PAR1" if head == b"PAR1" else b""))
+    for reader in READERS:
+        attempt(reader, path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(table=st.sampled_from(list(TABLES)), reader=st.sampled_from(list(READERS)), seed=st.integers(0, 2**32))
+def test_mutated_files(tmp_path_factory: pytest.TempPathFactory, form: str, table: str, reader: str, seed: int) -> None:
+    path = tmp_path_factory.getbasetemp() / f"mutated.{form}"
+    path.write_bytes(mutated(VALID[table, form], seed))
+    attempt(reader, path)
+
+
+@pytest.mark.parametrize(("table", "form"), VALID)
+def test_truncated_files(tmp_path: Path, table: str, form: str) -> None:
+    data = VALID[table, form]
+    path = tmp_path / f"cut.{form}"
+    for size in range(0, len(data), max(1, len(data) // 25)):
+        path.write_bytes(data[:size])
+        attempt("annotations", path)
+        attempt("soft", path)
+
+
+class TestLarge:
+    """Ten megabytes in a cell or 1e5 columns take seconds at most; the error shows little of them."""
+
+    SECONDS = 20
+    """Each takes about one on a slow machine; without a bound some would take hours."""
+
+    @pytest.mark.parametrize("reader", ["annotations", "predictions", "scores"])
+    @pytest.mark.parametrize(
+        ("form", "template"),
+        [
+            ("csv", "item,annotator,label,p\na,CELL,x,1\na,CELL,x,1\n"),
+            ("csv", "item,CELL\na,x\n"),
+            ("csv", "item,x,y\nCELL,1,CELL\n"),
+            ("csv", "item,model,score\nCELL,m,1\nCELL,m,1\n"),
+            ("csv", 'item,x\n"CELL,1\n'),
+            ("csv", "CELL"),
+            ("csv", "COMMAS"),
+            ("csv", "QUOTES"),
+            ("csv", "LINES"),
+            ("jsonl", '{"item": "CELL", "annotator": 1, "label": "CELL"}\n{"item": 1, "annotator": 1, "label": 1}'),
+            ("jsonl", '{"CELL": 1}\n{"item": 2}'),
+            ("jsonl", "NESTED"),
+        ],
+    )
+    def test_one_cell(self, tmp_path: Path, reader: str, form: str, template: str) -> None:
+        size = 10_000_000
+        parts = {"CELL": "x" * size, "COMMAS": "," * (size // 10), "QUOTES": '"' * (size - 1), "LINES": "\n" * size}
+        content = template.replace("NESTED", '{"item":' * (size // 8))
+        for word, part in parts.items():
+            content = content.replace(word, part)
+        path = tmp_path / f"t.{form}"
+        path.write_text(content)
+        start = time.perf_counter()
+        attempt(reader, path)
+        assert time.perf_counter() - start < self.SECONDS
+
+    @pytest.mark.parametrize(("form", "n_columns"), [("csv", 100_000), ("jsonl", 20_000)])
+    def test_many_columns(self, tmp_path: Path, form: str, n_columns: int) -> None:
+        names = [f"c{number}" for number in range(n_columns)]
+        path = tmp_path / f"t.{form}"
+        if form == "csv":
+            path.write_text(f"item,{','.join(names)}\na,1{',0' * (n_columns - 1)}\nb,1{',0' * (n_columns - 1)}\n")
+        else:
+            path.write_text(f'{{"item": "a", "{names[0]}": 1, ' + ", ".join(f'"{name}": 0' for name in names[1:]) + "}")
+        start = time.perf_counter()
+        assert read_annotations(path).n_labels == n_columns
+        assert read_predictions({"m": path}).index.labels[0] == "c0"
+        attempt("scores", path)
+        assert time.perf_counter() - start < self.SECONDS
