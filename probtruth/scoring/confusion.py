@@ -183,7 +183,7 @@ def expected_confusion(
     elif way == "exact":
         found = exact_measures(aligned.truth, answers, draws, seed)
     else:
-        tables = truth_draws(truth, predictions, aligned)  # type: ignore[arg-type]
+        tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
         if tables is None:
             found = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
         else:
@@ -198,7 +198,7 @@ def expected_confusion(
         found.high,
         found.mc_error,
         measure_names(aligned.labels),
-        predictions.models,  # type: ignore[attr-defined]
+        aligned.models,
         aligned.labels,
         len(aligned.items),
         how,

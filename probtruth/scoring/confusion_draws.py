@@ -5,8 +5,6 @@ from jaxtyping import Float, Int
 
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.measures import Summary, measure, summarise
-from probtruth.types.index import positions
-from probtruth.types.predictions import Predictions
 from probtruth.types.truth import Truth
 
 CELLS = 2**21
@@ -72,19 +70,12 @@ def _sums(
     return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
 
 
-def truth_draws(
-    truth: Truth, predictions: Predictions, aligned: Aligned
-) -> Float[np.ndarray, "draw item label"] | None:
+def truth_draws(truth: Truth, aligned: Aligned) -> Float[np.ndarray, "draw item label"] | None:
     """The draws of the truth on the items and labels that it shares with the predictions; None where it has none."""
     if truth.draws is None:
         return None
-    ours, theirs = truth.index, predictions.index
-    by_place = ours.positional_items or theirs.positional_items
-    rows = slice(None) if by_place else positions(ours.items, aligned.items)
-    by_place = ours.positional_labels or theirs.positional_labels
-    columns = slice(None) if by_place else positions(aligned.labels, ours.labels)
     tables = np.zeros((len(truth.draws), *aligned.truth.shape), truth.draws.dtype)
-    tables[:, :, columns] = truth.draws[:, rows]
+    tables[:, :, aligned.columns] = truth.draws[:, aligned.rows]
     return tables
 
 

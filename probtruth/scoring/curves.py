@@ -99,7 +99,7 @@ def roc_curves(predictions: object, truth: object, label: object = None) -> Curv
     >>> round(curves.of("a").area, 4), round(curves.of("a", implied=True).area, 4)
     (0.9444, 0.7679)
     """
-    return _curves(align(predictions, truth), predictions, label, "roc")
+    return _curves(align(predictions, truth), label, "roc")
 
 
 def precision_recall_curves(predictions: object, truth: object, label: object = None) -> Curves:
@@ -118,17 +118,17 @@ def precision_recall_curves(predictions: object, truth: object, label: object = 
     >>> round(curves.of("a").area, 4)
     0.9167
     """
-    return _curves(align(predictions, truth), predictions, label, "precision-recall")
+    return _curves(align(predictions, truth), label, "precision-recall")
 
 
-def _curves(aligned: Aligned, predictions: object, label: object, kind: str) -> Curves:
+def _curves(aligned: Aligned, label: object, kind: str) -> Curves:
     labels = aligned.labels
     if label is not None:
         chosen = [labels.index(check.one_of(str(label), labels, "label"))]
     else:
         chosen = [1] if len(labels) == 2 else list(range(len(labels)))
     found = []
-    for model, logs in zip(predictions.models, aligned.log_probs, strict=True):  # type: ignore[attr-defined]
+    for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
         for k in chosen:
             rest = np.exp(np.delete(logs, k, axis=1)).sum(1)
             order = np.where(logs[:, k] > NEARLY_SURE, -rest, logs[:, k])

@@ -54,11 +54,10 @@ def risk_profile(
     aligned = align(predictions, truth)
     limit = _floor(floor, len(aligned.labels))
     wanted = _spectrum(powers)
-    names: tuple[str, ...] = predictions.models  # type: ignore[attr-defined]
     events = aligned.truth
     n_bins = whole(smoothing, 1, "bins") if method == "bins" and smoothing is not None else None
     model, like, sigma, lost_items, bins = [], [], [], [], []
-    for name, logs in zip(names, aligned.log_probs, strict=True):
+    for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)
         reported = np.exp(logs)
         if limit is not None:
@@ -74,7 +73,7 @@ def risk_profile(
         bins += _bubbles(name, aligned.labels, reported, events, n_bins)
     ours, theirs = np.stack(model), np.stack(like)
     return RiskProfile(
-        names,
+        aligned.models,
         aligned.labels,
         wanted,
         ours[:, 0],
