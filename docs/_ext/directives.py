@@ -1,0 +1,35 @@
+"""Directives whose content is made from the code: `{live-table} NAME` and `{public-names} SECTION`."""
+
+from typing import Any
+
+import live_tables
+import public_names
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+
+class LiveTable(SphinxDirective):
+    """A table of `live_tables`."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The table's nodes."""
+        return self.parse_text_to_nodes(live_tables.as_markdown(self.arguments[0]))
+
+
+class PublicNames(SphinxDirective):
+    """The public names of a section of `public_names`."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The nodes that autodoc makes."""
+        return self.parse_text_to_nodes(public_names.as_markdown(self.arguments[0]))
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Sphinx calls this."""
+    app.add_directive("live-table", LiveTable)
+    app.add_directive("public-names", PublicNames)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

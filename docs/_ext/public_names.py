@@ -1,0 +1,65 @@
+"""The API page: `{public-names} SECTION` documents every public name whose home belongs to that section."""
+
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+
+import probtruth
+
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "line": ("line", "report"),
+    "files": ("io",),
+    "nouns": ("types",),
+    "truth": ("truth",),
+    "scores": ("scoring",),
+    "kernels": ("scoring.proper", "kernels"),
+    "rules": ("scoring.rules",),
+    "comparison": ("comparison",),
+    "distributed": ("distributed",),
+    "errors": ("errors",),
+}
+"""Where names of each section live, as modules below `probtruth`; the longest that fits decides."""
+
+
+def section_of(home: str) -> str:
+    """The section of a name that lives in that module."""
+    fitting = [
+        (len(prefix), section)
+        for section, prefixes in SECTIONS.items()
+        for prefix in prefixes
+        if f"{home}.".startswith(f"{prefix}.")
+    ]
+    return max(fitting)[1]
+
+
+def names_in(section: str) -> list[str]:
+    """The public names of a section: modules last, otherwise in the order in which the package lists them."""
+    homes = {**probtruth._HOME, **probtruth._MODULES}
+    return [name for name, home in homes.items() if section_of(home) == section]
+
+
+def as_markdown(section: str) -> str:
+    """The autodoc directives of a section's names."""
+    body = "\n".join(_directives(name) for name in names_in(section))
+    return f"```{{eval-rst}}\n{body}\n```\n"
+
+
+def _directives(name: str) -> str:
+    thing = getattr(probtruth, name)
+    if inspect.ismodule(thing):
+        functions = [f".. autofunction:: probtruth.{name}.{function}\n" for function in functions_of(thing)]
+        return f"**probtruth.{name}**\n\n.. automodule:: {thing.__name__}\n\n" + "\n".join(functions)
+    if isinstance(thing, type) and issubclass(thing, Exception):
+        return f".. autoexception:: probtruth.{name}()\n"
+    if isinstance(thing, type):
+        return f".. autoclass:: probtruth.{name}()\n   :members:\n"
+    return f".. autofunction:: probtruth.{name}\n"
+
+
+def functions_of(module: ModuleType) -> list[str]:
+    """The public functions of a public module, its parts' included."""
+    return [
+        name
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing) and not name.startswith("_") and thing.__module__.startswith(module.__name__)
+    ]

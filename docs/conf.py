@@ -1,0 +1,45 @@
+"""Sphinx configuration: `sphinx-build -W -b html docs OUT`. No extension reaches the network."""
+
+import sys
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+from pygments.lexers import JsonLexer, TextLexer
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "probtruth"
+author = "The probtruth authors"
+copyright = "The probtruth authors"
+release = version_of("probtruth")
+version = release
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "directives"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "_ext"]
+nitpicky = False
+
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_block"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = "probtruth"
+html_show_sphinx = False
+html_copy_source = False
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+
+
+def setup(app: Any) -> None:
+    """Kinds of blocks that Pygments has no name for."""
+    app.add_lexer("csv", TextLexer)
+    app.add_lexer("jsonl", JsonLexer)

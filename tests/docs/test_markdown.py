@@ -1,0 +1,64 @@
+"""Every block of README.md and of the documentation runs, and shows what it prints."""
+
+from pathlib import Path
+
+import pages
+import polars
+import pytest
+
+PROSE = {"text", "csv", "json", "jsonl", "toml", "yaml", "bibtex"}
+"""Kinds of blocks that are read and not run (those with a file name above them are written)."""
+RUN = {"python", "pycon", "console", "bash", "sh"}
+
+
+def readme_files(place: Path) -> None:
+    """The files that the README's commands name."""
+    from probtruth import demo
+
+    annotations, predictions = demo.paths()
+    polars.read_parquet(annotations).write_csv(place / "labels.csv")
+    polars.read_parquet(predictions["logistic"]).write_csv(place / "mine.csv")
+    (place / "theirs.parquet").write_bytes(predictions["neural-network"].read_bytes())
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: str(page.relative_to(pages.REPOSITORY)))
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("PROBTRUTH_CACHE", "off")
+    monkeypatch.setenv("COLUMNS", "120")
+    if page == pages.README:
+        readme_files(tmp_path)
+    with polars.Config():
+        pages.run_page(page, tmp_path)
+
+
+@pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: str(page.relative_to(pages.REPOSITORY)))
+def test_blocks_are_of_known_kinds(page: Path) -> None:
+    known = PROSE | RUN | ({""} if page == pages.README else set())
+    for block in pages.blocks(page.read_text(encoding="utf-8")):
+        directive = block.kind.startswith("{") and not block.kind.startswith("{code")
+        assert directive or block.kind in known, f"{page.name}, line {block.line}: block of kind {block.kind!r}"
+
+
+def test_commands_are_found() -> None:
+    body = "$ probtruth check \\\n    a.csv\na.csv: fine\n$ cat a.csv\nx\nprobtruth info  # versions\n"
+    assert list(pages.commands(body)) == [
+        (["probtruth", "check", "a.csv"], ["a.csv: fine"]),
+        (["probtruth", "info"], []),
+    ]
+
+
+def test_files_are_found() -> None:
+    (block,) = pages.blocks("Text\n\n`a.csv`\n\n```csv\nitem\n1\n```\n")
+    assert (block.name, block.body, block.line) == ("a.csv", "item\n1\n", 6)
+
+
+def test_a_wrong_output_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for shown in ("```console\n$ probtruth info\nno such line\n```\n", "```pycon\n>>> 1 + 1\n3\n\n```\n"):
+        page = tmp_path / "page.md"
+        page.write_text(shown)
+        monkeypatch.setattr(pages, "REPOSITORY", tmp_path)
+        with pytest.raises(AssertionError):
+            pages.run_page(page, tmp_path)
