@@ -81,6 +81,8 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     """The values as a float array with one axis a word of `axes`; float32 stays, all else becomes float64."""
     try:
         array = np.asarray(values)
+        if array.dtype.kind in "cmMV":
+            raise TypeError(f"their type is {array.dtype}")
         if array.dtype != np.float32:
             array = array.astype(np.float64)
     except (TypeError, ValueError) as error:

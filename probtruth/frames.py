@@ -152,7 +152,7 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
         (selectors.numeric() | selectors.boolean()).cast(polars.Float64),
         selectors.string().str.strip_chars().cast(polars.Float64, strict=False),
     )
-    unread = np.array(flat.null_count().row(0))
+    unread = np.array(flat.null_count().row(0)) > 0
     return flat.to_numpy(order="c"), columns[int(unread.argmax())] if unread.any() else None
 
 

@@ -78,3 +78,55 @@ def test_what_is_no_number_is_an_error_with_its_row(cell):
 def test_rows_as_a_frame():
     assert frames.from_rows([{"a": 1, "b": None}, {"a": 2, "b": 0.5}]).rows() == [(1, None), (2, 0.5)]
     assert frames.from_rows([], ["a", "b"]).columns == ["a", "b"]
+
+
+@pytest.mark.parametrize("column", [[["a"], ["b"]], [b"a", b"b"], [{"x": 1}, {"x": 2}]])
+def test_cells_of_several_values_are_no_names_and_no_numbers(column):
+    table = polars.DataFrame({"x": column})
+    for read in (frames.encode, frames.numbers):
+        with pytest.raises(
+            pt.InputError, match=r"the table, column 'x': got a column of type .*expected text or numbers"
+        ):
+            read(table, "x", Source(), "item")
+
+
+def test_categories_are_text():
+    table = polars.DataFrame({"x": polars.Series(["b", "a", "b"], dtype=polars.Categorical)})
+    codes, names = frames.encode(table, "x", Source(), "item")
+    assert (codes.tolist(), names) == ([0, 1, 0], ["b", "a"])
+    assert frames.numbers(table.select(x=polars.lit("1.5").cast(polars.Categorical)), "x", Source()).tolist() == [1.5]
+
+
+def test_a_nul_character_is_an_error_with_its_row():
+    table = polars.DataFrame({"x": ["a", "b\0", "c"]})
+    with pytest.raises(pt.InputError, match=r"row 2, column 'x': got a NUL character"):
+        frames.encode(table, "x", Source(), "item")
+
+
+MIXED = polars.DataFrame(
+    {
+        "text": [" 1 ", "-inf", "nan"],
+        "whole": [1, 2, 3],
+        "small": polars.Series([0.5, 0.25, 1.0], dtype=polars.Float32),
+        "yes": [True, False, True],
+        "category": polars.Series(["1", "2", "2"], dtype=polars.Categorical),
+        "words": ["1", "two", None],
+        "lists": [[1], [2], [3]],
+    }
+)
+
+
+def test_many_columns_at_once_are_as_each_of_them():
+    columns = ["yes", "text", "category", "small", "whole"]
+    values, refused = frames.matrix(MIXED, columns)
+    assert refused is None
+    one_by_one = [frames.numbers(MIXED, column, Source()) for column in columns]
+    np.testing.assert_array_equal(values, np.stack(one_by_one, 1))
+
+
+@pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])
+def test_the_first_column_that_is_refused(columns):
+    refused = next(column for column in columns if column in ("words", "lists"))
+    assert frames.matrix(MIXED, columns)[1] == refused
+    with pytest.raises(pt.InputError):
+        frames.numbers(MIXED, refused, Source())

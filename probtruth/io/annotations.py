@@ -1,6 +1,6 @@
 """Annotations from a file: one row for each annotation, or one column of counts for each label."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import polars
@@ -24,7 +24,7 @@ def read_annotations(
     annotator: str = "annotator",
     label: str = "label",
     replicate: str = "replicate",
-    labels: Sequence[object] | None = None,
+    labels: Iterable[object] | None = None,
 ) -> Annotations:
     r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
 
@@ -69,7 +69,7 @@ def read_annotations(
             source.at(twice, item),
         )
     made = Annotations.from_counts(counts, items, names, source)
-    return made if labels is None else made.with_labels(all_labels(labels, made.index.labels))
+    return made if labels is None else made.with_labels(all_labels(labels))
 
 
 def _neither(found: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:

@@ -1,6 +1,6 @@
 """Annotations: one label given by one annotator to one item, as flat integer arrays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +9,7 @@ from jaxtyping import Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.types.index import Index, positions, sort_names
+from probtruth.types.index import Index, as_names, positions, sort_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,15 @@ class Annotations:
         return np.bincount(cell, self.multiplicity, size).astype(np.int64).reshape(self.n_items, self.n_labels)
 
     def with_labels(self, labels: Sequence[str]) -> "Annotations":
-        """The same annotations under a larger set of labels (those that no annotator used have no votes)."""
+        """The same annotations under a larger set of labels (those that no annotator used have no votes).
+
+        Errors: `InputError` where a label that was used is not among them.
+        """
         if tuple(labels) == self.index.labels:
             return self
+        absent = set(self.index.labels) - set(labels)
+        if absent:
+            check.one_of(min(absent), labels, "label")
         place = positions(labels, self.index.labels)
         return replace(self, label=place[self.label], index=replace(self.index, labels=tuple(labels)))
 
@@ -71,7 +77,7 @@ class Annotations:
         annotator: str = "annotator",
         label: str = "label",
         replicate: str = "replicate",
-        labels: Sequence[object] | None = None,
+        labels: Iterable[object] | None = None,
         source: Source | None = None,
     ) -> "Annotations":
         """Annotations from a table with one row for each annotation.
@@ -97,14 +103,14 @@ class Annotations:
         flat = {what: positions(ordered[what], names)[codes] for what, (codes, names) in coded.items()}
         index = Index(ordered["item"], ordered["label"], ordered["annotator"])
         made = cls(flat["item"], flat["label"], flat["annotator"], np.ones(table.height, np.int64), index)
-        return made if labels is None else made.with_labels(all_labels(labels, index.labels))
+        return made if labels is None else made.with_labels(all_labels(labels))
 
     @classmethod
     def from_counts(
         cls,
         counts: object,
-        items: Sequence[object] | None = None,
-        labels: Sequence[object] | None = None,
+        items: Iterable[object] | None = None,
+        labels: Iterable[object] | None = None,
         source: Source | None = None,
     ) -> "Annotations":
         """Annotations from the number of votes of each item (row) for each label (column).
@@ -117,24 +123,24 @@ class Annotations:
             raise InputError(
                 "an empty table of counts", "at least one item and one label", "Check the file.", source.name
             )
+        names = as_names(labels, "labels")
+        index, rows, columns = Index.of_array(array.shape, items, names)
         bad = ~((array >= 0) & (array == np.floor(array)) & (array < 2**53))
         if bad.any():
             row, column = (int(axis[0]) for axis in np.nonzero(bad))
+            name = str(column) if names is None else names[column]
             raise InputError(
-                f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, str(column))
+                f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, name)
             )
-        index, rows, columns = Index.of_array(array.shape, items, labels)
         whole = array[rows][:, columns].astype(np.int64)
         item, label = np.nonzero(whole)
         return cls(item, label, None, whole[item, label], index)
 
 
-def all_labels(labels: Sequence[object], used: Sequence[str]) -> tuple[str, ...]:
-    """The names of all labels in order; an error where one that was used is not among them."""
-    index, _, _ = Index.of_array((0, len(labels)), [], labels)
-    for name in used:
-        check.one_of(name, index.labels, "label")
-    return index.labels
+def all_labels(labels: Iterable[object]) -> tuple[str, ...]:
+    """The names of all labels, in the order of an index."""
+    names = as_names(labels, "labels") or ()
+    return Index.of_array((0, len(names)), (), names)[0].labels
 
 
 def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.ndarray, source: Source) -> None:

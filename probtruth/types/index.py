@@ -1,7 +1,7 @@
 """Names of items, annotators and labels, and how two tables are put side by side by them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,8 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
+"""A decimal integer, as Python writes it; longer ones than any that is meant as a number are text."""
 
 
 def sort_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -32,22 +33,41 @@ class Index:
 
     @classmethod
     def of_array(
-        cls, shape: Sequence[int], items: Sequence[object] | None = None, labels: Sequence[object] | None = None
+        cls, shape: Sequence[int], items: Iterable[object] | None = None, labels: Iterable[object] | None = None
     ) -> tuple["Index", Int[np.ndarray, " item"], Int[np.ndarray, " label"]]:
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
-        item_names, rows = _in_order(shape[0], items, "items")
-        label_names, columns = _in_order(shape[1], labels, "labels")
+        item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
+        label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
         return cls(item_names, label_names, (), items is None, labels is None), rows, columns
 
 
-def _in_order(size: int, names: Sequence[object] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
+def as_names(names: Iterable[object] | None, what: str) -> tuple[str, ...] | None:
+    """Names as text, in their order; None where there are none.
+
+    Errors: `InputError` for a blank name, or for what is no list of names (a single text, a set).
+    """
+    if names is None:
+        return None
+    if isinstance(names, (str, bytes, Mapping, Set)):
+        raise InputError(f"{what} as a {type(names).__name__}", f"a list of {what}", f"Give {what}=[...] in order.")
+    listed = list(names)
+    written = tuple(map(name_text, listed))
+    for position, (name, text) in enumerate(zip(listed, written, strict=True)):
+        if name is None or name != name or not text.strip():
+            singular = what.rstrip("s")
+            raise InputError(
+                f"a blank name for {singular} {position}", f"a name for every {singular}", f"Name that {singular}."
+            )
+    return written
+
+
+def _in_order(size: int, names: tuple[str, ...] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
     if names is None:
         return tuple(map(str, range(size))), np.arange(size)
-    written = tuple(map(name_text, names))
-    check.length(size, len(written), what)
-    check.unique(written, what.rstrip("s"))
-    ordered = sort_names(written)
-    return ordered, positions(written, ordered)
+    check.length(size, len(names), what)
+    check.unique(names, what.rstrip("s"))
+    ordered = sort_names(names)
+    return ordered, positions(names, ordered)
 
 
 @dataclass(frozen=True)

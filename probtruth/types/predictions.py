@@ -1,6 +1,6 @@
 """Predictions: for each model and item, a distribution over the labels, kept as log-probabilities."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.types.index import Audit, Index
+from probtruth.types.index import Audit, Index, as_names
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
 
@@ -32,9 +32,9 @@ class Predictions:
     @classmethod
     def from_probs(
         cls,
-        probs: Mapping[str, object],
-        items: Sequence[object] | None = None,
-        labels: Sequence[object] | None = None,
+        probs: object,
+        items: Iterable[object] | None = None,
+        labels: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
         """Predictions from one array of probabilities (item, label) for each model.
@@ -56,15 +56,16 @@ class Predictions:
     @classmethod
     def from_log_probs(
         cls,
-        log_probs: Mapping[str, object],
-        items: Sequence[object] | None = None,
-        labels: Sequence[object] | None = None,
+        log_probs: object,
+        items: Iterable[object] | None = None,
+        labels: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
         """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
 
         def same(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-            check.simplex(np.exp(array), "exponentials of log-probabilities", where)
+            with np.errstate(over="ignore"):
+                check.simplex(np.exp(array), "exponentials of log-probabilities", where)
             return array
 
         return cls._build(log_probs, items, labels, index, "log-probabilities", same)
@@ -72,9 +73,9 @@ class Predictions:
     @classmethod
     def from_logits(
         cls,
-        logits: Mapping[str, object],
-        items: Sequence[object] | None = None,
-        labels: Sequence[object] | None = None,
+        logits: object,
+        items: Iterable[object] | None = None,
+        labels: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
         """Predictions from logits: any real numbers, of which the softmax over the labels is taken."""
@@ -91,12 +92,14 @@ class Predictions:
     @classmethod
     def from_labels(
         cls,
-        predicted: Mapping[str, object],
+        predicted: object,
         n_labels: int,
-        items: Sequence[object] | None = None,
+        items: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
         """Predictions of models that only name a label (an integer position), with probability 1."""
+        if not isinstance(predicted, Mapping):
+            raise _no_dict(predicted)
         one_hot = {
             name: check.one_hot(values, n_labels, f"labels of model {name!r}") for name, values in predicted.items()
         }
@@ -105,33 +108,45 @@ class Predictions:
     @classmethod
     def _build(
         cls,
-        tables: Mapping[str, object],
-        items: Sequence[object] | None,
-        labels: Sequence[object] | None,
+        tables: object,
+        items: Iterable[object] | None,
+        labels: Iterable[object] | None,
         index: Index | None,
         what: str,
         build: Build,
     ) -> "Predictions":
         if not isinstance(tables, Mapping) or not tables:
-            raise InputError(
-                f"{type(tables).__name__}", "a dict {model name: array}", "Wrap the array: {'my model': array}."
-            )
+            raise _no_dict(tables)
         models = tuple(map(name_text, tables))
         check.unique(models, "model")
-        arrays = [check.as_floats(table, "item label", f"{what} of model {name!r}") for name, table in tables.items()]
+        arrays = [
+            check.as_floats(table, "item label", f"{what} of model {check.quote(name)}")
+            for name, table in tables.items()
+        ]
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
                 raise InputError(
-                    f"model {name!r} with shape {array.shape}",
-                    f"{arrays[0].shape} as model {models[0]!r}",
+                    f"model {check.quote(name)} with shape {array.shape}",
+                    f"{arrays[0].shape} as model {check.quote(models[0])}",
                     "Give every model the same items and labels.",
                 )
+        names = as_names(items, "items")
         if index is not None:
-            items, labels = (items or index.items), (labels or index.labels)
-        made, rows, columns = Index.of_array(arrays[0].shape, items, labels)
-        logs = [build(array, _place(name, items)) for name, array in zip(models, arrays, strict=True)]
+            names = index.items if names is None else names
+            labels = index.labels if labels is None else labels
+        made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
+        logs = [build(array, _place(name, names)) for name, array in zip(models, arrays, strict=True)]
         return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)
 
 
-def _place(model: str, items: Sequence[object] | None) -> Callable[[int], str]:
-    return lambda row: f"model {model!r}, item {name_text(items[row]) if items is not None else str(row)!r}"
+def _no_dict(tables: object) -> InputError:
+    found = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
+    return InputError(found, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
+
+
+def _place(model: str, items: tuple[str, ...] | None) -> Callable[[int], str]:
+    def place(row: int) -> str:
+        item = str(row) if items is None else items[row]
+        return f"model {check.quote(model)}, item {check.quote(item)}"
+
+    return place

@@ -101,6 +101,14 @@ class Scores:
                 "Names are compared as text ('007' is not '7').",
                 source.name,
             )
+        clash = keep & np.isnan(mean).any(0)
+        if clash.any():
+            raise InputError(
+                "replicates of inf and of -inf",
+                "replicates that have a mean",
+                "Check the scores of that item.",
+                f"{source.name}, item {check.quote(ordered[int(clash.argmax())])}",
+            )
         missing = tuple(name for name, kept in zip(ordered, keep, strict=True) if not kept)
         audit = Audit(
             missing, (), tuple((name, int((count[row] == 0).sum()), 0) for row, name in enumerate(model_names))

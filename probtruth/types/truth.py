@@ -1,6 +1,6 @@
 """Truth: what is known about each item's label, as a distribution over the labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,8 +9,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.frames import name_text
-from probtruth.types.index import Index
+from probtruth.types.index import Index, as_names
 
 if TYPE_CHECKING:
     import polars
@@ -76,8 +75,8 @@ class Truth:
     def from_probs(
         cls,
         probs: object,
-        items: Sequence[object] | None = None,
-        labels: Sequence[object] | None = None,
+        items: Iterable[object] | None = None,
+        labels: Iterable[object] | None = None,
         estimand: str = "distribution",
     ) -> "Truth":
         """Soft labels that are given: one distribution (row) for each item. Their own uncertainty is not known.
@@ -85,12 +84,13 @@ class Truth:
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
         array = check.as_floats(probs, "item label", "soft labels")
-        check.simplex(array, "soft labels", lambda row: f"item {name_text(items[row]) if items is not None else row!r}")
+        names = as_names(items, "items")
+        index, rows, columns = Index.of_array(array.shape, names, labels)
+        check.simplex(array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}")
         check.one_of(estimand, ("distribution", "class"), "estimand")
-        index, rows, columns = Index.of_array(array.shape, items, labels)
         return cls(array[rows][:, columns], index, estimand, "given")
 
     @classmethod
-    def from_labels(cls, labels: object, n_labels: int, items: Sequence[object] | None = None) -> "Truth":
+    def from_labels(cls, labels: object, n_labels: int, items: Iterable[object] | None = None) -> "Truth":
         """Hard labels (integers from 0), taken as certain."""
         return cls.from_probs(check.one_hot(labels, n_labels, "labels"), items=items, estimand="class")

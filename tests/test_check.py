@@ -1,0 +1,90 @@
+"""Messages: bounded, on one line, with the place and the nearest option; checks of arrays."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import LONGEST_PART, InputError
+
+
+class TestPlaces:
+    @pytest.mark.parametrize(
+        ("source", "place"),
+        [
+            (Source(), "the table, row 3, column 'x'"),
+            (Source("f.parquet"), "f.parquet, row 3, column 'x'"),
+            (Source("f.csv", 2), "f.csv, line 4, column 'x'"),
+            (Source("f.csv", lines=np.array([2, 5, 9])), "f.csv, line 9, column 'x'"),
+        ],
+    )
+    def test_row_or_line(self, source: Source, place: str) -> None:
+        assert source.at(2, "x") == place
+
+    def test_parts(self) -> None:
+        assert Source("f").at() == "f"
+        assert Source("f").at(column="x") == "f, column 'x'"
+
+
+class TestWords:
+    def test_long_names_are_shortened(self) -> None:
+        assert check.quote("x" * 10**7) == f"'{'x' * 60}'... (10000000 characters)"
+        assert check.quote(7) == "'7'"
+        assert check.quote("a\nb") == r"'a\nb'"
+
+    def test_lists_are_shortened(self) -> None:
+        assert check.shortlist("abc") == "'a', 'b', 'c'"
+        assert check.shortlist(range(10)) == "'0', '1', '2', '3', '4', '5', '6', '7' and 2 more"
+
+    def test_the_nearest_option_or_all(self) -> None:
+        assert check.did_you_mean("vote_share", ["majority", "vote-share"]) == "Did you mean 'vote-share'?"
+        assert check.did_you_mean("x", ["majority", "vote-share"]) == "The options are: 'majority', 'vote-share'."
+        assert check.did_you_mean("x" * 10**7, ["y" * 10**7] * 3).startswith("The options are: 'yyy")
+
+
+class TestErrors:
+    def test_message(self) -> None:
+        error = InputError("x", "y", "z.", "f.csv, line 2")
+        assert str(error) == "f.csv, line 2: got x, expected y. Hint: z."
+        assert str(InputError("x", "y", "z.")) == "got x, expected y. Hint: z."
+
+    def test_one_line_of_bounded_length(self) -> None:
+        error = InputError("x" * 10**7, "a\nb\r", "z" * 10**7, "w" * 10**7)
+        assert len(str(error)) < 4 * (LONGEST_PART + 20)
+        assert r"a\nb\r" in str(error)
+
+    def test_it_comes_back_whole_from_other_processes(self) -> None:
+        error = pickle.loads(pickle.dumps(InputError("x", "y", "z.", "f.csv")))
+        assert (str(error), error.got, error.where) == ("f.csv: got x, expected y. Hint: z.", "x", "f.csv")
+
+
+class TestArrays:
+    def test_single_precision_stays_and_all_else_is_double(self) -> None:
+        for kind, expected in (
+            (np.float32, np.float32),
+            (np.float16, np.float64),
+            (int, np.float64),
+            (bool, np.float64),
+        ):
+            assert check.as_floats(np.zeros((1, 2), kind), "item label", "x").dtype == expected
+
+    @pytest.mark.parametrize("values", [[["a"]], [[1], [1, 2]], [[1j]], [[np.datetime64("2020")]], [[None, {}]]])
+    def test_what_is_no_number(self, values: object) -> None:
+        with pytest.raises(InputError, match="x that are not numbers"):
+            check.as_floats(values, "item label", "x")
+
+    def test_axes(self) -> None:
+        with pytest.raises(InputError, match=r"x with shape \(2,\), expected 2 axes \(item label\)"):
+            check.as_floats([1, 2], "item label", "x")
+
+    def test_the_tolerance_of_sums(self) -> None:
+        inside, outside = 0.9 * check.SUM_TOLERANCE, 1.1 * check.SUM_TOLERANCE
+        for sign in (1, -1):
+            check.simplex(np.array([[0.5, 0.5 + sign * inside]]), "x", str)
+            with pytest.raises(InputError, match=r"2: got x that sum to .*never renormalises"):
+                check.simplex(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), "x", str)
+
+    def test_ten_thousand_single_precision_labels_are_summed_in_double(self) -> None:
+        check.simplex(np.full((1, 10_000), 1e-4, np.float32), "x", str)

@@ -1,0 +1,115 @@
+"""Names along the axes: their order, and how two tables are put side by side."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probtruth.errors import InputError
+from probtruth.types import Audit, Index
+from probtruth.types.index import common_items, common_labels, positions, sort_names
+
+NAMES = st.lists(st.text(min_size=1).filter(lambda text: text.strip()) | st.integers().map(str), unique=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["10", "9", "-1", "0"], ("-1", "0", "9", "10")),
+        (["10", "9", "x"], ("10", "9", "x")),
+        (["10", "9", "007"], ("007", "10", "9")),
+        (["10", "9", "-0"], ("-0", "10", "9")),
+        (["10", "9.0"], ("10", "9.0")),
+        (["b", "B", "é", "a"], ("B", "a", "b", "é")),
+        (["9" * 5000, "10", "9"], ("10", "9", "9" * 5000)),
+        ([], ()),
+    ],
+)
+def test_integers_by_value_and_all_else_by_code_point(names: list[str], expected: tuple[str, ...]) -> None:
+    assert sort_names(names) == expected
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(names=NAMES, data=st.data())
+def test_the_order_of_names_given_does_not_matter(names: list[str], data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(names))
+    assert sort_names(names) == sort_names(shuffled)
+    index, rows, _ = Index.of_array((len(names), 0), shuffled, [])
+    assert tuple(shuffled[row] for row in rows) == index.items
+    assert [shuffled[place] for place in positions(shuffled, names)] == names
+
+
+class TestOfArray:
+    def test_arrays_without_names_keep_their_order(self) -> None:
+        index, rows, columns = Index.of_array((11, 2))
+        assert index.items == tuple(map(str, range(11)))
+        assert (index.positional_items, index.positional_labels) == (True, True)
+        assert rows.tolist() == list(range(11))
+        assert columns.tolist() == [0, 1]
+
+    def test_names_of_any_type(self) -> None:
+        index, rows, columns = Index.of_array((2, 2), np.array([10, 9]), [True, 2.5])
+        assert (index.items, index.labels) == (("9", "10"), ("2.5", "true"))
+        assert (index.positional_items, index.positional_labels) == (False, False)
+        assert (rows.tolist(), columns.tolist()) == ([1, 0], [1, 0])
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            (["a"], "got 2 items, expected 1"),
+            (["a", "a"], "item 'a' more than once"),
+            ([1, "1"], "item '1' more than once"),
+            (["a", None], "a blank name for item 1"),
+            (["a", float("nan")], "a blank name for item 1"),
+            ([" ", "a"], "a blank name for item 0"),
+            ("ab", "items as a str, expected a list of items"),
+            ({"a", "b"}, "items as a set, expected a list of items"),
+        ],
+    )
+    def test_errors(self, names: list[object], message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            Index.of_array((2, 1), names)
+
+
+class TestSideBySide:
+    AB = Index(("a", "b"), ("x", "y"))
+    POSITIONAL = Index(("0", "1"), ("0", "1"), (), True, True)
+
+    def test_common_items_in_the_order_of_the_reference(self) -> None:
+        assert common_items(self.AB, Index(("b", "c", "a"), ()), "m") == ("a", "b")
+        assert common_items(self.AB, self.AB, "m") == ("a", "b")
+
+    def test_positional_names_match_any_of_the_same_number(self) -> None:
+        assert common_items(self.AB, self.POSITIONAL, "m") == ("a", "b")
+        assert common_items(self.POSITIONAL, self.AB, "m") == ("a", "b")
+        assert common_labels(self.POSITIONAL, self.AB, "m") == ("x", "y")
+        assert common_labels(self.AB, self.POSITIONAL, "m") == ("x", "y")
+        with pytest.raises(InputError, match="1 items in m, expected 2"):
+            common_items(self.POSITIONAL, Index(("a",), ()), "m")
+        with pytest.raises(InputError, match="3 labels in m, expected 2"):
+            common_labels(self.POSITIONAL, Index((), ("a", "b", "c")), "m")
+
+    def test_no_item_in_common(self) -> None:
+        with pytest.raises(InputError, match=r"no item in common: 'a', 'b' against '007' in m.*'007' is not '7'"):
+            common_items(self.AB, Index(("007",), ()), "m")
+
+    def test_labels_of_the_reference_must_be_there(self) -> None:
+        assert common_labels(self.AB, Index((), ("w", "x", "y")), "m") == ("w", "x", "y")
+        with pytest.raises(
+            InputError, match=r"label 'yes' in the reference, but m has only 'x', 'yse'.*Did you mean 'yse'"
+        ):
+            common_labels(Index((), ("x", "yes")), Index((), ("x", "yse")), "m")
+        with pytest.raises(InputError, match=r"label 'y' in the reference.*The options are: 'x', 'q'"):
+            common_labels(self.AB, Index((), ("x", "q")), "m")
+
+
+class TestAudit:
+    def test_items_that_took_no_part(self) -> None:
+        assert Audit().dropped == 0
+        assert Audit(("a", "b"), ("b", "c")).dropped == 3
+
+    def test_sum(self) -> None:
+        one = Audit(("10", "9"), (), (("m", 2, 0), ("n", 0, 0)))
+        other = Audit(("9",), ("8",), (("m", 1, 1), ("o", 0, 3)))
+        assert one + other == Audit(("9", "10"), ("8",), (("m", 3, 1), ("n", 0, 0), ("o", 0, 3)))
+        assert one + Audit() == Audit(("9", "10"), (), one.by_model)

@@ -1,0 +1,92 @@
+"""Scores from any table: averaged within the item, aligned over models, lower is better."""
+
+import re
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probtruth.errors import InputError
+from probtruth.types import Scores
+
+FRAME = {
+    "item": ["x", "x", "y", "y", "z"],
+    "model": ["b", "a", "a", "b", "a"],
+    "score": [1.0, 2.0, 3.0, 4.0, 5.0],
+    "group": ["g2", "g2", "g1", "g1", "g0"],
+}
+
+
+def test_items_that_some_model_lacks_are_counted() -> None:
+    scores = Scores.from_frame(FRAME)
+    assert (scores.models, scores.items) == (("b", "a"), ("x", "y"))
+    assert scores.values.tolist() == [[1, 4], [2, 3]]
+    assert (scores.audit.missing, scores.audit.by_model) == (("z",), (("b", 1, 0), ("a", 0, 0)))
+    assert (scores.rule, scores.higher_is_better, scores.n_replicates) == ("score", False, 1)
+
+
+def test_higher_is_better_is_negated_on_the_way_in() -> None:
+    scores = Scores.from_frame(FRAME, higher_is_better=True)
+    assert scores.values.tolist() == [[-1, -4], [-2, -3]]
+    assert scores.higher_is_better
+
+
+def test_replicates_are_averaged_within_the_item() -> None:
+    table = {"item": [1, 1, 1, 2], "model": ["m"] * 4, "score": [1, 2, 6, 4], "seed": [0, 1, 2, 0]}
+    scores = Scores.from_frame(table, replicate="seed")
+    assert (scores.values.tolist(), scores.n_replicates) == ([[3, 4]], 3)
+
+
+def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
+    scores = Scores.from_frame(FRAME, group="group", cluster="item")
+    assert scores.groups is not None
+    assert scores.clusters is not None
+    assert (scores.groups.tolist(), scores.group_names) == ([1, 0], ("g1", "g2"))
+    assert (scores.clusters.tolist(), scores.cluster_names) == ([0, 1], ("x", "y"))
+
+
+def test_infinite_losses_stay_and_are_counted() -> None:
+    table = {"item": [1, 2], "model": ["m", "m"], "score": [np.inf, 0.5]}
+    scores = Scores.from_frame(table)
+    assert scores.values.tolist() == [[np.inf, 0.5]]
+    assert scores.n_infinite.tolist() == [1]
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(order=st.permutations(range(12)), seed=st.integers(0, 9))
+def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[int], seed: int) -> None:
+    values = np.random.default_rng(seed).normal(size=12)
+    frame = polars.DataFrame({"item": [str(i % 6) for i in range(12)], "model": list("mmmmmmnnnnnn"), "score": values})
+    one, other = Scores.from_frame(frame), Scores.from_frame(frame[order])
+    assert one.items == other.items
+    assert (one.values == other.values[[other.models.index(model) for model in one.models]]).all()
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ({name: [] for name in FRAME}, {}, "the table: got no rows"),
+        (FRAME, {"score": "loss"}, "no column 'loss'"),
+        (FRAME, {"group": "topic"}, "a column with the group names"),
+        ({**FRAME, "score": [1.0, 2.0, np.nan, 4.0, 5.0]}, {}, "row 3, column 'score': got NaN"),
+        ({**FRAME, "score": ["1", "2", "c", "4", "5"]}, {}, "row 3, column 'score': got 'c', expected a number"),
+        ({**FRAME, "score": [1, None, 3, 4, 5]}, {}, "row 2, column 'score': got a blank cell, expected a number"),
+        ({**FRAME, "item": ["x", "y", "y", "x", "z"]}, {}, "row 3: got item 'y', model 'a' twice (2 such rows)"),
+        (
+            {**FRAME, "group": ["g", "h", "g", "g", "g"]},
+            {"group": "group"},
+            "row 2, column 'group': got item 'x' in two",
+        ),
+        ({**FRAME, "item": list("vwxyz")}, {}, "no item in common"),
+        (
+            {"item": [1, 1], "model": ["m", "m"], "score": [np.inf, -np.inf], "k": [0, 1]},
+            {"replicate": "k"},
+            "the table, item '1': got replicates of inf and of -inf",
+        ),
+    ],
+)
+def test_errors(table: dict[str, list[object]], options: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Scores.from_frame(table, **options)  # type: ignore[arg-type]

@@ -1,0 +1,71 @@
+"""Truth that is given: soft or hard labels, checked once."""
+
+import re
+
+import numpy as np
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.types import Truth
+
+PROBS = [[0.25, 0.75], [1.0, 0.0]]
+
+
+def test_soft_labels() -> None:
+    truth = Truth.from_probs(PROBS, items=["b", "a"], labels=["y", "x"])
+    assert (truth.index.items, truth.index.labels) == (("a", "b"), ("x", "y"))
+    assert truth.probs.tolist() == [[0, 1], [0.75, 0.25]]
+    assert (truth.n_items, truth.estimand, truth.method) == (2, "distribution", "given")
+    assert truth.shares is None
+
+
+def test_hard_labels() -> None:
+    truth = Truth.from_labels([2, 0], n_labels=3, items=np.array([10, 9]))
+    assert truth.index.items == ("9", "10")
+    assert truth.probs.tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert truth.estimand == "class"
+
+
+def test_by_item() -> None:
+    """The entropy of .25 and .75 is log 4 - .75 log 3; of a certain label, 0."""
+    table = Truth.from_probs(PROBS).by_item()
+    assert table["item"].to_list() == ["0", "1"]
+    assert table["entropy"].to_list() == [pytest.approx(np.log(4) - 0.75 * np.log(3), rel=1e-15), 0]
+
+
+def test_given_labels_know_nothing_of_annotators() -> None:
+    with pytest.raises(InputError, match="which knows nothing of annotators"):
+        Truth.from_probs(PROBS).annotators()
+
+
+@pytest.mark.parametrize(
+    ("probs", "options", "message"),
+    [
+        ([[0.5, 0.6]], {}, "item 0: got soft labels that sum to 1.1"),
+        ([[0.5, 0.5], [0.5, 0.6]], {"items": ["a", "b"]}, "item 'b': got soft labels that sum to 1.1"),
+        ([[0.5, np.nan]], {}, "item 0: got soft labels nan for label '1'"),
+        ([[1.5, -0.5]], {}, "got soft labels -0.5"),
+        ([], {}, "soft labels with shape (0,)"),
+        (PROBS, {"estimand": "classes"}, "estimand 'classes', expected one of 'distribution', 'class'"),
+        (PROBS, {"items": ["a"]}, "2 items, expected 1"),
+        (PROBS, {"labels": ["a", "a"]}, "label 'a' more than once"),
+    ],
+)
+def test_errors(probs: object, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Truth.from_probs(probs, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, 3], "labels, item 1: got label 3, expected an integer from 0 to 2"),
+        ([0, -1], "got label -1"),
+        ([0.0], "of type float64"),
+        ([[0]], "of type int64 and shape (1, 1)"),
+        (["a"], "expected one integer for each item"),
+    ],
+)
+def test_errors_of_hard_labels(labels: object, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Truth.from_labels(labels, n_labels=3)
