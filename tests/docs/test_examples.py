@@ -1,0 +1,41 @@
+"""The scripts in `examples/` run in a process of its own, without a warning of its own making, and are short."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pages
+import pytest
+
+FOLDER = pages.REPOSITORY / "examples"
+SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if not path.stem.startswith("nelson"))
+"""The remade figures have tests of their own, which also check the numbers: `tests/scoring/test_nelson_examples.py`."""
+LONGEST = 120
+"""Lines of an example."""
+PATIENCE = 300
+"""Seconds that an example may take on a machine that is busy with other things; alone it takes less than 20."""
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_example_runs(script: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:__main__", str(script), "--out", str(out)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=PATIENCE,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert set(tmp_path.iterdir()) <= {out}, "an example writes into the folder of --out only"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_example_is_short_and_says_what_it_shows(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) < LONGEST
+    assert lines[0].startswith('"""')
