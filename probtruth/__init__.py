@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
     from probtruth.line import Result as Result
     from probtruth.line import evaluate as evaluate
+    from probtruth.report import plots as figures  # noqa: F401
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
@@ -95,7 +96,11 @@ _HOME = {
 }
 """Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
 
-_MODULES = {"coupled_gaussian": "scoring.coupled_gaussian", "rules": "scoring.rules"}
+_MODULES = {
+    "coupled_gaussian": "scoring.coupled_gaussian",
+    "figures": "report.plots",
+    "rules": "scoring.rules",
+}
 """Public modules."""
 
 __all__ = ["__version__", *sorted([*_HOME, *_MODULES])]  # pyright: ignore[reportUnsupportedDunderAll]

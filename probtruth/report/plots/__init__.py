@@ -1,0 +1,12 @@
+"""Figures of scoring: take data and `ax=`, return the axes (matplotlib's object interface, no global state).
+
+New axes belong to a figure of their own, `ax.figure`, which `savefig` writes. Colours are told apart by all readers and
+stand out on white and on black; each curve is named where it runs.
+"""
+
+from probtruth.report.plots.curves import plot_curves as plot_curves
+from probtruth.report.plots.nelson import plot_divergence as plot_divergence
+from probtruth.report.plots.nelson import plot_nelson as plot_nelson
+from probtruth.report.plots.nelson import plot_spectrum as plot_spectrum
+from probtruth.report.plots.rules import plot_rule as plot_rule
+from probtruth.report.plots.rules import plot_rules as plot_rules

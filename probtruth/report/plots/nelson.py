@@ -1,0 +1,175 @@
+"""Figures of Nelson's assessment: model against source probability, their ratio, and the spectrum of means."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.report.figures import INK
+from probtruth.report.plots.style import COLOURS, DASHES, few, panel, short, spread, square, text
+from probtruth.scoring.risk import MARKS, RiskProfile
+
+BUBBLE = 260
+"""Area in square points of the largest bubble; the others are in proportion to their true events."""
+SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}
+
+
+def plot_nelson(risk: object, model: object = None, ax: Axes | None = None) -> Axes:
+    """Model probability against source probability: bubbles of the bins, the three marks, the identity line.
+
+    Arguments: `risk` is what `risk_profile` returned; `model` is a name, needed where there are several; `ax` are the
+    axes to draw on.
+
+    Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
+    through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
+    it is over-confident, less where it is under-confident. With two labels each has its colour and its own small marks.
+
+    Errors: `InputError` for an unknown model.
+
+    Source: Nelson (2017), doi:10.3390/e19060286, Figures 3, 5 and 6.
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
+    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> pt.figures.plot_nelson(risk).get_xlabel()
+    'source probability'
+    """
+    risk = _profile(risk)
+    place = _model(risk, model)
+    ax = square(ax, "source probability", "model probability")
+    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
+    bins = [row for row in risk.bins if row["model"] == risk.models[place] and _number(row["n_true"]) > 0]
+    largest = max((_number(row["n_true"]) for row in bins), default=1.0)
+    two = len(risk.labels) <= 2
+    for order, label in enumerate(risk.labels):
+        mine = [row for row in bins if row["label"] == label]
+        if not mine:
+            continue
+        colour = COLOURS[order if two else 0]
+        size = [BUBBLE * _number(row["n_true"]) / largest for row in mine]
+        x, y = ([_number(row[key]) for row in mine] for key in ("source", "reported"))
+        ax.scatter(x, y, s=size, color=colour, alpha=0.3 if two else 0.2, linewidths=0)
+        if two:
+            _marks(ax, risk.source_by_label[place, order], risk.model_by_label[place, order], risk, colour, 5)
+            text(ax, 0.03, 0.965 - 0.06 * order, f"label {label}", colour)
+    source, reported = risk.source[place], risk.model[place]
+    marks = _marks(ax, source, reported, risk, INK, 8)
+    for row, (name, (_, mean)) in enumerate(marks.items()):
+        text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {short(mean, 2)}", INK, "right")
+    words = "not known" if not np.isfinite(risk.angle[place]) else f"{risk.angle[place]:.0f}°"
+    text(ax, 0.97, 0.04, f"angle {words}", INK, "right")
+    return ax
+
+
+def plot_divergence(risk: object, model: object = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
+    """The divergence probability: the model's mark projected from the origin to a source probability of 1.
+
+    Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
+
+    Arguments: `risk` and `model` as in `plot_nelson`; `power` is one of the profile's, 0 for the accuracy; `ax`
+    are the axes to draw on.
+
+    Returns: the axes.
+
+    Errors: `InputError` for an unknown model, or a power that is not in the profile.
+
+    Source: Nelson (2017), doi:10.3390/e19060286, Figure 7.
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
+    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
+    ['P_model .474', 'P_source .707', 'P_div .670']
+    """
+    risk = _profile(risk)
+    place = _model(risk, model)
+    risk.at(power)
+    at = risk.powers.index(power)
+    source, reported, ratio = (float(table[place, at]) for table in (risk.source, risk.model, risk.divergence))
+    ax = square(ax, "source probability", "model probability", right=90)
+    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
+    ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
+    for x, y in (([0, source], [reported, reported]), ([source, source], [0, reported])):
+        ax.plot(x, y, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+    ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
+    ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
+    ax.set_ylim(0, max(1.0, 1.05 * ratio))
+    text(ax, 0, reported, f"P_model {short(reported)}", COLOURS[0], shift=(8, 9))
+    text(ax, source, 0, f"P_source {short(source)}", INK, shift=(8, 12))
+    text(ax, 1, ratio, f"P_div {short(ratio)}", COLOURS[1], shift=(10, 0))
+    return ax
+
+
+def plot_spectrum(risk: object, models: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
+    """Generalised means over all powers of the profile: each model solid, its source dashed.
+
+    Arguments: `risk` is what `risk_profile` returned; `models` are the names to show, all unless given, four at most;
+    `ax` are the axes to draw on.
+
+    Returns: the axes. More is better, but only power 0 is a proper criterion; a model above its source to the right and
+    below it to the left of 0 is over-confident.
+
+    Errors: `InputError` for an unknown model or too many.
+
+    Source: Nelson (2017), doi:10.3390/e19060286, Equation 13.
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
+    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> pt.figures.plot_spectrum(risk).get_ylabel()
+    'probability'
+    """
+    risk = _profile(risk)
+    names = list(risk.models) if models is None else [check.one_of(name, risk.models, "model") for name in models]
+    few(names, "models")
+    powers = np.array(risk.powers)
+    shown = np.isfinite(powers)
+    widest = max(len(name) for name in names)
+    ax = panel(ax, "power of the mean", "probability", right=24 + 7.2 * max(widest, 6))
+    for name, power in MARKS.items():
+        ax.axvline(power, color=INK, linewidth=1, linestyle=DASHES, alpha=0.8)
+        side = {"robustness": "right", "accuracy": "center", "decisiveness": "left"}[name]
+        text(ax, power, 1.0, name, INK, side, "bottom", ({"right": -2, "center": 0, "left": -6}[side], 2), size=10)
+    ends = []
+    for name, colour in zip(names, COLOURS, strict=False):
+        place = risk.models.index(name)
+        ax.plot(powers[shown], risk.source[place][shown], color=colour, linewidth=1.3, linestyle=DASHES)
+        ax.plot(powers[shown], risk.model[place][shown], color=colour, linewidth=2)
+        ends.append((name, colour, float(risk.model[place][shown][-1])))
+    for (name, colour, _), height in zip(ends, spread([end[2] for end in ends], 0.065), strict=True):
+        text(ax, float(powers[shown][-1]), float(height), name, colour, shift=(6, 0))
+    text(ax, float(powers[shown][-1]), 0.09, "solid: model\ndashed: source", INK, "right", shift=(-8, 0), size=11)
+    ax.set_xlim(float(powers[shown][0]), float(powers[shown][-1]))
+    ax.set_ylim(0, 1)
+    return ax
+
+
+def _profile(risk: object) -> RiskProfile:
+    if not isinstance(risk, RiskProfile):
+        raise InputError(f"risk of type {type(risk).__name__}", "a RiskProfile", "Make it with risk_profile(...).")
+    return risk
+
+
+def _model(risk: RiskProfile, model: object) -> int:
+    """The place of the model; it may be left out where there is one."""
+    if model is None and len(risk.models) == 1:
+        return 0
+    return risk.models.index(check.one_of(model, risk.models, "model"))
+
+
+def _marks(
+    ax: Axes, source: np.ndarray, reported: np.ndarray, risk: RiskProfile, colour: str, size: int
+) -> dict[str, tuple[float, float]]:
+    """The three marks joined by a line."""
+    marks = {name: risk.powers.index(power) for name, power in MARKS.items()}
+    points = {name: (float(source[at]), float(reported[at])) for name, at in marks.items()}
+    ax.plot(*zip(*points.values(), strict=True), color=colour, linewidth=1.6, zorder=3)
+    for name, (x, y) in points.items():
+        ax.plot(x, y, SHAPES[name][0], color=colour, markersize=size, zorder=4, clip_on=False)
+    return points
+
+
+def _number(value: object) -> float:
+    return float(value)  # type: ignore[arg-type]
