@@ -1,7 +1,7 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,20 +9,23 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison import datatree
-from probtruth.comparison.companions import companions
+from probtruth.comparison.companions import TESTS, Companion, companions, holm
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
 from probtruth.comparison.design import Design
+from probtruth.comparison.joint import rake
 from probtruth.comparison.labels import label_variance
 from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
 from probtruth.comparison.sufficient import Location, all_pairs, contrasts
-from probtruth.comparison.warn import warnings_of
+from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison, Scores
 
 if TYPE_CHECKING:
     import xarray
+
+Names = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,9 @@ class Posterior:
 def _decisions(post: Posterior) -> Decisions | None:
     if post.sampled is None or post.pairs is None:
         return None
-    decided = decide(post.sampled.sites["contrast"])
-    if len(post.order) == 2:  # the margin itself, without Monte Carlo error
+    contrast = post.sampled.sites["contrast"]
+    decided = decide(contrast, rake(contrast, post.margins))
+    if len(post.order) == 2:  # the margin itself, to the last digit
         best = np.array([post.margins[0].below(0.0), post.margins[0].above(0.0)])
         rank = np.stack([best, best[::-1]], axis=1)
         decided = Decisions(best, rank, rank @ np.array([1.0, 2.0]), decided.expected_regret)
@@ -62,9 +66,7 @@ def assemble(
     ranks = rank_rows(scores, post.order, own, decisions, item_weights)
     pairs = pair_rows(scores, post.order, post.margins, rope, item_weights)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
-    by_name = {model: scores.values[row] for row, model in enumerate(scores.models)}
-    known = _named_margins(scores, post)
-    tests = companions([_difference(by_name[a], by_name[b]) for a, b in names], [known.get(pair) for pair in names])
+    tests = _companion_rows(scores, plan, post, names)
     runs = [run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None]
     diagnostics = {
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
@@ -73,14 +75,14 @@ def assemble(
         "engines_agree": _worst(all, [run.engines_agree for run in runs]),
     }
     uncertainty = _uncertainty(scores, post, ranks, item_weights)
-    warnings = warnings_of(scores, plan, diagnostics, pairs)
+    warnings = (*warnings_of(scores, plan, diagnostics, pairs), *disagreements(pairs, tests))
     if strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
     return Comparison(
         models=scores.models,
         pairs=pairs,
         ranks=ranks,
-        companions=[{"a": a, "b": b, **row} for (a, b), row in zip(names, tests, strict=True)],
+        companions=tests,
         estimand=_estimand(scores, plan),
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
@@ -92,7 +94,7 @@ def assemble(
         settings={
             "engine": engine,
             "draws": draws,
-            "margin": "t",
+            "margin": "outer skew-t",
             "population": "new-items",
             "groups": len(plan.group_items) if plan.grouped else None,
             "clusters": None if plan.clusters is None else len(np.unique(plan.clusters)),
@@ -105,17 +107,26 @@ def assemble(
     )
 
 
-def _difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return np.asarray(a - b)
-
-
-def _named_margins(scores: Scores, post: Posterior) -> dict[tuple[str, str], Margin]:
+def _by_name[T: (Margin, Companion)](scores: Scores, order: np.ndarray, of_pairs: Sequence[T]) -> dict[Names, T]:
+    """What belongs to each pair, under its names, the first by name minus the second."""
     named = {}
-    for (a, b), margin in zip(all_pairs(len(post.order)), post.margins, strict=True):
-        first, second = scores.models[post.order[a]], scores.models[post.order[b]]
-        named[min(first, second), max(first, second)] = margin if first < second else margin.flipped()
+    for (a, b), value in zip(all_pairs(len(order)), of_pairs, strict=True):
+        first, second = scores.models[order[a]], scores.models[order[b]]
+        named[min(first, second), max(first, second)] = value if first < second else value.flipped()
     return named
+
+
+def _companion_rows(scores: Scores, plan: Design, post: Posterior, names: Sequence[Names]) -> list[dict[str, object]]:
+    tests = (
+        [] if post.pairs is None else companions(scores.values[post.order], plan.structure(), plan.weights, post.pairs)
+    )
+    known = _by_name(scores, post.order, tests)
+    rows: list[dict[str, object]] = [{"a": a, "b": b, **asdict(known.get((a, b), Companion()))} for a, b in names]
+    for test in TESTS:
+        found = [getattr(known.get(pair, Companion()), test) for pair in names]
+        for row, adjusted in zip(rows, holm(found), strict=True):
+            row[f"{test}_holm"] = adjusted
+    return rows
 
 
 def _item_weights(plan: Design, n_items: int) -> Float[np.ndarray, " item"]:
@@ -140,7 +151,7 @@ def _uncertainty(
         return unknown
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
-    total = _named_margins(scores, post)[min(a, b), max(a, b)].scale ** 2
+    total = _by_name(scores, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
     if scores.label_values is None:
         return {"items": 1.0, "labels": None}
     labels = label_variance(scores, scores.models.index(a), scores.models.index(b), item_weights)

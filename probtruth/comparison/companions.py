@@ -1,43 +1,99 @@
-"""Model-free tests that stand beside the posterior: paired t and Wilcoxon signed-rank, Holm-adjusted over pairs."""
+"""Model-free tests that stand beside the posterior, Holm-adjusted over the pairs."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.stats import t
 
-from probtruth.comparison.margins import Margin
+from probtruth.comparison.resampling import bootstrap_p_below, sign_flip_p
+from probtruth.comparison.signed_rank import MOST, signed_rank_p
+from probtruth.comparison.sufficient import Location, Structure, all_pairs
+
+HELD = 1 << 22
+"""Numbers held at once."""
+TESTS = ("t_p", "wilcoxon_p", "sign_flip_p")
+
+
+@dataclass(frozen=True)
+class Companion:
+    """The tests of one pair, a minus b; None where a test does not exist.
+
+    `t_p`, `sign_flip_p` and `bootstrap_p_a_better` are about the mean, with the clusters and groups of the comparison;
+    `wilcoxon_p` is about the pseudo-median of the items.
+    """
+
+    t: float | None = None
+    df: float | None = None
+    t_p: float | None = None
+    wilcoxon_p: float | None = None
+    sign_flip_p: float | None = None
+    bootstrap_p_a_better: float | None = None
+
+    def flipped(self) -> "Companion":
+        """The tests of b minus a."""
+        p = self.bootstrap_p_a_better
+        return Companion(
+            None if self.t is None else -self.t,
+            self.df,
+            self.t_p,
+            self.wilcoxon_p,
+            self.sign_flip_p,
+            None if p is None else 1 - p,
+        )
 
 
 def companions(
-    differences: Sequence[Float[np.ndarray, " item"]], margins: Sequence[Margin | None]
-) -> list[dict[str, float | None]]:
-    """One row for each pair: t statistic and two-sided p of the mean difference, and Wilcoxon's p of its pseudo-median.
+    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], place: Location
+) -> list[Companion]:
+    """The tests of every pair (a < b) of models with finite scores.
 
-    The t statistic uses the comparison's own standard error and degrees of freedom (clusters and groups heeded); the
-    signed-rank test drops zero differences and knows nothing of clusters. None where a test does not exist.
-
-    Source: Student 1908, doi:10.1093/biomet/6.1.1; Wilcoxon 1945, doi:10.2307/3001968; Holm 1979.
+    Source: Student 1908, doi:10.1093/biomet/6.1.1; for the others see `signed_rank` and `resampling`.
     """
-    from scipy.stats import t, wilcoxon
+    pairs = np.array(all_pairs(len(values)), np.int64).reshape(-1, 2)
+    step = max(1, HELD // values.shape[1])
+    made: list[Companion] = []
+    for start in range(0, len(pairs), step):
+        rows = slice(start, start + step)
+        first, second = pairs[rows].T
+        differences = values[first] - values[second]
+        units, residuals = _units(differences, within, weights)
+        constant = place.plain_variance[rows] == 0
+        residuals = np.where(constant[:, None], 0.0, residuals)
+        flips = sign_flip_p(units)
+        below = bootstrap_p_below(residuals, place.mean[rows])
+        ranked = differences.shape[1] <= MOST
+        for row, difference in enumerate(differences):
+            ranks = signed_rank_p(difference) if ranked else None
+            statistic, df, p = _student(place, start + row)
+            made.append(Companion(statistic, df, p, ranks, flips[row], below[row]))
+    return made
 
-    rows: list[dict[str, float | None]] = []
-    for difference, margin in zip(differences, margins, strict=True):
-        row: dict[str, float | None] = {"t": None, "df": None, "t_p": None, "wilcoxon_p": None}
-        if margin is not None and margin.scale > 0:
-            statistic = margin.centre / margin.scale
-            row |= {"t": statistic, "df": margin.df, "t_p": float(2 * t.sf(abs(statistic), margin.df))}
-        if margin is not None and np.count_nonzero(difference) > 0:
-            row["wilcoxon_p"] = float(wilcoxon(np.sort(difference)).pvalue)
-        rows.append(row)
-    for test in ("t_p", "wilcoxon_p"):
-        for row, adjusted in zip(rows, holm([row[test] for row in rows]), strict=True):
-            row[f"{test}_holm"] = adjusted
-    return rows
+
+def _student(place: Location, row: int) -> tuple[float | None, float | None, float | None]:
+    if place.plain_variance[row] == 0:
+        return None, None, None
+    statistic = float(place.mean[row] / math.sqrt(place.plain_variance[row]))
+    return statistic, float(place.df[row]), float(2 * t.sf(abs(statistic), place.df[row]))
+
+
+def _units(
+    differences: Float[np.ndarray, "pair item"], within: Structure, weights: Float[np.ndarray, " group"]
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each unit adds to the mean difference, and how far that is from what its group's mean gives it."""
+    of_item = within.of_item()
+    own = differences * (weights / within.n_items)[of_item]
+    mean = within.group_totals(within.unit_totals(own)) / within.n_items
+    return within.unit_totals(own), within.unit_totals(own - mean[:, of_item])
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment over the p-values that exist (family-wise error, any dependence)."""
+    """Holm's step-down adjustment over the p-values that exist (family-wise error, any dependence).
+
+    Source: Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6.
+    """
     known = sorted((p, place) for place, p in enumerate(p_values) if p is not None and not math.isnan(p))
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0

@@ -1,13 +1,14 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.design import Design, design
+from probtruth.comparison.margins import margins
 from probtruth.comparison.ordering import model_order
 from probtruth.comparison.posterior import sample_location, sample_population
 from probtruth.comparison.sufficient import Location, Moments, combine, moments
@@ -49,22 +50,29 @@ def compare(
 
     Errors: `InputError` for fewer than two models, NaN scores or unusable options; `PosteriorError` where a single item
     (or cluster) leaves the spread unknown.
+
+    >>> import probtruth as pt
+    >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
+    >>> pair = pt.compare(pt.Scores.from_frame(losses), engine="exact").pairwise().row(0, named=True)
+    >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
+    (-0.3, True)
     """
     _check(scores)
     engine = check.one_of(engine, ENGINES, "engine")
     rope, draws, seed = _rope(rope), _whole(draws, "draws", 1), _whole(seed, "seed", 0)
     plan = design(scores, groups, clusters, weights)
     whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
-    order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], *plan.blocks)]
+    structure = plan.structure()
+    order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], structure)]
     report = on_progress or (lambda done, total: None)
 
-    parts = _moments(scores, order, plan)
-    pairs, levels = _locations(parts, plan) if len(order) else (None, None)
+    parts = moments(scores.values[order], structure, _reach(scores)) if len(order) else None
+    pairs, levels = _locations(parts, plan) if parts is not None else (None, None)
     sampled, population = None, None
-    if pairs is not None and len(order) > 1:
+    if pairs is not None and parts is not None and len(order) > 1:
         stages = 2 if plan.grouped else 1
         sampled = sample_location(
-            pairs, len(order), engine, draws, seed, lambda done, total: report(done, stages * total)
+            pairs, margins(pairs), len(order), engine, draws, seed, lambda done, total: report(done, stages * total)
         )
         if plan.grouped:
             population = sample_population(
@@ -106,25 +114,22 @@ def _whole(given: object, what: str, least: int) -> int:
     return int(given)
 
 
-def _moments(scores: Scores, order: np.ndarray, plan: Design) -> list[Moments]:
-    values = scores.values[order]
-    parts = [
-        moments(values[:, items], None if plan.clusters is None else plan.clusters[items]) for items in plan.group_items
-    ]
-    if sum(part.df for part in parts) == 0:
+def _reach(scores: Scores) -> float:
+    """The largest difference that two scores of an item can have; 0 where that is not known or infinite."""
+    if scores.range is not None:
+        low, high = scores.range
+        return high - low if math.isfinite(high - low) else 0.0
+    sizes = np.abs(scores.values)
+    return float(((sizes == 0) | (sizes == 1)).all())
+
+
+def _locations(parts: Moments, plan: Design) -> tuple[Location, Location]:
+    """The pairs' mean differences and the models' own mean scores, under the estimand."""
+    if not parts.df.any():
         unit = "item" if plan.clusters is None else "cluster"
-        where = f"in each of the {len(parts)} groups" if len(parts) > 1 else "in all"
+        where = f"in each of the {len(parts.df)} groups" if plan.grouped else "in all"
         raise PosteriorError(
             f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )
-    return parts
-
-
-def _locations(parts: Sequence[Moments], plan: Design) -> tuple[Location, Location]:
-    """The pairs' mean differences and the models' own mean scores, under the estimand."""
-    df, sizes = [part.df for part in parts], [part.n_items for part in parts]
-    return (
-        combine([part.pairs for part in parts], df, sizes, plan.weights),
-        combine([part.levels for part in parts], df, sizes, plan.weights),
-    )
+    return combine(parts, parts.pairs, plan.weights), combine(parts, parts.levels, plan.weights)

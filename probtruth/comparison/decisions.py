@@ -18,9 +18,10 @@ class Decisions:
     expected_regret: Float[np.ndarray, " model"]
 
 
-def decide(contrast: Float[np.ndarray, "chain draw model"]) -> Decisions:
-    """Models that tie in a draw share the ranks that they occupy in it equally."""
+def decide(contrast: Float[np.ndarray, "*batch model"], weights: Float[np.ndarray, " draw"] | None = None) -> Decisions:
+    """From draws, weighted or not; models that tie in a draw share the ranks that they occupy in it equally."""
     draws = contrast.reshape(-1, contrast.shape[-1])
+    share = np.full(len(draws), 1 / len(draws)) if weights is None else weights
     n_models = draws.shape[1]
     below = np.zeros(draws.shape, np.int64)
     tied = np.zeros(draws.shape, np.int64)
@@ -31,10 +32,10 @@ def decide(contrast: Float[np.ndarray, "chain draw model"]) -> Decisions:
     probability = np.empty((n_models, n_models))
     for model in range(n_models):
         first, size = below[:, [model]], tied[:, [model]]
-        probability[model] = (((rank >= first) & (rank < first + size)) / size).mean(0)
-    return Decisions(
-        probability[:, 0], probability, probability @ (rank + 1.0), (draws - draws.min(1, keepdims=True)).mean(0)
-    )
+        chance = share @ (((rank >= first) & (rank < first + size)) / size)
+        probability[model] = chance / chance.sum()  # shares add up to 1 but for rounding
+    regret = share @ (draws - draws.min(1, keepdims=True))
+    return Decisions(probability[:, 0], probability, probability @ (rank + 1.0), regret)
 
 
 def symmetric(decisions: Decisions, classes: Int[np.ndarray, " model"]) -> Decisions:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check
+from probtruth.comparison.sufficient import Structure
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.types import Scores
@@ -31,10 +32,12 @@ class Design:
         """Whether there are at least two groups."""
         return len(self.group_items) > 1
 
-    @property
-    def blocks(self) -> tuple[tuple[Int[np.ndarray, " _"], ...], Int[np.ndarray, " item"] | None]:
-        """The items of each group, and each item's cluster."""
-        return self.group_items, self.clusters
+    def structure(self) -> Structure:
+        """The same, as the sufficient statistics need it."""
+        groups = np.empty(sum(map(len, self.group_items)), np.int64)
+        for code, items in enumerate(self.group_items):
+            groups[items] = code
+        return Structure.of(groups, self.clusters)
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
@@ -53,7 +56,7 @@ def design(scores: Scores, groups: object, clusters: object, weights: object) ->
         return Design(("all",), (everything,), np.ones(1), given_clusters, notes)
     if given_clusters is not None:
         _nested(given_clusters, codes)
-    members = tuple(everything[codes == code] for code in range(len(names)))
+    members = tuple(np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]))
     return Design(names, members, _weights(weights, names, members), given_clusters, notes)
 
 

@@ -9,13 +9,15 @@ from scipy.special import ndtr, stdtr
 
 from probtruth.comparison import exact, programs
 from probtruth.comparison.collapse import collapse
+from probtruth.comparison.joint import with_margins
+from probtruth.comparison.margins import Margin
 from probtruth.comparison.sufficient import (
     Location,
     Moments,
     all_pairs,
     contrast_covariance,
     contrasts,
-    within,
+    pool,
 )
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence, mean_with_error
@@ -59,14 +61,25 @@ def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "m
     return root
 
 
-def sample_location(place: Location, n_models: int, engine: str, draws: int, seed: int, progress: Progress) -> Sampled:
-    """Draws of the models' mean contrasts under the default estimand."""
+def sample_location(
+    place: Location,
+    margins: Sequence[Margin],
+    n_models: int,
+    engine: str,
+    draws: int,
+    seed: int,
+    progress: Progress,
+) -> Sampled:
+    """Draws of the models' mean contrasts under the default estimand; `contrast` has the margins of the pairs.
+
+    `program_contrast` are the draws as the program has them, multivariate t.
+    """
     alone = collapse(place.variance == 0, place.mean, n_models)
     if len(alone.kept) == 1:
         shape = (CHAINS, draws, 1)
         return Sampled({"contrast": alone.expand(np.zeros(shape))}, {})
     rows, size, df = alone.pair_rows(), len(alone.kept), place.total_df
-    mean = contrasts(place.mean[rows], size)
+    mean = contrasts(place.centre[rows], size)
     root = factor(contrast_covariance(place.variance[rows], size))
     if engine == "exact":
         sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
@@ -74,7 +87,10 @@ def sample_location(place: Location, n_models: int, engine: str, draws: int, see
         data = {"mean": mean, "root": root, "df": np.asarray(df)}
         sampled = _from_nuts(programs.location, data, draws, seed, progress)
         sampled = replace(sampled, engines_agree=_location_agrees(sampled.sites, mean, root, df))
-    return replace(sampled, sites={**sampled.sites, "contrast": alone.expand(sampled.sites["contrast"])})
+    drawn = sampled.sites["contrast"]
+    moved = with_margins(drawn, mean, root, df, [margins[row] for row in rows])
+    sites = {**sampled.sites, "program_contrast": alone.expand(drawn), "contrast": alone.expand(moved)}
+    return replace(sampled, sites=sites)
 
 
 def _location_agrees(
@@ -118,13 +134,13 @@ class Population:
 
 
 def sample_population(
-    groups: Sequence[Moments], n_models: int, engine: str, draws: int, seed: int, progress: Progress
+    parts: Moments, n_models: int, engine: str, draws: int, seed: int, progress: Progress
 ) -> Population | None:
     """The population of groups under partial pooling; None where no variance within groups can be estimated."""
-    pooled, df = within(groups)
+    pooled, df = pool(parts, parts.pairs)
     if df == 0 or not pooled.any():
         return None
-    differences = np.stack([group.pairs.mean for group in groups])
+    differences = parts.pairs.mean.T
     alone = collapse((pooled == 0) & (np.ptp(differences, axis=0) == 0), differences[0], n_models)
     rows, size = alone.pair_rows(), len(alone.kept)
     values, vectors = np.linalg.eigh(contrast_covariance(pooled[rows], size))
@@ -133,7 +149,7 @@ def sample_population(
     varies = (values > ROUNDING * largest) | (np.ptp(means @ vectors, axis=0) > ROUNDING * np.sqrt(largest))
     basis, values = vectors[:, varies], np.maximum(values[varies], 0.0)
     unit = float(np.sqrt(values.sum() / (size - 1)))
-    mean, variance = means @ basis / unit, values / unit**2 / np.array([group.n_items for group in groups])[:, None]
+    mean, variance = means @ basis / unit, values / unit**2 / parts.n_items[:, None]
     quadrature = exact.hierarchy(mean, variance)
     offset = alone.expand((means - means @ basis @ basis.T).mean(0))
     basis = basis[alone.home] - basis[alone.home].mean(0)

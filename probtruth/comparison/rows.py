@@ -37,7 +37,7 @@ def pair_rows(
             margin = known[a, b]
             low, high = margin.interval()
             values: Row = {
-                "difference": margin.centre,
+                "difference": margin.mean,
                 "low": low,
                 "high": high,
                 "p_a_better": margin.below(0.0),

@@ -5,13 +5,13 @@ have a variance of exactly 0. Sums do not depend on the order of the items.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 
-from probtruth.comparison.sums import exact_mean, exact_sum, exact_totals
+from probtruth.comparison.sums import exact_sum, exact_totals
 
 BLOCK = 1 << 20
 """Numbers held at once while the pairs' differences are summed up."""
@@ -19,31 +19,81 @@ ROUNDING = 8 * np.finfo(np.float64).eps
 """Differences that spread by less than this, relative to the scores, are one constant difference."""
 
 
+TIES, RARE, ALIKE = 0.2, 30, 0.5
+"""Above this share of ties, below so many units that differ, all of at least this share of the largest in size."""
+
+
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Sample means with their estimated variance and third central moment (NaN and 0 where they cannot be known)."""
+    """Means of each group with their estimated variance (NaN where a group has one unit) and third central moment.
 
-    mean: Float[np.ndarray, " row"]
-    variance: Float[np.ndarray, " row"]
-    third: Float[np.ndarray, " row"]
+    Where pseudo-items stand for differences that are too rare to be seen, `centre`, `variance` and `third` include
+    them; `mean` and `plain_variance` never do.
+    """
+
+    mean: Float[np.ndarray, "row group"]
+    plain_variance: Float[np.ndarray, "row group"]
+    centre: Float[np.ndarray, "row group"]
+    variance: Float[np.ndarray, "row group"]
+    third: Float[np.ndarray, "row group"]
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """One group: the means of every pair's difference (a < b, a minus b) and of every model's own score.
+    """The means of every pair's difference (a < b, a minus b) and of every model's own score, in every group.
 
-    `n_units` are the independent ones (clusters or items); `df` is n_units - 1; where it is 0 the variances are NaN.
+    `n_units` are the independent ones (clusters or items); `df` is n_units - 1.
     """
 
-    n_items: int
-    n_units: int
+    n_items: Int[np.ndarray, " group"]
+    n_units: Int[np.ndarray, " group"]
     pairs: Means
     levels: Means
 
     @property
-    def df(self) -> int:
+    def df(self) -> Int[np.ndarray, " group"]:
         """Degrees of freedom of the variances."""
         return self.n_units - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """Which items and which units belong together: each item's unit (None: it is one itself), each unit's group."""
+
+    n_items: Int[np.ndarray, " group"]
+    unit: Int[np.ndarray, " item"] | None
+    group: Int[np.ndarray, " unit"]
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.n_items)
+
+    @property
+    def n_units(self) -> Int[np.ndarray, " group"]:
+        """Units of each group."""
+        return np.bincount(self.group, minlength=self.n_groups)
+
+    def of_item(self) -> Int[np.ndarray, " item"]:
+        """Each item's group."""
+        return self.group if self.unit is None else self.group[self.unit]
+
+    def unit_totals(self, rows: Float[np.ndarray, "row item"]) -> Float[np.ndarray, "row unit"]:
+        """The total of each unit."""
+        return rows if self.unit is None else exact_totals(rows, self.unit, len(self.group))
+
+    def group_totals(self, rows: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, "row group"]:
+        """The total of each group."""
+        return exact_sum(rows)[:, None] if self.n_groups == 1 else exact_totals(rows, self.group, self.n_groups)
+
+    @classmethod
+    def of(cls, groups: Int[np.ndarray, " item"], clusters: Int[np.ndarray, " item"] | None) -> "Structure":
+        """From each item's group and cluster; a cluster's items lie in one group."""
+        n_items = np.bincount(groups)
+        if clusters is None:
+            return cls(n_items, None, groups)
+        _, first, unit = np.unique(clusters, return_index=True, return_inverse=True)
+        return cls(n_items, unit, groups[first])
 
 
 def all_pairs(n_models: int) -> list[tuple[int, int]]:
@@ -51,53 +101,115 @@ def all_pairs(n_models: int) -> list[tuple[int, int]]:
     return list(combinations(range(n_models), 2))
 
 
-def moments(values: Float[np.ndarray, "model item"], clusters: Int[np.ndarray, " item"] | None = None) -> Moments:
+def moments(values: Float[np.ndarray, "model item"], within: Structure, reach: float = 0.0) -> Moments:
     """Means, variances and third moments; with clusters, those of the item-weighted ratio estimator, linearised.
 
-    Source: Cochran 1977, Sampling Techniques, section 9A.2 (clusters of unequal size), with the factor C/(C-1).
+    Without groups, where more than a fifth of a pair's differences are ties and fewer than 30 are not, all of about one
+    size, half an item is added at plus and at minus the largest of them (at `reach`, the largest that there can be, if
+    all are ties and it is known), because the spread of what is too rare to be seen would be missed.
+
+    Source: Cochran 1977, Sampling Techniques, section 9A.2 (clusters of unequal size), with the factor C/(C-1); Agresti
+    and Min 2005, "Simple improved confidence intervals for comparing matched proportions", doi:10.1002/sim.1781.
     """
-    place = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
     pairs = np.array(all_pairs(len(values)), np.int64).reshape(-1, 2)
-    largest = np.abs(values).max(1)
+    largest = np.maximum(values.max(1), -values.min(1))
     step = max(1, BLOCK // values.shape[1])
     parts = [
-        _means(values[pair[:, 0]] - values[pair[:, 1]], largest[pair].max(1), place)
+        _means(values[pair[:, 0]] - values[pair[:, 1]], largest[pair].max(1), within, reach)
         for pair in (pairs[start : start + step] for start in range(0, len(pairs), step))
     ]
-    n_units = values.shape[1] if place is None else int(place.max()) + 1
-    return Moments(values.shape[1], n_units, _joined(parts), _means(values, largest, place))
+    own = [
+        _means(values[start : start + step], largest[start : start + step], within, None)
+        for start in range(0, len(values), step)
+    ]
+    return Moments(within.n_items, within.n_units, _joined(parts, within.n_groups), _joined(own, within.n_groups))
 
 
 def _means(
-    rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], place: Int[np.ndarray, " item"] | None
+    rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], within: Structure, reach: float | None
 ) -> Means:
-    mean = exact_mean(rows)
-    residual = rows - mean[:, None]
-    spread = np.sqrt(exact_mean(residual**2))
-    residual = np.where((spread <= ROUNDING * largest)[:, None], 0.0, residual)
-    if place is not None:
-        residual = exact_totals(residual, place)
-    n_items, n = rows.shape[1], residual.shape[1]
-    variance, third = np.full(len(rows), np.nan), np.zeros(len(rows))
-    if n > 1:
-        variance = n / (n - 1) / n_items**2 * exact_sum(residual**2)
-    if n > 2:
-        third = n**2 / ((n - 1) * (n - 2)) / n_items**3 * exact_sum(residual**3)
-    return Means(mean, variance, third)
+    units, n_items, n = within.unit_totals(rows), within.n_items, within.n_units
+    total = within.group_totals(units)
+    mean = total / n_items
+    square, cube = _powers(rows, mean, largest, within)
+    plain, third = _spread(square, cube, n, n_items)
+    means = Means(mean, plain, mean, plain, third)
+    if reach is None or within.n_groups > 1:
+        return means
+    size = float(n_items[0] / n[0])
+    pseudo = _pseudo(units, reach * size)
+    rare = np.nonzero(pseudo)[0]
+    if not len(rare):
+        return means
+    centre, variance = mean.copy(), plain.copy()
+    centre[rare] = total[rare] / (n_items + size)
+    square, cube = _powers(rows[rare], centre[rare], np.zeros(len(rare)), within)
+    at, shift = pseudo[rare, None], size * centre[rare]
+    variance[rare], third[rare] = _spread(
+        square + at**2 + shift**2, cube - (3 * at**2 + shift**2) * shift, n + 1, n_items + size
+    )
+    return Means(mean, plain, centre, variance, third)
 
 
-def _joined(parts: Sequence[Means]) -> Means:
-    fields = ("mean", "variance", "third")
+def _powers(
+    rows: Float[np.ndarray, "row item"],
+    centre: Float[np.ndarray, "row group"],
+    largest: Float[np.ndarray, " row"],
+    within: Structure,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares and of cubes of the units' residuals; 0 where all that is left is rounding."""
+    residual = rows - (centre if within.n_groups == 1 else centre[:, within.of_item()])
+    peak = np.maximum(residual.max(1), -residual.min(1))
+    if (peak <= ROUNDING * largest).any():
+        residual = np.where((peak <= ROUNDING * largest)[:, None], 0.0, residual)
+    residual = within.unit_totals(residual)
+    square = residual * residual
+    of_square = within.group_totals(square)
+    square *= residual
+    return of_square, within.group_totals(square)
+
+
+def _spread(
+    square: Float[np.ndarray, "row group"],
+    cube: Float[np.ndarray, "row group"],
+    n: Int[np.ndarray, " group"],
+    weight: Num[np.ndarray, " group"],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Variance and third central moment of a mean, from the sums of powers of n units that weigh so many items."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.where(n > 1, n / (n - 1) / weight**2 * square, np.nan)
+        third = np.where(n > 2, n**2 / ((n - 1) * (n - 2)) / weight**3.0 * cube, 0.0)
+    return variance, third
+
+
+def _pseudo(units: Float[np.ndarray, "row unit"], reach: float) -> Float[np.ndarray, " row"]:
+    """Where the pseudo-items of each row lie, 0 where it needs none."""
+    at = np.zeros(len(units))
+    differ = np.count_nonzero(units, axis=1)
+    for row in np.nonzero((differ < (1 - TIES) * units.shape[1]) & (differ < RARE))[0]:
+        sizes = np.abs(units[row, units[row] != 0])
+        if not len(sizes):
+            at[row] = reach
+        elif sizes.min() >= ALIKE * sizes.max():
+            at[row] = sizes.max()
+    return at
+
+
+def _joined(parts: Sequence[Means], n_groups: int) -> Means:
+    names = [field.name for field in fields(Means)]
     if not parts:
-        return Means(*(np.zeros(0) for _ in fields))
-    return Means(*(np.concatenate([getattr(part, name) for part in parts]) for name in fields))
+        return Means(*(np.zeros((0, n_groups)) for _ in names))
+    return Means(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
 class Location:
     """Means under the estimand, with variance, third central moment and degrees of freedom of each."""
 
+    n_units: int
     mean: Float[np.ndarray, " row"]
+    plain_variance: Float[np.ndarray, " row"]
+    centre: Float[np.ndarray, " row"]
     variance: Float[np.ndarray, " row"]
     third: Float[np.ndarray, " row"]
     df: Float[np.ndarray, " row"]
@@ -109,43 +221,42 @@ class Location:
         return float(exact_sum(self.variance / total * self.df)) if total > 0 else float(self.df.max(initial=0.0))
 
 
-def combine(
-    parts: Sequence[Means], df: Sequence[int], sizes: Sequence[int], weights: Float[np.ndarray, " group"]
-) -> Location:
+def combine(parts: Moments, means: Means, weights: Float[np.ndarray, " group"]) -> Location:
     """The stratified mean: sum of weight times group mean, variances from the groups' own, no shrinkage.
 
     Groups with no degrees of freedom of their own take, together, the pooled within-group variance.
 
     Source (degrees of freedom): Satterthwaite 1946, doi:10.2307/3002019; with one group they are n - 1.
     """
-    own_df = np.array(df, np.float64)
-    mean, variance, third = (
-        np.stack([getattr(part, name) for part in parts]) for name in ("mean", "variance", "third")
-    )
-    known = own_df > 0
-    shares = weights[known, None] ** 2 * variance[known]
-    spread = exact_sum((shares**2 / own_df[known, None]).T)
-    total = exact_sum(shares.T)
+    df, size = parts.df.astype(np.float64), parts.n_items.astype(np.float64)
+    known = df > 0
+    shares = weights[known] ** 2 * means.variance[:, known]
+    total, spread = exact_sum(shares), exact_sum(shares**2 / df[known])
     if not known.all():
-        pooled_df = own_df[known].sum()
-        size = np.array(sizes, np.float64)
-        pooled = exact_sum((own_df[known, None] * size[known, None] * variance[known]).T) / pooled_df
+        pooled, pooled_df = pool(parts, means)
         rest = float(exact_sum(weights[~known] ** 2 / size[~known])) * pooled
         total, spread = total + rest, spread + rest**2 / pooled_df
     with np.errstate(invalid="ignore", divide="ignore"):
-        rows_df = np.where(spread > 0, total**2 / spread, own_df.sum())
+        rows_df = np.where(spread > 0, total**2 / spread, df.sum())
     return Location(
-        exact_sum((weights[:, None] * mean).T), total, exact_sum((weights[:, None] ** 3 * third).T), rows_df
+        int(parts.n_units.sum()),
+        exact_sum(weights * means.mean),
+        means.plain_variance[:, 0] if len(df) == 1 else total,
+        exact_sum(weights * means.centre),
+        total,
+        exact_sum(weights**3 * means.third),
+        rows_df,
     )
 
 
-def within(groups: Sequence[Moments]) -> tuple[Float[np.ndarray, " pair"], int]:
-    """The pooled within-group variance of one item's difference, for each pair, and its degrees of freedom."""
-    df = sum(group.df for group in groups)
-    known = [group.df * group.n_items * group.pairs.variance for group in groups if group.df > 0]
-    if not known:
-        return np.full_like(groups[0].pairs.variance, np.nan), 0
-    return exact_sum(np.stack(known).T) / df, df
+def pool(parts: Moments, means: Means) -> tuple[Float[np.ndarray, " row"], int]:
+    """The pooled within-group variance of one item, for each row, and its degrees of freedom."""
+    known = parts.df > 0
+    if not known.any():
+        return np.full(len(means.mean), np.nan), 0
+    weight = parts.df[known] * parts.n_items[known]
+    df = int(parts.df.sum())
+    return exact_sum(weight * means.variance[:, known]) / df, df
 
 
 def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) -> Float[np.ndarray, "model model"]:

@@ -47,11 +47,16 @@ def exact_sum(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
     return np.asarray(first + (second + third))
 
 
-def exact_totals(values: Float[np.ndarray, "row item"], place: Int[np.ndarray, " item"]) -> Float[np.ndarray, "row p"]:
-    """The total of each row at each place (0 to the largest)."""
-    n = int(place.max()) + 1
-    parts = [np.stack([np.bincount(place, row, n) for row in piece]) for piece in pieces(values, *_exponent(values))]
-    return np.asarray(parts[0] + (parts[1] + parts[2]))
+def exact_totals(
+    values: Float[np.ndarray, "row item"], place: Int[np.ndarray, " item"], n_places: int
+) -> Float[np.ndarray, "row place"]:
+    """The total of each row at each place (0 to n_places - 1)."""
+    exponent, bits = _exponent(values)
+    totals = np.empty((len(values), n_places))
+    for row, terms in enumerate(values):
+        first, second, third = (np.bincount(place, piece, n_places) for piece in pieces(terms, exponent[row], bits))
+        totals[row] = first + (second + third)
+    return totals
 
 
 def exact_mean(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:

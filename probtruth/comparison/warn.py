@@ -1,6 +1,7 @@
 """What a reader must know before trusting the answer, in plain words."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Scores
 
 FEW_UNITS = 10
+DECIDED = 0.975
+"""A model is better beyond doubt where its probability is above this, and a test says so where p is below .05."""
 
 
 def warnings_of(
@@ -61,3 +64,40 @@ def _sampling(diagnostics: Mapping[str, object]) -> list[str]:
     if diagnostics["engines_agree"] is False:
         said.append("sampling: NUTS and the closed form disagree beyond Monte Carlo error")
     return said
+
+
+def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Where a model-free test of the mean, unadjusted, would decide otherwise than the posterior.
+
+    Wilcoxon's test is about the pseudo-median, so it may differ and is not compared.
+    """
+    said: list[str] = []
+    more = 0
+    for pair, row in zip(pairs, tests, strict=True):
+        if pair["p_a_better"] is None:
+            continue
+        decided = max(pair["p_a_better"], pair["p_b_better"]) > DECIDED
+        boot = row["bootstrap_p_a_better"]
+        against = [f"{name} p = {_p(row[key])}" for key, name in _P_VALUES if _differs(row[key], decided)]
+        if boot is not None and (max(boot, 1 - boot) > DECIDED) != decided:
+            against.append(f"Bayesian bootstrap P(a better) = {boot:.3f}")
+        if against and len(said) < 3:
+            said.append(
+                f"{check.quote(pair['a'])} and {check.quote(pair['b'])}: posterior P(a better) = "
+                f"{pair['p_a_better']:.3f}, but {', '.join(against)}"
+            )
+        elif against:
+            more += 1
+    rest = f"; and {more} more pairs" if more else ""
+    return (f"model-free tests would decide otherwise: {'; '.join(said)}{rest}",) if said else ()
+
+
+_P_VALUES = (("t_p", "paired t"), ("sign_flip_p", "sign-flip"))
+
+
+def _differs(p: float | None, decided: bool) -> bool:
+    return p is not None and (p < 2 * (1 - DECIDED)) != decided
+
+
+def _p(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "<.001"

@@ -49,6 +49,7 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
         aligned.items,
         chosen.name,
         floor=least,
+        range=chosen.range_for(len(aligned.labels)),
         proper=chosen.proper and least is None,
         entropy=float(entropy.mean()),
         label_values=label_values,

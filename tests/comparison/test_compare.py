@@ -59,14 +59,16 @@ def test_gpqa_diamond_repeats_of_one_question_are_a_cluster(gpqa):
     assert honest.settings["clusters"] == 198
 
 
-def test_pairs_of_five_models_are_each_the_paired_t(five, five_compared):
+def test_pairs_of_five_models_are_each_near_the_paired_t(five, five_compared):
     pairs, _ = rows_by_name(five_compared)
     for (a, b), row in pairs.items():
         difference = five.values[five.models.index(a)] - five.values[five.models.index(b)]
         t = stats.ttest_1samp(difference, 0)
         assert row["difference"] == pytest.approx(difference.mean(), rel=1e-12)
         wide = t.confidence_interval(0.95)
-        assert (row["high"] - row["low"]) / (wide.high - wide.low) == pytest.approx(1, abs=0.05)
+        assert row["low"] <= wide.low + 1e-12  # the hull of the t and of its correction
+        assert row["high"] >= wide.high - 1e-12
+        assert 1 <= (row["high"] - row["low"]) / (wide.high - wide.low) < 1.1
 
 
 def test_joint_decisions_follow_the_pairs(five_compared):
@@ -79,7 +81,7 @@ def test_joint_decisions_follow_the_pairs(five_compared):
             for pair, other in pairs.items()
             if name in pair
         ]
-        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=MONTE_CARLO * 2)
+        assert row["expected_rank"] == pytest.approx(1 + sum(ahead), abs=1e-4)  # raked to the margins
         assert row["p_best"] <= 1 - max(ahead) + MONTE_CARLO
 
 

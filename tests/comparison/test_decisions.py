@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from probtruth.comparison.decisions import decide, interchangeable, symmetric
-from probtruth.comparison.sufficient import combine, moments
+from probtruth.comparison.sufficient import Structure, combine, moments
 
 ROUND_OFF = 1e-12
 
@@ -37,6 +37,14 @@ def test_ranks_are_those_of_brute_force_with_ties_shared():
     assert_allclose(decided.rank_probability.sum(0), 1, atol=ROUND_OFF)
 
 
+def test_weights_count_as_so_many_draws():
+    draws = np.random.default_rng(3).normal(size=(5, 3))
+    counts = np.array([1, 2, 3, 1, 3])
+    weighted, repeated = decide(draws, counts / 10), decide(np.repeat(draws, counts, axis=0))
+    for name in ("p_best", "rank_probability", "expected_rank", "expected_regret"):
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=ROUND_OFF)
+
+
 def test_identical_models_share_the_first_rank():
     decided = decide(np.zeros((2, 5, 3)))
     assert_allclose(decided.rank_probability, 1 / 3, atol=ROUND_OFF)
@@ -44,8 +52,8 @@ def test_identical_models_share_the_first_rank():
 
 
 def of(values):
-    part = moments(values)
-    return combine([part.pairs], [part.df], [part.n_items], np.ones(1))
+    parts = moments(values, Structure.of(np.zeros(values.shape[1], int), None))
+    return combine(parts, parts.pairs, np.ones(1))
 
 
 def test_models_that_data_cannot_tell_apart_get_the_same():

@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 
 from probtruth.comparison.ordering import model_order
+from probtruth.comparison.sufficient import Structure
 
 
 def ordered(values, names=None, groups=None, clusters=None):
-    strata = [np.arange(values.shape[1])] if groups is None else [np.nonzero(groups == g)[0] for g in np.unique(groups)]
-    return model_order(values, names or [str(row) for row in range(len(values))], strata, clusters)
+    within = Structure.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
+    return model_order(values, names or [str(row) for row in range(len(values))], within)
 
 
 def test_models_come_by_their_mean():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from probtruth.comparison.exact import hierarchy
+from probtruth.comparison.margins import margins
 from probtruth.comparison.posterior import (
     _hierarchy_agrees,
     _location_agrees,
@@ -12,14 +12,18 @@ from probtruth.comparison.posterior import (
     sample_location,
     sample_population,
 )
-from probtruth.comparison.sufficient import combine, contrast_covariance, contrasts, moments
+from probtruth.comparison.sufficient import Structure, combine, contrast_covariance, contrasts, moments
 
 NO_PROGRESS = lambda done, total: None  # noqa: E731
 
 
 def location(values):
-    part = moments(values)
-    return combine([part.pairs], [part.df], [part.n_items], np.ones(1))
+    parts = moments(values, Structure.of(np.zeros(values.shape[1], int), None))
+    return combine(parts, parts.pairs, np.ones(1))
+
+
+def sampled_of(place, n_models, engine, draws):
+    return sample_location(place, margins(place), n_models, engine, draws, 0, NO_PROGRESS)
 
 
 @pytest.fixture(scope="module")
@@ -35,26 +39,26 @@ def test_factor_is_a_root_on_the_directions_that_vary(place):
 
 
 def test_engines_agree_on_moments(place):
-    nuts = sample_location(place, 5, "nuts", 2500, 0, NO_PROGRESS)
-    exact = sample_location(place, 5, "exact", 2500, 0, NO_PROGRESS)
+    nuts = sampled_of(place, 5, "nuts", 2500)
+    exact = sampled_of(place, 5, "exact", 2500)
     assert nuts.engines_agree is True
     assert nuts.divergences == 0
     assert nuts.max_rhat < 1.01
     assert (exact.engines_agree, exact.max_rhat) == (None, None)
     wanted = np.sqrt(np.diag(contrast_covariance(place.variance, 5)) * 79 / 77)
     for sampled in (nuts, exact):
-        draws = sampled.sites["contrast"].reshape(-1, 5)
+        draws = sampled.sites["program_contrast"].reshape(-1, 5)
         assert_allclose(draws.std(0), wanted, rtol=0.05)  # 10,000 draws: five standard errors of an sd are 3.5%
         assert_allclose(draws.mean(0), contrasts(place.mean, 5), atol=5 * wanted.max() / 50)
 
 
 def test_disagreement_of_the_engines_is_seen(place):
-    sampled = sample_location(place, 5, "nuts", 2500, 0, NO_PROGRESS)
+    sampled = sampled_of(place, 5, "nuts", 2500)
     mean, root = contrasts(place.mean, 5), factor(contrast_covariance(place.variance, 5))
-    assert _location_agrees(sampled.sites, mean, root, 79.0)
-    wrong = {**sampled.sites, "scale": sampled.sites["scale"] * 0.8}
-    assert not _location_agrees(wrong, mean + root[:, 0], root, 79.0)
-    moved = {**sampled.sites, "contrast": sampled.sites["contrast"] + np.linspace(0, 0.5, 5)}
+    sites = {**sampled.sites, "contrast": sampled.sites["program_contrast"]}
+    assert _location_agrees(sites, mean, root, 79.0)
+    assert not _location_agrees({**sites, "scale": sites["scale"] * 0.8}, mean + root[:, 0], root, 79.0)
+    moved = {**sites, "contrast": sites["contrast"] + np.linspace(0, 0.5, 5)}
     assert not _location_agrees(moved, mean, root, 79.0)
 
 
@@ -62,7 +66,7 @@ def test_identical_models_are_drawn_as_ties_and_constants_as_constants():
     rng = np.random.default_rng(4)
     row, other = rng.normal(size=(2, 30))
     for values, kept in (([row, row, other], False), ([row, row, row + 0.5], True)):
-        sampled = sample_location(location(np.stack(values)), 3, "exact", 100, 0, NO_PROGRESS)
+        sampled = sampled_of(location(np.stack(values)), 3, "exact", 100)
         contrast = sampled.sites["contrast"]
         assert np.array_equal(contrast[..., 0], contrast[..., 1])
         if kept:
@@ -71,7 +75,8 @@ def test_identical_models_are_drawn_as_ties_and_constants_as_constants():
 
 
 def groups_of(values, n_groups):
-    return [moments(part) for part in np.array_split(values, n_groups, axis=1)]
+    n_items = values.shape[1]
+    return moments(values, Structure.of(np.arange(n_items) // (n_items // n_groups), None))
 
 
 def test_population_by_both_engines():
@@ -87,12 +92,8 @@ def test_population_by_both_engines():
         assert abs(drawn.mean() - difference.average()) < 0.1 * drawn.std()
     assert nuts.difference(0, 1, new_group=True).quantile(0.975) > difference.quantile(0.975)
     wrong = replace(nuts.quadrature, centre=nuts.quadrature.centre + 0.2)
-    mean = np.stack([contrasts(group.pairs.mean, 3) for group in groups]) @ nuts.basis / nuts.unit
+    mean = np.stack([contrasts(group, 3) for group in groups.pairs.mean.T]) @ nuts.basis / nuts.unit
     variance = np.full_like(mean, 0.05)
-    assert _hierarchy_agrees(nuts.sampled.sites["between"], mean, variance, nuts.basis, hierarchy(mean, variance)) in (
-        True,
-        False,
-    )
     assert not _hierarchy_agrees(nuts.sampled.sites["between"], mean, variance, nuts.basis, wrong)
 
 

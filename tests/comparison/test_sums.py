@@ -48,10 +48,10 @@ def test_sum_of_nothing_and_of_zeros():
 def test_totals_are_those_of_each_place_in_any_order():
     rng = np.random.default_rng(1)
     values, place = rng.normal(size=(2, 500)), rng.integers(0, 7, 500)
-    totals = exact_totals(values, place)
+    totals = exact_totals(values, place, 7)
     assert totals.tolist() == [[math.fsum(row[place == at]) for at in range(7)] for row in values]
     order = rng.permutation(500)
-    assert exact_totals(values[:, order], place[order]).tolist() == totals.tolist()
+    assert exact_totals(values[:, order], place[order], 7).tolist() == totals.tolist()
 
 
 def test_means_and_infinite_scores():

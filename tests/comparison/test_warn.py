@@ -5,7 +5,7 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.design import design
-from probtruth.comparison.warn import warnings_of
+from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.types import Audit
 
 FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0, "engines_agree": True}
@@ -56,4 +56,43 @@ def test_many_constant_pairs_are_one_warning():
     rows = [{"a": "a", "b": str(b), "difference": 0.0, "low": 0.0, "high": 0.0} for b in range(9)]
     (warning,) = said(pairs=rows)
     assert "'a' and '0'" in warning
+    assert "and 6 more pairs" in warning
+
+
+def pair(p, **tests):
+    row = {"a": "a", "b": "b", "t_p": None, "sign_flip_p": None, "wilcoxon_p": 1e-9, "bootstrap_p_a_better": None}
+    return {"a": "a", "b": "b", "p_a_better": p, "p_b_better": None if p is None else 1 - p}, {**row, **tests}
+
+
+@pytest.mark.parametrize(
+    ("p", "tests", "words"),
+    [
+        (0.97, {"t_p": 0.04}, "paired t p = 0.040"),
+        (0.99, {"t_p": 0.02, "sign_flip_p": 0.06}, "but sign-flip p = 0.060"),
+        (0.01, {"bootstrap_p_a_better": 0.04}, "Bayesian bootstrap P(a better) = 0.040"),
+        (0.9, {"t_p": 1e-5}, "<.001"),
+    ],
+)
+def test_tests_that_would_decide_otherwise(p, tests, words):
+    one, other = pair(p, **tests)
+    (warning,) = disagreements([one], [other])
+    assert words in warning
+
+
+@pytest.mark.parametrize(
+    ("p", "tests"),
+    [
+        (0.97, {"t_p": 0.06}),
+        (0.99, {"t_p": 0.02, "sign_flip_p": 0.03, "bootstrap_p_a_better": 0.98}),
+        (None, {"t_p": 0.02}),
+    ],
+)
+def test_tests_that_agree_and_pairs_that_are_not_known(p, tests):
+    one, other = pair(p, **tests)
+    assert disagreements([one], [other]) == ()
+
+
+def test_many_disagreements_are_one_warning():
+    one, other = pair(0.9, t_p=0.01)
+    (warning,) = disagreements([one] * 9, [other] * 9)
     assert "and 6 more pairs" in warning
