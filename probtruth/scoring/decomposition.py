@@ -10,6 +10,8 @@ from jax import Array
 from probtruth import frames
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
+from probtruth.scoring.corp import Problem
+from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import check_floor, check_labels, floored
 
@@ -21,20 +23,27 @@ EXACT_SUM = 1e-12
 
 
 def decompose(predictions: object, truth: object, rule: object = "log", floor: object = None) -> "polars.DataFrame":
-    """Mean expected loss of each model as entropy plus divergence.
+    """Mean expected loss of each model as entropy plus divergence, and as miscalibration, discrimination, uncertainty.
 
     Formula: expected = entropy + divergence, with entropy the least expected loss that any report can reach (the same
     for all models) and divergence the rest, by a formula of its own that does not cancel. With a floor, or on rows that
-    sum to 1 only within the tolerance of files, divergence is expected - entropy.
+    sum to 1 only within the tolerance of files, divergence is expected - entropy. Also expected = miscalibration -
+    discrimination + uncertainty, the joint form of `calibration_decomposition`.
+
+    Vote shares of few annotators have too little entropy. Where there are votes, `entropy_corrected` allows for that by
+    the jackknife (see `few_votes.corrected_entropy`) and `divergence_corrected` = expected - entropy_corrected; the
+    expected loss itself needs no correction.
 
     Arguments: as in `score`.
 
-    Returns: one row for each model: `model`, `expected`, `entropy`, `divergence`, in units of the rule, lower is
-    better.
+    Returns: one row for each model in units of the rule: `model`, `expected`, `entropy`, `divergence`,
+    `entropy_corrected`, `divergence_corrected` (both NaN without votes, or where an item has a single one),
+    `miscalibration`, `discrimination`, `uncertainty`. Lower is better, but for discrimination.
 
     Errors: as in `score`.
 
-    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
+    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437; Dimitriadis, Gneiting and Jordan (2021),
+    doi:10.1073/pnas.2016191118; Zahl (1977), doi:10.2307/1936227, for the jackknife
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4]]})
@@ -50,15 +59,24 @@ def decompose(predictions: object, truth: object, rule: object = "log", floor: o
         expected, entropy, divergence = map(np.asarray, _parts(chosen, logs, aligned.truth))
     off = (np.abs(np.exp(logs).sum(-1) - 1) > EXACT_SUM) | (np.abs(aligned.truth.sum(-1) - 1) > EXACT_SUM)
     rest = np.where(off, expected - entropy, divergence)
-    rows = [
-        {
-            "model": model,
-            "expected": float(expected[place].mean()),
-            "entropy": float(entropy.mean()),
-            "divergence": float(rest[place].mean()),
-        }
-        for place, model in enumerate(aligned.models)
-    ]
+    corrected = mean_corrected_entropy(chosen, aligned)
+    rows = []
+    for place, model in enumerate(aligned.models):
+        mean = float(expected[place].mean())
+        _, miscalibration, discrimination, uncertainty = Problem.of(chosen, logs[place], aligned.truth).parts()
+        rows.append(
+            {
+                "model": model,
+                "expected": mean,
+                "entropy": float(entropy.mean()),
+                "divergence": float(rest[place].mean()),
+                "entropy_corrected": corrected,
+                "divergence_corrected": mean - corrected,
+                "miscalibration": miscalibration,
+                "discrimination": discrimination,
+                "uncertainty": uncertainty,
+            }
+        )
     return frames.from_rows(rows)
 
 

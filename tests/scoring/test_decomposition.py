@@ -48,6 +48,25 @@ def test_entropy_of_real_annotations(chaosnli):
     np.testing.assert_allclose(table["expected"].to_numpy(), parts, rtol=ROUNDING)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_calibration_parts_add_up_too(rule):
+    rng = np.random.default_rng(0)
+    predictions = pt.Predictions.from_probs({name: rng.dirichlet(np.ones(3), 50) for name in "ab"})
+    for row in pt.decompose(predictions, pt.Truth.from_probs(rng.dirichlet(np.ones(3), 50)), rule=rule).iter_rows(
+        named=True
+    ):
+        total = row["miscalibration"] - row["discrimination"] + row["uncertainty"]
+        np.testing.assert_allclose(row["expected"], total, rtol=ROUNDING)
+        assert np.isnan(row["entropy_corrected"]), "there are no votes here"
+
+
+def test_correction_for_few_votes_moves_entropy_to_the_labels(chaosnli):
+    predictions, truth = chaosnli
+    row = pt.decompose(predictions, truth).row(0, named=True)
+    np.testing.assert_allclose(row["entropy_corrected"] + row["divergence_corrected"], row["expected"], rtol=ROUNDING)
+    np.testing.assert_allclose(row["entropy_corrected"], 0.562945, atol=PUBLISHED)  # jackknife by hand, see few_votes
+
+
 def test_floor_keeps_the_sum():
     predictions = pt.Predictions.from_probs({"a": [[0, 1]]})
     row = pt.decompose(predictions, pt.Truth.from_probs([[0.5, 0.5]]), floor=0.01).row(0, named=True)

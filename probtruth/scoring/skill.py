@@ -1,0 +1,114 @@
+"""Scores against a baseline, and perplexity."""
+
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+
+from probtruth import check, frames
+from probtruth.scoring.align import align
+from probtruth.scoring.rules import get_rule
+from probtruth.scoring.score import check_floor, check_labels, floored
+
+if TYPE_CHECKING:
+    import polars
+
+BASELINES = ("uniform", "frequency")
+
+
+def skill_scores(
+    predictions: object, truth: object, rule: object = "log", baseline: object = "uniform", floor: object = None
+) -> "polars.DataFrame":
+    """How much of the way from a baseline to perfection each model has gone.
+
+    Formula: skill = (S_0 - S)/(S_0 - S_best), with S_0 the mean loss of the baseline and S_best the loss of a forecast
+    that is certain and right; for the log and Brier scores 1 - S/S_0. Where labels are soft no forecast gets there:
+    `skill_attainable` puts the mean entropy of the labels in the place of S_best (with vote shares of few annotators,
+    whose entropy is too low, it is too low).
+
+    Arguments: `baseline` is "uniform", "frequency" (the mean label of these very items, for every item: it has seen
+    the truth, so that skill against it is a little harsh) or the name of a model. The rest as in `score`.
+
+    Returns: one row for each model: `model`, `expected`, `baseline` (its loss), `skill`, `skill_attainable`; at most 1,
+    0 is no better than the baseline, higher is better. A skill score ranks models as the mean loss does, but it is not
+    itself a mean over items, and an honest forecast need not maximise it.
+
+    Errors: `InputError` for an unknown baseline, and as in `score`.
+
+    Source: Murphy (1973), doi:10.1175/1520-0450(1973)012<0215:HASSFP>2.0.CO;2
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.2, 0.8]]}), pt.Truth.from_labels([1], n_labels=2)
+    >>> round(pt.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
+    0.84
+    """
+    chosen = get_rule(rule)
+    aligned = align(predictions, truth)
+    n_labels = len(aligned.labels)
+    check_labels(chosen, n_labels)
+    logs = floored(aligned.log_probs, check_floor(floor, n_labels))
+    name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
+    mean_label = aligned.truth.mean(0) if name == "frequency" else np.full(n_labels, 1 / n_labels)
+    with jax.enable_x64(True), np.errstate(divide="ignore"):
+        expected = np.asarray(chosen.expected_from_log(logs, aligned.truth)).mean(1)
+        plain = float(np.asarray(chosen.expected_from_log(np.log(mean_label), aligned.truth)).mean())
+        entropy = float(np.asarray(chosen.entropy(aligned.truth)).mean())
+    start = plain if name in BASELINES else float(expected[aligned.models.index(name)])
+    best = chosen.range_for(n_labels)[0]
+    rows = [
+        {
+            "model": model,
+            "expected": loss,
+            "baseline": start,
+            "skill": _share(start, loss, best),
+            "skill_attainable": _share(start, loss, entropy),
+        }
+        for model, loss in zip(aligned.models, expected.tolist(), strict=True)
+    ]
+    return frames.from_rows(rows)
+
+
+def _share(start: float, loss: float, best: float) -> float:
+    """(start - loss)/(start - best); NaN where the baseline is infinite or leaves nothing to gain."""
+    way = start - best
+    return (start - loss) / way if np.isfinite(way) and way > 0 else float("nan")
+
+
+def perplexity(predictions: object, truth: object, floor: object = None) -> "polars.DataFrame":
+    """Perplexity of each model: the number of equally likely labels that would be as surprising.
+
+    Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).
+
+    As a summary of the mean log score it is harmless. As something to be minimised in expectation it is improper: over
+    n items together it rewards the report proportional to t^(n/(n+1)), hedged, and inverse perplexity t^(n/(n-1)),
+    sharpened; `explain_metric(-1 / n)` and `explain_metric(1 / n)` say so. Compare models by their log scores.
+
+    Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
+    `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.
+
+    Errors: as in `score`.
+
+    Source: Jelinek, Mercer, Bahl and Baker (1977), doi:10.1121/1.2016299
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
+    >>> round(pt.perplexity(pred, truth)["perplexity"][0], 6)
+    4.0
+    """
+    chosen = get_rule("log")
+    aligned = align(predictions, truth)
+    logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
+    with jax.enable_x64(True):
+        expected = np.asarray(chosen.expected_from_log(logs, aligned.truth)).mean(1)
+        entropy = float(np.asarray(chosen.entropy(aligned.truth)).mean())
+    with np.errstate(over="ignore"):
+        rows = [
+            {
+                "model": model,
+                "perplexity": float(np.exp(loss)),
+                "entropy_factor": float(np.exp(entropy)),
+                "divergence_factor": float(np.exp(loss - entropy)),
+            }
+            for model, loss in zip(aligned.models, expected.tolist(), strict=True)
+        ]
+    return frames.from_rows(rows)

@@ -1,0 +1,27 @@
+import numpy as np
+
+import probtruth as pt
+
+PLACE = np.arange(60)
+FORECAST = (PLACE * 37 % 53 + 1) / 55  # seven forecasts stand twice
+HARD = ((PLACE * 29) % 47 / 47 < FORECAST).astype(float)
+SOFT = np.round((FORECAST + (PLACE * 17 % 31) / 31) / 2, 2)
+WEIGHTS = 1 + (PLACE % 4) / 2
+
+
+def two_labels(outcomes):
+    """The forecasts above against sixty outcomes, hard or soft."""
+    predictions = pt.Predictions.from_probs({"a": np.stack([1 - FORECAST, FORECAST], 1)})
+    return predictions, pt.Truth.from_probs(np.stack([1 - outcomes, outcomes], 1))
+
+
+def simulated(seed=0, items=300, power=1.0, soft=False):
+    """Forecasts that are calibrated at power 1, with one outcome or five votes for each."""
+    rng = np.random.default_rng(seed)
+    forecast = np.round(rng.beta(1, 1, items), 3)
+    chance = forecast**power
+    outcome = (rng.random(items) < chance).astype(float)
+    if soft:
+        outcome = rng.binomial(5, chance) / 5
+    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
+    return forecast, outcome, predictions, pt.Truth.from_probs(np.stack([1 - outcome, outcome], 1))

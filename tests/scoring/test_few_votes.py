@@ -1,0 +1,77 @@
+import doctest
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.scoring import few_votes
+from probtruth.scoring.few_votes import corrected_entropy
+
+ROUNDING = 1e-10
+
+
+def over_all_votes(rule, truth, n_votes):
+    """Exact mean of the corrected and the plain entropy over all votes of two labels."""
+    ones = np.arange(n_votes + 1)
+    chance = np.array([comb(n_votes, k) for k in ones]) * truth**ones * (1 - truth) ** (n_votes - ones)
+    shares = np.stack([1 - ones / n_votes, ones / n_votes], 1)
+    corrected = corrected_entropy(rule, shares, np.full(n_votes + 1, n_votes))
+    return chance @ corrected, chance @ np.asarray(rule.entropy(shares))
+
+
+@pytest.mark.parametrize(("truth", "n_votes"), list(product([0.1, 0.3, 0.5], [2, 3, 5, 20])))
+def test_brier_and_ranked_probability_entropies_are_unbiased(truth, n_votes):
+    for rule, exact in ((pt.rules.brier, 2 * truth * (1 - truth)), (pt.rules.ranked_probability, truth * (1 - truth))):
+        corrected, plain = over_all_votes(rule, truth, n_votes)
+        np.testing.assert_allclose(corrected, exact, rtol=ROUNDING)
+        assert plain < exact
+
+
+@pytest.mark.parametrize(("truth", "n_votes"), list(product([0.1, 0.3, 0.5], [3, 5, 10])))
+@pytest.mark.parametrize("rule", ["log", "spherical"])
+def test_bias_is_much_smaller_than_without_correction(rule, truth, n_votes):
+    rule = pt.rules.get_rule(rule)
+    corrected, plain = over_all_votes(rule, truth, n_votes)
+    exact = float(rule.entropy(np.array([1 - truth, truth])))
+    assert abs(corrected - exact) < 0.4 * abs(plain - exact)
+
+
+def test_formula_of_the_brier_score_and_unanimous_items():
+    shares = np.array([[0.6, 0.4, 0], [1, 0, 0], [0.2, 0.4, 0.4]])
+    votes = np.array([5, 5, 5])
+    np.testing.assert_allclose(
+        corrected_entropy(pt.rules.brier, shares, votes), (1 - (shares**2).sum(1)) * 5 / 4, atol=ROUNDING
+    )
+    assert corrected_entropy(pt.rules.log, shares, votes)[1] == 0
+
+
+def test_a_single_vote_says_nothing_about_spread():
+    assert np.isnan(corrected_entropy(pt.rules.log, np.array([[1.0, 0.0]]), np.array([1])))[0]
+
+
+def test_chunks_do_not_change_the_answer(monkeypatch):
+    rng = np.random.default_rng(0)
+    votes = rng.multinomial(7, np.full(4, 0.25), 30)
+    whole = corrected_entropy(pt.rules.log, votes / 7, votes.sum(1))
+    monkeypatch.setattr(few_votes, "CHUNK", 40)
+    np.testing.assert_array_equal(corrected_entropy(pt.rules.log, votes / 7, votes.sum(1)), whole)
+
+
+def test_five_votes_an_item_of_real_annotations(chaosnli):
+    _, truth = chaosnli
+    counts = np.rint(truth.shares * truth.n_votes[:, None]).astype(int)
+    best = corrected_entropy(pt.rules.log, truth.shares, truth.n_votes).mean()
+    rng = np.random.default_rng(0)
+    plain, corrected = [], []
+    for _ in range(10):
+        few = np.array([rng.multivariate_hypergeometric(row, 5) for row in counts])
+        plain.append(float(pt.entropy(few / 5).mean()))
+        corrected.append(corrected_entropy(pt.rules.log, few / 5, few.sum(1)).mean())
+    assert best - np.mean(plain) > 0.14
+    assert abs(best - np.mean(corrected)) < 0.035
+
+
+def test_examples_run():
+    assert doctest.testmod(few_votes).failed == 0
