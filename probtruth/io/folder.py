@@ -58,10 +58,7 @@ def whole_file(path: object, ours: Callable[[Path], bool]) -> Iterator[Path]:
     """
     place = _place(path)
     with _input_errors(place), _made_parents(place):
-        if place.is_symlink() or (place.exists() and not place.is_file()):
-            raise _occupied("something that is not a plain file", place)
-        if place.exists() and place.stat().st_size and not ours(place):
-            raise _occupied("a file that probtruth did not write", place)
+        _replaceable_file(place, ours)
         work = sibling(place)
         try:
             yield work
@@ -73,12 +70,17 @@ def whole_file(path: object, ours: Callable[[Path], bool]) -> Iterator[Path]:
 def check_out(out: object) -> None:
     """Raises where `whole_folder(out)` would refuse: asked before long work, so that nothing is computed in vain."""
     place = _place(out)
-    _replaceable(place)
-    above = next(folder for folder in place.parents if folder.exists())
-    if not above.is_dir():
-        raise _unwritable(NotADirectoryError(errno.ENOTDIR, ""), place)
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise _unwritable(PermissionError(errno.EACCES, ""), place)
+    with _input_errors(place):
+        _replaceable(place)
+        _writable_above(place)
+
+
+def check_file(path: object, ours: Callable[[Path], bool]) -> None:
+    """Raises where `whole_file(path, ours)` would refuse, before long work."""
+    place = _place(path)
+    with _input_errors(place):
+        _replaceable_file(place, ours)
+        _writable_above(place)
 
 
 def is_result(folder: Path) -> bool:
@@ -112,8 +114,10 @@ def _place(out: object) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
-    place = Path(os.path.abspath(text))
-    here = Path.cwd()
+    try:
+        place, here = Path(os.path.abspath(text)), Path.cwd()
+    except FileNotFoundError:
+        raise InputError("a current folder that is gone", "one that exists", "Change to another folder.") from None
     if place == here or place in here.parents:
         raise InputError("the current folder or one above it", "a folder of its own", "Write --out results.", text)
     return place
@@ -129,6 +133,22 @@ def _replaceable(place: Path) -> None:
         raise _occupied("a file", place)
     if any(place.iterdir()) and not is_result(place):
         raise _occupied("a folder with other files than a result of probtruth", place)
+
+
+def _replaceable_file(place: Path, ours: Callable[[Path], bool]) -> None:
+    """Raises unless the place is free, empty or held by a file of ours."""
+    if place.is_symlink() or (place.exists() and not place.is_file()):
+        raise _occupied("something that is not a plain file", place)
+    if place.exists() and place.stat().st_size and not ours(place):
+        raise _occupied("a file that probtruth did not write", place)
+
+
+def _writable_above(place: Path) -> None:
+    above = next(folder for folder in place.parents if folder.exists())
+    if not above.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "")
 
 
 def _put_folder(work: Path, place: Path) -> None:

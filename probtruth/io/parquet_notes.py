@@ -10,7 +10,7 @@ import polars
 
 from probtruth.errors import InputError
 from probtruth.io import binary
-from probtruth.io.folder import whole_file
+from probtruth.io.folder import check_file, whole_file
 from probtruth.io.jsonable import dumps
 from probtruth.io.tables import read_bytes, shown
 
@@ -24,14 +24,24 @@ def write(frame: polars.DataFrame, path: object, notes: Mapping[str, object], si
     Errors: `InputError` where the extension is not `.parquet`, a file stands there that probtruth did not write, or
     the place cannot be written.
     """
-    if Path(str(path)).suffix.lower() != ".parquet":
-        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")
+    _check_extension(path)
     metadata = {KEY: dumps(notes)}
     if side is not None:
         metadata[SIDE_TABLE] = base64.b64encode(_bytes(side, {})).decode()
     content = _bytes(frame, metadata)
     with whole_file(path, _ours) as work:
         work.write_bytes(content)
+
+
+def check_out(path: object) -> None:
+    """Raises where `write` would refuse the path: asked before long work."""
+    _check_extension(path)
+    check_file(path, _ours)
+
+
+def _check_extension(path: object) -> None:
+    if Path(str(path)).suffix.lower() != ".parquet":
+        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")
 
 
 def _ours(path: Path) -> bool:

@@ -15,7 +15,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io import folder as folder_module
 from probtruth.io import swap
-from probtruth.io.folder import is_result, whole_file, whole_folder
+from probtruth.io.folder import check_file, check_out, is_result, whole_file, whole_folder
 
 RESULT = json.dumps({"versions": {"probtruth": "0"}})
 
@@ -93,6 +93,9 @@ class TestRefused:
         before = sorted(map(str, parent.rglob("*")))
         with pytest.raises(InputError, match=re.escape(message)), whole_folder(out):
             pytest.fail("the block must not run")
+        if "permission" not in message:  # only some of what forbids is known before it is tried
+            with pytest.raises(InputError, match=re.escape(message)):
+                check_out(out)
         assert sorted(map(str, parent.rglob("*"))) == before
 
     def test_file(self, tmp_path: Path) -> None:
@@ -163,6 +166,37 @@ class TestRefused:
 
         monkeypatch.setattr(Path, "mkdir", mkdir)
         self.refused(tmp_path, tmp_path / "out", "an output that cannot be written (permission denied)")
+
+
+class TestAskedBefore:
+    def test_what_would_be_written_passes_and_leaves_nothing(self, tmp_path: Path) -> None:
+        result(tmp_path / "out")
+        (tmp_path / "empty").mkdir()
+        for name in ("out", "empty", "a/b/c"):
+            check_out(tmp_path / name)
+        check_file(tmp_path / "a" / "f", lambda _: False)
+        nothing_else(tmp_path, "out", "empty")
+
+    def test_no_permission(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        for check in (check_out, lambda path: check_file(path, lambda _: True)):
+            with pytest.raises(InputError, match="permission denied"):
+                check(tmp_path / "a" / "b")
+
+    def test_files_of_others(self, tmp_path: Path) -> None:
+        (tmp_path / "f").write_text("mine")
+        check_file(tmp_path / "f", lambda _: True)
+        with pytest.raises(InputError, match="did not write"):
+            check_file(tmp_path / "f", lambda _: False)
+        with pytest.raises(InputError, match="not a directory"):
+            check_file(tmp_path / "f" / "g", lambda _: False)
+
+    def test_the_current_folder_is_gone(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (tmp_path / "here").mkdir()
+        monkeypatch.chdir(tmp_path / "here")
+        (tmp_path / "here").rmdir()
+        with pytest.raises(InputError, match="a current folder that is gone"):
+            check_out("out")
 
 
 class TestFailures:

@@ -92,6 +92,16 @@ class TestParquet:
         with pytest.raises(InputError, match="a file that probtruth did not write"):
             write_soft(truth, path)
 
+    def test_a_path_is_refused_before_long_work(self, tmp_path: Path, truth: Truth) -> None:
+        path = tmp_path / "soft.parquet"
+        parquet_notes.check_out(path)
+        write_soft(truth, path)
+        parquet_notes.check_out(path)
+        path.write_text("mine")
+        for refused in (path, tmp_path / "soft.csv"):
+            with pytest.raises(InputError, match=r"did not write|ends in"):
+                parquet_notes.check_out(refused)
+
     def test_other_extensions_and_a_label_called_item(self, tmp_path: Path, truth: Truth) -> None:
         with pytest.raises(InputError, match=re.escape("a path that ends in .parquet")):
             write_soft(truth, tmp_path / "soft.csv")
