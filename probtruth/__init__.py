@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
+    from probtruth.scoring import streaming as streaming
+    from probtruth.scoring.calibration_error import calibration_error as calibration_error
     from probtruth.scoring.confusion import expected_confusion as expected_confusion
+    from probtruth.scoring.corp import calibration_decomposition as calibration_decomposition
     from probtruth.scoring.curves import precision_recall_curves as precision_recall_curves
     from probtruth.scoring.curves import roc_curves as roc_curves
     from probtruth.scoring.decomposition import decompose as decompose
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
     from probtruth.scoring.distances import jensen_shannon as jensen_shannon
     from probtruth.scoring.distances import total_variation as total_variation
     from probtruth.scoring.explain import explain_metric as explain_metric
+    from probtruth.scoring.grouping import grouping_decomposition as grouping_decomposition
+    from probtruth.scoring.loss_curve import loss_curve as loss_curve
+    from probtruth.scoring.mean_score import mean_score as mean_score
+    from probtruth.scoring.mean_score import mean_scores as mean_scores
+    from probtruth.scoring.murphy import murphy_diagram as murphy_diagram
     from probtruth.scoring.proper import brier_score as brier_score
     from probtruth.scoring.proper import entropy as entropy
     from probtruth.scoring.proper import kl_divergence as kl_divergence
@@ -38,9 +46,12 @@ if TYPE_CHECKING:
     from probtruth.scoring.proper import zero_one_score as zero_one_score
     from probtruth.scoring.propriety import best_report as best_report
     from probtruth.scoring.propriety import check_proper as check_proper
+    from probtruth.scoring.reliability import reliability_curve as reliability_curve
     from probtruth.scoring.risk_profile import risk_profile as risk_profile
     from probtruth.scoring.rules import ScoringRule as ScoringRule
     from probtruth.scoring.score import score as score
+    from probtruth.scoring.skill import perplexity as perplexity
+    from probtruth.scoring.skill import skill_scores as skill_scores
     from probtruth.truth.agreement import agreement as agreement
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.types import Annotations as Annotations
@@ -79,6 +90,8 @@ _HOME = {
     "log_score": "scoring.proper",
     "log_score_from_log_probs": "scoring.proper",
     "log_score_from_logits": "scoring.proper",
+    "mean_score": "scoring.mean_score",
+    "mean_scores": "scoring.mean_score",
     "quadratic_score": "scoring.proper",
     "ranked_probability_score": "scoring.proper",
     "read_annotations": "io.annotations",
@@ -93,6 +106,14 @@ _HOME = {
     "total_variation": "scoring.distances",
     "hellinger": "scoring.distances",
     "jensen_shannon": "scoring.distances",
+    "calibration_decomposition": "scoring.corp",
+    "grouping_decomposition": "scoring.grouping",
+    "reliability_curve": "scoring.reliability",
+    "calibration_error": "scoring.calibration_error",
+    "murphy_diagram": "scoring.murphy",
+    "skill_scores": "scoring.skill",
+    "perplexity": "scoring.skill",
+    "loss_curve": "scoring.loss_curve",
 }
 """Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
 
@@ -100,6 +121,7 @@ _MODULES = {
     "coupled_gaussian": "scoring.coupled_gaussian",
     "figures": "report.plots",
     "rules": "scoring.rules",
+    "streaming": "scoring.streaming",
 }
 """Public modules."""
 
