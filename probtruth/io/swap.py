@@ -15,7 +15,7 @@ RENAME_SWAP = 2
 
 def sibling(path: Path) -> Path:
     """A hidden name beside the path that nobody uses."""
-    return path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}.tmp")
 
 
 def exchange(one: Path, other: Path) -> None:
