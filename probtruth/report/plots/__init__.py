@@ -4,6 +4,9 @@ New axes belong to a figure of their own, `ax.figure`, which `savefig` writes. C
 stand out on white and on black; each curve is named where it runs.
 """
 
+from probtruth.report.plots.calibration import plot_decomposition as plot_decomposition
+from probtruth.report.plots.calibration import plot_murphy as plot_murphy
+from probtruth.report.plots.calibration import plot_reliability as plot_reliability
 from probtruth.report.plots.curves import plot_curves as plot_curves
 from probtruth.report.plots.nelson import plot_divergence as plot_divergence
 from probtruth.report.plots.nelson import plot_nelson as plot_nelson
