@@ -32,6 +32,8 @@ python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_title = "probtruth"
 html_show_sphinx = False
 html_copy_source = False

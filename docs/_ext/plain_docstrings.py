@@ -43,7 +43,7 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 def _paragraph(block: list[str]) -> list[str]:
     text = "\n".join(block)
     part = _PART.match(text.lstrip())
-    head = f"**{part[1]}.** " if part else ""
+    head = f"**{part[1]}:** " if part else ""
     body = text.lstrip()[part.end() :] if part else text
     return (head + _inline(body)).split("\n")
 

@@ -8,6 +8,7 @@ import probtruth
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "line": ("line", "report"),
+    "figures": ("report.plots",),
     "files": ("io",),
     "nouns": ("types",),
     "truth": ("truth",),
@@ -33,9 +34,10 @@ def section_of(home: str) -> str:
 
 
 def names_in(section: str) -> list[str]:
-    """The public names of a section: modules last, otherwise in the order in which the package lists them."""
+    """The public names of a section: functions, then classes, then modules; each in the order of the package's list."""
     homes = {**probtruth._HOME, **probtruth._MODULES}
-    return [name for name, home in homes.items() if section_of(home) == section]
+    names = [name for name, home in homes.items() if section_of(home) == section]
+    return sorted(names, key=lambda name: (name in probtruth._MODULES, inspect.isclass(getattr(probtruth, name))))
 
 
 def as_markdown(section: str) -> str:

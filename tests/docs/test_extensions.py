@@ -14,8 +14,8 @@ public_names = pages.extension("public_names")
 @pytest.mark.parametrize(
     ("line", "wanted"),
     [
-        ("Formula: |p - e_k|^2 * t_k", r"**Formula.** \|p - e\_k\|^2 \* t\_k"),
-        ("Returns: `t_k`, nats", r"**Returns.** \ ``t_k``\ , nats"),
+        ("Formula: |p - e_k|^2 * t_k", r"**Formula:** \|p - e\_k\|^2 \* t\_k"),
+        ("Returns: `t_k`, nats", r"**Returns:** \ ``t_k``\ , nats"),
         ("(doi:10.1000/a_b(1)c)", r"(\ `doi:10.1000/a\_b(1)c <https://doi.org/10.1000/a_b(1)c>`__\ )"),
         ("In https://example.org/x; more", r"In \ `https://example.org/x <https://example.org/x>`__\ ; more"),
     ],
