@@ -1,6 +1,7 @@
 """Files as tables: CSV, TSV, JSONL, Parquet and Arrow, with every text cell as it is written."""
 
 import errno
+import stat
 from collections.abc import Callable
 from os import strerror
 from pathlib import Path
@@ -36,6 +37,7 @@ def read_table(path: object) -> tuple[polars.DataFrame, Source]:
     name = shown(place)
     reader = _READERS.get(place.suffix.lower())
     if reader is None:
+        _regular(place)
         raise InputError(
             f"the extension {place.suffix!r}" if place.suffix else "a file without an extension",
             f"one of {', '.join(_READERS)}",
@@ -55,12 +57,21 @@ def read_bytes(path: Path) -> bytes:
 
     Errors: `InputError` for what is missing, a folder, a device or pipe, or may not be read.
     """
+    _regular(path)
+    return _guarded(path, path.read_bytes)
+
+
+def _regular(path: Path) -> None:
+    """Raises where there is no file, or what is there is none."""
+    mode = _guarded(path, path.stat).st_mode
+    if not stat.S_ISREG(mode):
+        found = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
+        raise InputError(found, "a file", "Give the path of a file.", shown(path))
+
+
+def _guarded[T](path: Path, read: Callable[[], T]) -> T:
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(
-                "a folder" if path.is_dir() else "a device or pipe", "a file", "Give the path of a file.", shown(path)
-            )
-        return path.read_bytes()
+        return read()
     except OSError as error:
         hint = "Check the path." if error.errno == errno.ENOENT else "Check the file and its permissions."
         raise InputError(_reason(error), "a file that can be read", hint, shown(path)) from None

@@ -86,4 +86,7 @@ def test_a_hidden_name_beside_that_nobody_uses(tmp_path: Path) -> None:
     names = {swap.sibling(tmp_path / ("é" * 127)) for _ in range(10)}
     longest = 256
     assert len(names) == 10
-    assert all(path.parent == tmp_path and path.name.startswith(".") and len(str(path.name).encode()) < longest for path in names)
+    assert all(
+        path.parent == tmp_path and path.name.startswith(".") and len(str(path.name).encode()) < longest
+        for path in names
+    )

@@ -154,10 +154,13 @@ class TestPaths:
         with pytest.raises(InputError, match=r"t\.csv: got no such file"):
             read_table(tmp_path / "t.csv")
 
-    def test_folder(self, tmp_path: Path) -> None:
-        (tmp_path / "t.csv").mkdir()
-        with pytest.raises(InputError, match=r"t\.csv: got a folder"):
-            read_table(tmp_path / "t.csv")
+    @pytest.mark.parametrize("name", ["t.csv", "t", "t.xlsx"])
+    def test_folder(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InputError, match=rf"{name}: got no such file"):
+            read_table(tmp_path / name)
+        (tmp_path / name).mkdir()
+        with pytest.raises(InputError, match=rf"{name}: got a folder"):
+            read_table(tmp_path / name)
 
     def test_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "t.csv")
