@@ -83,16 +83,4 @@ def save(figure: object, name: str) -> None:
 
 def plot_model_against_source(axis: object, risk: RiskProfile, title: str) -> None:
     """Bubbles of the bins, the three marks of each class and of both, and the identity line."""
-    bubbles, marks = risk.bubbles(), risk.marks()
-    for label, colour in COLOURS.items():
-        mine = bubbles.filter((bubbles["label"] == label) & (bubbles["n_true"] > 0))
-        size = 2000 * mine["n_true"] / bubbles["n_true"].sum() * len(COLOURS)
-        axis.scatter(mine["source"], mine["reported"], s=size, color=colour, alpha=0.5, linewidths=0)
-        of_label = marks.filter(marks["label"] == label)
-        axis.scatter(of_label["source"], of_label["reported"], s=40, color=colour, edgecolors="black")
-    for row in marks.filter(marks["label"].is_null()).iter_rows(named=True):
-        size = 160 if row["mark"] == "accuracy" else 60
-        axis.scatter(row["source"], row["reported"], s=size, color="saddlebrown", zorder=3)
-    axis.plot([0, 1], [0, 1], "k--", linewidth=1)
-    axis.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title=title)
-    axis.set(xlabel="source probability", ylabel="model probability")
+    pt.figures.plot_nelson(risk, ax=axis).set_title(title)

@@ -9,12 +9,14 @@ import matplotlib.pyplot as plt
 import nelson
 import numpy as np
 
+import probtruth as pt
+
 PUBLISHED = {"model probability": ".56", "source probability": ".62", "divergence probability": ".90"}
 
 
 def main() -> None:
     x, world = nelson.points(), nelson.model(kappa=(0.0, 0.0))
-    rows, values = [], []
+    rows = []
     for words, chosen in (("infinite axis", x), ("axis 1 +- 8.5", x[np.abs(x - 1) < 8.5])):
         risk = nelson.profile(world, chosen, source="truth")
         place = risk.powers.index(0)
@@ -22,17 +24,8 @@ def main() -> None:
         rows += [(f"{name}, {words}", value, PUBLISHED[name]) for name, value in zip(PUBLISHED, values, strict=True)]
     nelson.show(rows)
 
-    reported, source, divergence = values
-    figure, axis = plt.subplots(figsize=(5, 5), layout="constrained")
-    axis.plot([0, 1], [0, 1], "k--", linewidth=1)
-    axis.plot([0, 1], [0, divergence], color="saddlebrown", linewidth=1)
-    axis.scatter([source, 1], [reported, divergence], color="saddlebrown", s=[160, 60], zorder=3)
-    axis.annotate(f"P_model {reported:.2f}", (0, reported), (0.02, reported + 0.02))
-    axis.annotate(f"P_source {source:.2f}", (source, 0), (source + 0.02, 0.02))
-    axis.annotate(f"P_div {divergence:.2f}", (1, divergence), (0.8, divergence + 0.03))
-    axis.hlines(reported, 0, source, linestyles=":", colors="gray")
-    axis.vlines(source, 0, reported, linestyles=":", colors="gray")
-    axis.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="source probability", ylabel="model probability")
+    figure, axis = plt.subplots(figsize=(6, 5), layout="constrained")
+    pt.figures.plot_divergence(risk, ax=axis)
     nelson.save(figure, "nelson_figure_7")
 
 
