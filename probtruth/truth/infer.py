@@ -8,6 +8,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.truth.ability import ability
 from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
 from probtruth.truth.dirichlet_mixture import dirichlet_mixture
@@ -17,6 +18,8 @@ from probtruth.truth.glad import glad
 from probtruth.truth.mace import mace
 from probtruth.truth.majority import majority
 from probtruth.truth.one_coin import one_coin
+from probtruth.truth.perceived_class import perceived_class
+from probtruth.truth.pooled import pooled
 from probtruth.truth.vote_share import vote_share
 from probtruth.types import Annotations, Truth
 
@@ -45,10 +48,13 @@ METHODS: Mapping[str, Method] = {
     "one-coin": Method(one_coin, "class"),
     "mace": Method(mace, "class"),
     "glad": Method(glad, "class"),
+    "ability": Method(ability, "class"),
+    "perceived-class": Method(perceived_class, "class"),
+    "pooled": Method(pooled, "class"),
 }
 """Every method by name."""
 
-DEFAULTS = {"distribution": "dirichlet", "class": "dawid-skene-em"}
+DEFAULTS = {"distribution": "dirichlet", "class": "pooled"}
 """The method of each estimand, where none is named."""
 
 

@@ -44,3 +44,15 @@ def renamed(annotations: Annotations, seed: int) -> tuple[Annotations, np.ndarra
     place_item = np.array([made.index.items.index(name) for name in new["item"]])
     place_label = np.array([made.index.labels.index(name) for name in new["label"]])
     return made, place_item, place_label
+
+
+def misperceived(seed: int, share: float = 0.25) -> tuple[Annotations, np.ndarray]:
+    """200 items of 3 classes, 8 annotators each; a share of the items looks like another class to nearly everybody."""
+    generator = np.random.default_rng(seed)
+    classes = generator.integers(3, size=200)
+    seen = np.where(generator.random(200) < share, (classes + 1) % 3, classes)
+    item, annotator = np.divmod(np.arange(1600), 8)
+    right = generator.random(1600) < 0.85
+    label = np.where(right, seen[item], (seen[item] + generator.integers(1, 3, 1600)) % 3)
+    names = np.array([f"{row:03}" for row in range(200)])
+    return Annotations.from_long({"item": names[item], "annotator": annotator, "label": label}), classes

@@ -14,6 +14,19 @@ ROUNDING = 1e-9
 """Sums in another order differ by rounding, which iterative methods stop within 1e-9 of."""
 
 COUNTS = pt.Annotations.from_counts([[3, 0, 1], [1, 2, 0], [0, 0, 2]], items=["a", "b", "c"], labels=["x", "y", "z"])
+STOPPED = 1e-6
+"""Methods that stop within 1e-6 of their maximum do so at another place after rounding."""
+
+SAMPLED = ("perceived-class", "pooled")
+"""Methods that sample: their answers have Monte Carlo error, and their kernels compile for each shape."""
+
+CROWD, _, _ = simulate(30, 5, 3, 3, seed=3)
+
+
+def options(method: str) -> dict[str, int]:
+    return {"sweeps": 100} if method in SAMPLED else {}
+
+
 LONG = pt.Annotations.from_long(
     {"item": ["a", "a", "b", "b", "c"], "annotator": ["p", "q", "p", "q", "p"], "label": ["x", "x", "y", "x", "y"]}
 )
@@ -29,41 +42,40 @@ def test_public_name() -> None:
 
 def test_defaults() -> None:
     assert infer_truth(COUNTS).method == DEFAULTS["distribution"]
-    assert infer_truth(LONG, estimand="class").method == DEFAULTS["class"]
+    assert infer.choose(None, "class") == DEFAULTS["class"] == "pooled"
+    assert infer.choose("glad", None) == "glad"
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(method: str) -> None:
-    truth = infer_truth(LONG, method=method, draws=20)
+    truth = infer_truth(CROWD, method=method, draws=20, **options(method))
+    counts = CROWD.counts()
     assert truth.estimand == METHODS[method].estimand
     assert truth.method == method
-    np.testing.assert_array_equal(truth.shares, [[1, 0], [0.5, 0.5], [0, 1]])
-    np.testing.assert_array_equal(truth.n_votes, [2, 2, 1])
+    np.testing.assert_array_equal(truth.shares, counts / 3)
+    np.testing.assert_array_equal(truth.n_votes, np.full(30, 3))
     np.testing.assert_allclose(truth.probs.sum(1), 1, rtol=ROUNDING)
     assert (truth.probs >= 0).all()
     assert truth.diagnostics["draws_asked"] == 20
     assert truth.diagnostics["draws"] == (0 if truth.draws is None else len(truth.draws))
     if truth.draws is not None:
-        assert truth.draws.shape == (20, 3, 2)
+        assert truth.draws.shape == (20, 30, 3)
         single = np.finfo(np.float32).eps * 4
         np.testing.assert_allclose(truth.draws.sum(2), 1, rtol=single)
     if truth.marginals is not None:
         np.testing.assert_allclose(truth.marginals.sum(), 1, rtol=ROUNDING)
     if truth.confusion is not None:
-        np.testing.assert_allclose(np.nansum(truth.confusion, 2).round(9) % 1, 0)
+        rows, single = np.nansum(truth.confusion, 2), 1e-5
+        assert ((np.abs(rows - 1) < single) | (rows == 0)).all()
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_order_of_rows_changes_nothing(method: str) -> None:
-    annotations, _, _ = simulate(30, 5, 3, 3, seed=3)
+    assert CROWD.annotator is not None
     again = pt.Annotations(
-        annotations.item[::-1],
-        annotations.label[::-1],
-        annotations.annotator[::-1],  # type: ignore[index]
-        annotations.multiplicity[::-1],
-        annotations.index,
+        CROWD.item[::-1], CROWD.label[::-1], CROWD.annotator[::-1], CROWD.multiplicity[::-1], CROWD.index
     )
-    first, second = infer_truth(annotations, method, draws=7), infer_truth(again, method, draws=7)
+    first, second = (infer_truth(rows, method, draws=7, **options(method)) for rows in (CROWD, again))
     np.testing.assert_array_equal(first.probs, second.probs)
     if first.draws is not None:
         np.testing.assert_array_equal(first.draws, second.draws)
@@ -71,10 +83,15 @@ def test_order_of_rows_changes_nothing(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_names_change_nothing(method: str) -> None:
-    annotations, _, _ = simulate(40, 6, 4, 3, seed=5)
-    other, items, labels = renamed(annotations, seed=2)
-    first, second = infer_truth(annotations, method, draws=0), infer_truth(other, method, draws=0)
-    np.testing.assert_allclose(second.probs[items][:, labels], first.probs, atol=ROUNDING)
+    """Beyond rounding, and beyond Monte Carlo error where a method samples."""
+    other, items, labels = renamed(CROWD, seed=2)
+    first, second = (infer_truth(rows, method, draws=0, **options(method)) for rows in (CROWD, other))
+    distance = np.abs(second.probs[items][:, labels] - first.probs).mean()
+    if method in SAMPLED:
+        between_chains = float(first.diagnostics["chain_difference"])  # type: ignore[arg-type]
+        assert distance < 5 * between_chains
+    else:
+        assert distance < (STOPPED if method in ("glad", "mace", "ability") else ROUNDING)
 
 
 def test_seed_decides_draws() -> None:
