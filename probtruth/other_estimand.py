@@ -5,8 +5,11 @@ from typing import Any
 
 from probtruth.comparison.compare import compare
 from probtruth.scoring.score import score
-from probtruth.truth.infer import DEFAULTS, infer_truth
+from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Predictions, Truth
+
+METHODS = {"class": "ability", "distribution": "vote-share"}
+"""How the other estimand's truth is found: the quickest method that is not far from the estimand's default."""
 
 DECIDED = 0.975
 """A pair counts as decided where P(one is better) is at least this."""
@@ -55,12 +58,12 @@ def other_estimand(
     """
     if truth.estimand == "distribution" and annotations.annotator is None:
         return None
-    method = DEFAULTS["class"] if truth.estimand == "distribution" else "vote-share"
-    found = infer_truth(annotations, method=method, draws=0, seed=options["seed"])
+    other = "class" if truth.estimand == "distribution" else "distribution"
+    found = infer_truth(annotations, method=METHODS[other], draws=0, seed=options["seed"])
     scores = score(predictions, found, rule=options["rule"], floor=options["floor"])
     design = {name: options[name] for name in ("groups", "clusters", "weights", "seed")}
-    other = compare(scores, **design, engine="exact")
-    return OtherEstimand(found, other, tuple(_changes(asked, other)))
+    comparison = compare(scores, **design, engine="exact")
+    return OtherEstimand(found, comparison, tuple(_changes(asked, comparison)))
 
 
 def _changes(asked: Comparison, other: Comparison) -> list[dict[str, Any]]:
