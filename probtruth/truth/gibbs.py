@@ -124,11 +124,11 @@ def sweep(
     log_phi = swap(keys[0], state, data, said)
 
     seen = categorical(keys[1], jnp.exp(log_phi)[data.item] * said + TINY)
-    hits = jax.nn.one_hot(seen, n_labels, dtype=said.dtype)
-    votes = segment_sum(hits, data.item, n_items, indices_are_sorted=True)
-    answers = segment_sum(hits, data.cell, n_annotators * n_labels).reshape(n_annotators, n_labels, n_labels)
+    place = count(data.item * n_labels + seen, n_items * n_labels).reshape(n_items, n_labels)
+    votes = place.astype(said.dtype)
+    answers = count(data.cell * n_labels + seen, n_annotators * n_labels**2)
+    answers = answers.astype(said.dtype).reshape(n_annotators, n_labels, n_labels)
 
-    place = votes.astype(int)
     log_class = data.log_marginals + data.known + rising(alphas(state.ease, data), place, most_votes)
     log_probs = jax.nn.log_softmax(log_class, axis=1)
     probs = jnp.exp(log_probs)
@@ -151,6 +151,11 @@ def sweep(
     phi = jnp.exp(log_phi)
     missed = 1 - phi[jnp.arange(n_items), classes]
     return state, Sums(probs, phi, confusion, missed), trace
+
+
+def count(place: Int[Array, " annotation"], length: int) -> Int[Array, " place"]:
+    """How many annotations fall into each place."""
+    return jnp.zeros(length, jnp.int32).at[place].add(1)
 
 
 def alphas(ease: Float[Array, "2"], data: Data) -> Float[Array, "label label"]:

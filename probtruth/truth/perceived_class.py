@@ -28,7 +28,7 @@ SAID_COUNTS = (8.0, 0.5)
 FIRST_STEP = -1.5
 """Log of the random walks' first step size; warm-up tunes it."""
 
-SWEEP_BUDGET, FEWEST, MOST = 1.6e7, 60, 2000
+SWEEP_BUDGET, FEWEST, MOST = 1e7, 60, 1500
 """Annotations times kept sweeps of a chain, and the bounds of the latter, where the number of sweeps is not given."""
 
 SAME_PROBS = 0.01
@@ -67,7 +67,7 @@ def perceived_class(
 
     Arguments: `epsilon` and `delta` are the prior medians of their parameters (log sd 0.3); their ratio sets how often
     an item looks like another class, of which the annotations say little. `sweeps` kept in each of `chains` chains,
-    after half as many that are not (without it 2,000, fewer above 8,000 annotations and never below 60).
+    after half as many that are not (without it 1,500, fewer above 6,700 annotations and never below 60).
 
     `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
     the chains' class probabilities agree.
