@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.skill import skill_scores as skill_scores
     from probtruth.truth.agreement import agreement as agreement
     from probtruth.truth.infer import infer_truth as infer_truth
+    from probtruth.truth.pairs import annotator_pairs as annotator_pairs
     from probtruth.types import Annotations as Annotations
     from probtruth.types import Comparison as Comparison
     from probtruth.types import Predictions as Predictions
@@ -81,6 +82,7 @@ _HOME = {
     "risk_profile": "scoring.risk_profile",
     "roc_curves": "scoring.curves",
     "agreement": "truth.agreement",
+    "annotator_pairs": "truth.pairs",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
     "brier_score": "scoring.proper",

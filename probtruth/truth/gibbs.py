@@ -70,10 +70,11 @@ class Sums(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """What is kept of every sweep: draws of the classes, annotators' accuracy and information, ease."""
+    """What is kept of every sweep: draws of the classes, annotators' accuracy, skill and information, ease."""
 
     classes: UInt[Array, "repeat item"]
     accuracy: Float[Array, " annotator"]
+    skill: Float[Array, " annotator"]
     information: Float[Array, " annotator"]
     ease: Float[Array, "2"]
 
@@ -309,10 +310,13 @@ def normal(value: Float[Array, "*batch"], prior: Float[Array, "2"]) -> Float[Arr
 
 def quality(
     confusion: Float[Array, "annotator label label"], log_marginals: Float[Array, " label"]
-) -> tuple[Float[Array, " annotator"], Float[Array, " annotator"]]:
-    """P(an annotator says the true class), and the mutual information of answer and class in nats."""
-    joint = jnp.exp(log_marginals)[:, None] * confusion
+) -> tuple[Float[Array, " annotator"], Float[Array, " annotator"], Float[Array, " annotator"]]:
+    """P(an annotator says the true class), their kappa with the truth, and mutual information of both in nats."""
+    marginals = jnp.exp(log_marginals)
+    joint = marginals[:, None] * confusion
     accuracy = jnp.trace(joint, axis1=1, axis2=2)
     said = joint.sum(1, keepdims=True)
+    chance = (said[:, 0] * marginals).sum(1)
+    skill = (accuracy - chance) / jnp.maximum(1 - chance, TINY)
     ratio = jnp.where(confusion > 0, confusion, 1.0) / jnp.where(said > 0, said, 1.0)
-    return accuracy, (joint * jnp.log(ratio)).sum((1, 2))
+    return accuracy, skill, (joint * jnp.log(ratio)).sum((1, 2))

@@ -12,6 +12,7 @@ from probtruth.truth import em, gibbs
 from probtruth.truth.ability import fit_ability
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import Flat, flatten, non_negative, whole
+from probtruth.truth.quality import flags
 
 LOG_SPREAD = 0.3
 """Prior sd of log delta and log epsilon. Data say little about them: dependence hides in confident wrong classes."""
@@ -44,6 +45,7 @@ class Perceived:
     confusion: Float[np.ndarray, "annotator label label"]
     classes: UInt[np.ndarray, "draw item"]
     accuracy: Float[np.ndarray, "sweep annotator"]
+    skill: Float[np.ndarray, "sweep annotator"]
     information: Float[np.ndarray, "sweep annotator"]
     difficulty: Float[np.ndarray, " item"]
     diagnostics: dict[str, object]
@@ -72,8 +74,9 @@ def perceived_class(
     `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
     the chains' class probabilities agree.
 
-    Returns draws of the class; in `annotators()` accuracy and information with 95 per cent intervals; in `by_item()`
-    the difficulty, P(a perception is not of the true class).
+    Returns draws of the class; in `annotators()`, with 95 per cent intervals, accuracy, skill (kappa with the truth, 0
+    by chance) and information, and the flag "spammer" or "adversary"; in `by_item()` the difficulty, P(a perception is
+    not of the true class).
 
     Source: this package; see the study of truth methods in the documentation.
     """
@@ -88,9 +91,11 @@ def as_fit(request: Request, flat: Flat, found: Perceived, ability: dict[str, ob
     columns: dict[str, np.ndarray] = {
         "n_annotations": np.bincount(flat.annotator, flat.weight, flat.n_annotators).astype(np.int64)
     }
-    for name, values in (("accuracy", found.accuracy), ("information", found.information)):
+    for name in ("accuracy", "skill", "information"):
+        values = getattr(found, name)
         low, high = np.quantile(values, [0.025, 0.975], axis=0)
         columns |= {name: values.mean(0, dtype=float), f"{name}_low": low, f"{name}_high": high}
+    columns["flag"] = flags(columns["skill_low"], columns["skill_high"])
     diagnostics = found.diagnostics | {"ability_converged": ability["converged"]}
     draws = one_hot(found.classes, flat.n_labels, request.draws)
     return Fit(
@@ -171,6 +176,7 @@ def sample_perceived(
         np.mean([part.confusion for part in sums], 0, dtype=float),
         np.concatenate([trace.classes.reshape(-1, flat.n_items) for trace in traces]),
         np.concatenate([trace.accuracy for trace in traces]),
+        np.concatenate([trace.skill for trace in traces]),
         np.concatenate([trace.information for trace in traces]),
         np.mean([part.difficulty for part in sums], 0, dtype=float),
         diagnostics,

@@ -1,9 +1,12 @@
 """What a class posterior says of the annotators: accuracy, and how much an answer tells."""
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
 
 from probtruth.truth.flat import Flat
+
+NO_SKILL = 0.2
+"""Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977)."""
 
 
 def annotator_columns(
@@ -40,3 +43,10 @@ def information(
     ratio = np.where(rows > 0, rows, 1.0) / np.where((rows > 0) & (said > 0), said, 1.0)
     told: np.ndarray = np.maximum((weights[:, :, None] * rows * np.log(ratio)).sum((1, 2)), 0.0)
     return told
+
+
+def flags(
+    low: Float[np.ndarray, " annotator"], high: Float[np.ndarray, " annotator"]
+) -> Shaped[np.ndarray, " annotator"]:
+    """The flag "adversary" where skill is surely below 0, "spammer" where surely below `NO_SKILL`, "" elsewhere."""
+    return np.where(high < 0, "adversary", np.where(high < NO_SKILL, "spammer", ""))

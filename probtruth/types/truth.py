@@ -43,9 +43,10 @@ class Truth:
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then what the method says of them (in the order of the index).
 
-        `n_annotations`; `accuracy`, the expected share of their annotations that say the item's true class;
-        `information`, how much an answer tells of the class, in nats (0 for a spammer of any habit); and the method's
-        own columns, such as `ability`, with equal-tailed 95 per cent intervals `_low` and `_high` where it has them.
+        `n_annotations`; `accuracy`, the chance that an annotation says the item's true class; `information`, how much
+        an answer tells of the class, in nats (0 for a spammer of any habit); and the method's own columns, such as
+        `ability`, or `skill` (kappa with the truth, 0 by chance) and `flag` ("spammer", "adversary" or ""), with
+        equal-tailed 95 per cent intervals `_low` and `_high` where it has them.
 
         Errors: `InputError` where the method knows nothing of annotators.
         """

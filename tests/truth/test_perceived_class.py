@@ -63,3 +63,17 @@ def test_errors(simulated, options: dict[str, float], words: str) -> None:
     with pytest.raises(pt.InputError) as caught:
         pt.infer_truth(simulated[0], "perceived-class", **options)
     assert words in str(caught.value)
+
+
+def test_spammers_and_adversaries_are_flagged() -> None:
+    annotations, classes = misperceived(4, share=0.1)
+    assert annotations.annotator is not None
+    generator = np.random.default_rng(4)
+    label = annotations.label.copy()
+    spam, contrary = annotations.annotator == 6, annotations.annotator == 7
+    label[spam] = generator.integers(3, size=int(spam.sum()))
+    wrong = (classes[annotations.item] + generator.integers(1, 3, len(label))) % 3
+    label[contrary] = wrong[contrary]
+    spoilt = pt.Annotations(annotations.item, label, annotations.annotator, annotations.multiplicity, annotations.index)
+    flags = pt.infer_truth(spoilt, "perceived-class", sweeps=200, draws=0).annotators()["flag"].to_list()
+    assert flags == [""] * 6 + ["spammer", "adversary"]

@@ -1,0 +1,128 @@
+"""Which annotators agree with each other more than their skill explains: near-copies."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.stats import norm
+
+from probtruth import frames
+from probtruth.errors import InputError
+from probtruth.truth.fit import Request
+from probtruth.truth.flat import flatten, whole
+from probtruth.types import Annotations, Truth
+
+if TYPE_CHECKING:
+    import polars
+
+SURE = 0.01
+"""Holm-adjusted p-value below which a pair is called copies of each other."""
+
+CHUNK = 1_000_000
+"""Pairs of annotations held in memory at a time, about."""
+
+MAD = 1.4826
+"""Median absolute deviation to standard deviation, for a normal distribution."""
+
+
+def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) -> "polars.DataFrame":
+    """One row for each pair of annotators with `least` or more items in common, the most suspicious first.
+
+    `agreement` is the share of their common items on which they say the same, `expected` what their confusion matrices
+    and the items' classes give: mean over items of sum_k q_ik sum_l theta_a[k,l] theta_b[k,l]. Hard items make all
+    pairs agree beyond that, so `z`, the excess in standard errors, is centred at the median of all pairs (and scaled
+    where they spread by more than 1); `p` is its one-sided normal tail, Holm-adjusted over the pairs; `copies` says
+    p < 0.01. Copies count as one opinion: judge whether to drop one of them, since truth methods count both.
+
+    Errors: `InputError` for annotations without annotators, a truth without confusion, or of other items.
+    """
+    if truth.confusion is None or truth.index.annotators != annotations.index.annotators:
+        raise InputError(
+            f"truth of the method {truth.method!r} without these annotators' confusion",
+            "truth inferred from the same annotations by a method with confusion",
+            "truth = infer_truth(annotations, estimand='class').",
+        )
+    if truth.index.items != annotations.index.items:
+        raise InputError("truth of other items", "the annotations' own items", "Infer it from the same annotations.")
+    flat = flatten(Request(annotations, 0, 0, np.full(annotations.n_items, -1)))
+    confusion = np.nan_to_num(truth.confusion)
+    pair, common, same, expected, variance = _count_pairs(
+        flat.item, flat.annotator, flat.label, truth.probs, confusion, flat.n_annotators
+    )
+    kept = common >= whole(least, 1, "least")
+    first, second = np.divmod(pair[kept], flat.n_annotators)
+    common, same, expected, variance = (part[kept] for part in (common, same, expected, variance))
+    z = _centred((same - expected) / np.sqrt(np.maximum(variance, 1e-12)))
+    p = _holm(norm.sf(z))
+    names = np.array(annotations.index.annotators, dtype=object)
+    order = np.lexsort((second, first, -z))
+    columns = {
+        "a": names[first[order]].tolist(),
+        "b": names[second[order]].tolist(),
+        "n_common": common[order],
+        "agreement": (same / np.maximum(common, 1))[order],
+        "expected": (expected / np.maximum(common, 1))[order],
+        "z": z[order],
+        "p": p[order],
+        "copies": _sure(p)[order],
+    }
+    return frames.as_polars(columns)
+
+
+def _count_pairs(
+    item: Int[np.ndarray, " annotation"],
+    annotator: Int[np.ndarray, " annotation"],
+    label: Int[np.ndarray, " annotation"],
+    probs: Float[np.ndarray, "item label"],
+    confusion: Float[np.ndarray, "annotator label label"],
+    n_annotators: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For each pair that meets (a * n + b, a < b): items in common, agreements, their expectation and variance.
+
+    The annotations are sorted by item and annotator; memory is bounded by taking items in chunks.
+    """
+    end = np.cumsum(np.bincount(item, minlength=len(probs)))[item]
+    later = end - np.arange(len(item)) - 1
+    chunk = np.cumsum(later) // CHUNK
+    found: list[np.ndarray] = []
+    for part in np.unique(chunk):
+        mine = np.flatnonzero(chunk == part)
+        one = np.repeat(mine, later[mine])
+        offset = np.arange(len(one)) - np.repeat(np.cumsum(later[mine]) - later[mine], later[mine])
+        two = one + 1 + offset
+        different = annotator[one] != annotator[two]
+        one, two = one[different], two[different]
+        pair, place = np.unique(annotator[one] * n_annotators + annotator[two], return_inverse=True)
+        a, b = np.divmod(pair, n_annotators)
+        by_class = (confusion[a] * confusion[b]).sum(2)
+        chance = (probs[item[one]] * by_class[place]).sum(1)
+        sums = [
+            np.bincount(place, values, len(pair))
+            for values in (np.ones(len(one)), label[one] == label[two], chance, chance * (1 - chance))
+        ]
+        found.append(np.stack([pair.astype(float), *sums]))
+    table = np.concatenate(found, axis=1) if found else np.zeros((5, 0))
+    pair, place = np.unique(table[0].astype(np.int64), return_inverse=True)
+    common, same, expected, variance = (np.bincount(place, row, len(pair)) for row in table[1:])
+    return pair, common.astype(np.int64), same, expected, variance
+
+
+def _centred(z: Float[np.ndarray, " pair"]) -> Float[np.ndarray, " pair"]:
+    if not len(z):
+        return z
+    middle = np.median(z)
+    spread: float = max(1.0, float(MAD * np.median(np.abs(z - middle))))
+    return np.asarray((z - middle) / spread)
+
+
+def _holm(p: Float[np.ndarray, " pair"]) -> Float[np.ndarray, " pair"]:
+    """Holm's step-down adjustment (Holm 1979, https://www.jstor.org/stable/4615733)."""
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(np.minimum(p[order] * np.arange(len(p), 0, -1), 1.0))
+    adjusted = np.empty_like(p)
+    adjusted[order] = stepped
+    return adjusted
+
+
+def _sure(p: Float[np.ndarray, " pair"]) -> Bool[np.ndarray, " pair"]:
+    return np.asarray(p < SURE)
