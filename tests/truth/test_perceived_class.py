@@ -68,7 +68,7 @@ def test_errors(simulated, options: dict[str, float], words: str) -> None:
 def test_spammers_and_adversaries_are_flagged() -> None:
     annotations, classes = misperceived(4, share=0.1)
     assert annotations.annotator is not None
-    generator = np.random.default_rng(4)
+    generator = np.random.default_rng(99)
     label = annotations.label.copy()
     spam, contrary = annotations.annotator == 6, annotations.annotator == 7
     label[spam] = generator.integers(3, size=int(spam.sum()))
