@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.skill import perplexity as perplexity
     from probtruth.scoring.skill import skill_scores as skill_scores
     from probtruth.truth.agreement import agreement as agreement
+    from probtruth.truth.human_ceiling import human_ceiling as human_ceiling
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.truth.pairs import annotator_pairs as annotator_pairs
     from probtruth.types import Annotations as Annotations
@@ -83,6 +84,7 @@ _HOME = {
     "roc_curves": "scoring.curves",
     "agreement": "truth.agreement",
     "annotator_pairs": "truth.pairs",
+    "human_ceiling": "truth.human_ceiling",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
     "brier_score": "scoring.proper",
