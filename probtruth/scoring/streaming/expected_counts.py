@@ -66,7 +66,7 @@ class StreamCounts(Metric):
 
     n_labels: int
     response: str = "sample"
-    threshold: tuple[float, ...] | None = None
+    threshold: tuple[float | int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Checks the options."""
