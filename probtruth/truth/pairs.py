@@ -35,6 +35,13 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
     p < 0.01. Copies count as one opinion: judge whether to drop one of them, since truth methods count both.
 
     Errors: `InputError` for annotations without annotators, a truth without confusion, or of other items.
+
+    >>> import probtruth as pt
+    >>> from probtruth import demo
+    >>> annotations, _ = demo.load()
+    >>> pairs = pt.annotator_pairs(annotations, pt.infer_truth(annotations, "dawid-skene-em", draws=0))
+    >>> pairs.filter("copies").height
+    0
     """
     if truth.confusion is None or truth.index.annotators != annotations.index.annotators:
         raise InputError(
