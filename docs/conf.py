@@ -18,7 +18,7 @@ version = release
 extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "directives"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "_ext"]
-nitpicky = False
+smartquotes = False  # two hyphens are an option
 
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_block"]
 myst_heading_anchors = 3

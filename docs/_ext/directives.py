@@ -1,4 +1,4 @@
-"""Directives whose content is made from the code: `{live-table} NAME` and `{public-names} SECTION`."""
+"""Directives made from the code: `{live-table} NAME`, `{live-commands}` and `{public-names} SECTION`."""
 
 from typing import Any
 
@@ -18,6 +18,14 @@ class LiveTable(SphinxDirective):
         return self.parse_text_to_nodes(live_tables.as_markdown(self.arguments[0]))
 
 
+class LiveCommands(SphinxDirective):
+    """The reference of the command line."""
+
+    def run(self) -> list[nodes.Node]:
+        """A section for each command."""
+        return self.parse_text_to_nodes(live_tables.commands(), allow_section_headings=True)
+
+
 class PublicNames(SphinxDirective):
     """The public names of a section of `public_names`."""
 
@@ -31,5 +39,6 @@ class PublicNames(SphinxDirective):
 def setup(app: Any) -> dict[str, bool]:
     """Sphinx calls this."""
     app.add_directive("live-table", LiveTable)
+    app.add_directive("live-commands", LiveCommands)
     app.add_directive("public-names", PublicNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import quote
 
+import typer.main
+
+from probtruth.cli import app
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.truth.infer import DEFAULTS, METHODS
 
@@ -63,3 +67,23 @@ def as_markdown(name: str) -> str:
     head, rows = TABLES[name]()
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+
+
+def commands() -> str:
+    """Every command of the command line with its options, as Markdown."""
+    group: Any = typer.main.get_command(app)
+    return "\n\n".join(_command(name, command) for name, command in group.commands.items())
+
+
+def _command(name: str, command: Any) -> str:
+    rows = [("argument or option", "meaning", "default"), ("---", "---", "---")]
+    for option in command.params:
+        if "--help" in option.opts:
+            continue
+        shown = ", ".join([] if option.param_type_name == "argument" else option.opts)
+        value = "" if getattr(option, "is_flag", False) else option.metavar or option.type.name.upper()
+        silent = option.default is None or option.default is False or callable(option.default)
+        default = "required" if option.required else "" if silent else f"`{option.default}`"
+        rows.append((f"`{f'{shown} {value}'.strip()}`", option.help or "", default))
+    table = "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows)
+    return f"## `probtruth {name}`\n\n{command.help}\n\n{table}"

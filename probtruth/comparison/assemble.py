@@ -1,7 +1,7 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,12 +9,14 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison import datatree
-from probtruth.comparison.companions import TESTS, Companion, companions, holm
+from probtruth.comparison.companions import companion_rows
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
 from probtruth.comparison.design import Design
 from probtruth.comparison.joint import rake
 from probtruth.comparison.labels import label_variance
 from probtruth.comparison.margins import Margin, margins
+from probtruth.comparison.naming import by_name
+from probtruth.comparison.options import Options
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
 from probtruth.comparison.sufficient import Location, all_pairs, contrasts
@@ -24,8 +26,6 @@ from probtruth.types import Comparison, Scores
 
 if TYPE_CHECKING:
     import xarray
-
-Names = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +56,15 @@ def _decisions(post: Posterior) -> Decisions | None:
     return symmetric(decided, interchangeable(post.pairs, len(post.order)))
 
 
-def assemble(
-    scores: Scores, plan: Design, post: Posterior, engine: str, rope: float | None, draws: int, seed: int, strict: bool
-) -> Comparison:
+def assemble(scores: Scores, plan: Design, post: Posterior, asked: Options) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     decisions = _decisions(post)
-    item_weights = _item_weights(plan, len(scores.items))
+    item_weights = plan.item_weights()
     own = [] if post.levels is None else margins(post.levels)
     ranks = rank_rows(scores, post.order, own, decisions, item_weights)
-    pairs = pair_rows(scores, post.order, post.margins, rope, item_weights)
+    pairs = pair_rows(scores, post.order, post.margins, asked.rope, item_weights)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
-    tests = _companion_rows(scores, plan, post, names)
+    tests = companion_rows(scores, plan, post.order, post.pairs, names, asked.these_items)
     runs = [run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None]
     diagnostics = {
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
@@ -74,28 +72,28 @@ def assemble(
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs]),
     }
-    uncertainty = _uncertainty(scores, post, ranks, item_weights)
-    warnings = (*warnings_of(scores, plan, diagnostics, pairs), *disagreements(pairs, tests))
-    if strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
+    uncertainty = _uncertainty(scores, post, ranks, item_weights, asked)
+    warnings = (*warnings_of(scores, plan, asked, diagnostics, pairs), *disagreements(pairs, tests))
+    if asked.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
     return Comparison(
         models=scores.models,
         pairs=pairs,
         ranks=ranks,
         companions=tests,
-        estimand=_estimand(scores, plan),
+        estimand=_estimand(scores, plan, asked),
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
-        rope=rope,
-        seed=seed,
+        rope=asked.rope,
+        seed=asked.seed,
         diagnostics=diagnostics,
         uncertainty=uncertainty,
-        datatree=_tree(scores, post, decisions, seed),
+        datatree=_tree(scores, post, decisions, asked.seed),
         settings={
-            "engine": engine,
-            "draws": draws,
+            "engine": asked.engine,
+            "draws": asked.draws,
             "margin": "outer skew-t",
-            "population": "new-items",
+            "population": asked.population,
             "groups": len(plan.group_items) if plan.grouped else None,
             "clusters": None if plan.clusters is None else len(np.unique(plan.clusters)),
             "n_items": len(scores.items),
@@ -103,37 +101,8 @@ def assemble(
             "floor": scores.floor,
         },
         warnings=warnings,
-        group_results=population_rows(scores, post.order, post.population, rope) if post.population else {},
+        group_results=population_rows(scores, post.order, post.population, asked.rope) if post.population else {},
     )
-
-
-def _by_name[T: (Margin, Companion)](scores: Scores, order: np.ndarray, of_pairs: Sequence[T]) -> dict[Names, T]:
-    """What belongs to each pair, under its names, the first by name minus the second."""
-    named = {}
-    for (a, b), value in zip(all_pairs(len(order)), of_pairs, strict=True):
-        first, second = scores.models[order[a]], scores.models[order[b]]
-        named[min(first, second), max(first, second)] = value if first < second else value.flipped()
-    return named
-
-
-def _companion_rows(scores: Scores, plan: Design, post: Posterior, names: Sequence[Names]) -> list[dict[str, object]]:
-    tests = (
-        [] if post.pairs is None else companions(scores.values[post.order], plan.structure(), plan.weights, post.pairs)
-    )
-    known = _by_name(scores, post.order, tests)
-    rows: list[dict[str, object]] = [{"a": a, "b": b, **asdict(known.get((a, b), Companion()))} for a, b in names]
-    for test in TESTS:
-        found = [getattr(known.get(pair, Companion()), test) for pair in names]
-        for row, adjusted in zip(rows, holm(found), strict=True):
-            row[f"{test}_holm"] = adjusted
-    return rows
-
-
-def _item_weights(plan: Design, n_items: int) -> Float[np.ndarray, " item"]:
-    weights = np.empty(n_items)
-    for weight, items in zip(plan.weights, plan.group_items, strict=True):
-        weights[items] = weight / len(items)
-    return weights
 
 
 def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T | None:
@@ -142,18 +111,24 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
 
 
 def _uncertainty(
-    scores: Scores, post: Posterior, ranks: Sequence[dict[str, object]], item_weights: np.ndarray
+    scores: Scores,
+    post: Posterior,
+    ranks: Sequence[dict[str, object]],
+    item_weights: Float[np.ndarray, " item"],
+    asked: Options,
 ) -> dict[str, float | None]:
     """Shares of variance that items and labels bring to the difference of the two models of highest P(best)."""
     unknown: dict[str, float | None] = {"items": None, "labels": None}
     finite = [row for row in ranks if scores.models.index(str(row["model"])) in post.order]
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
         return unknown
-    contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
-    a, b = (str(row["model"]) for row in contenders)
-    total = _by_name(scores, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
+    if asked.these_items:
+        return {"items": 0.0, "labels": 1.0}
     if scores.label_values is None:
         return {"items": 1.0, "labels": None}
+    contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
+    a, b = (str(row["model"]) for row in contenders)
+    total = by_name(scores.models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
     labels = label_variance(scores, scores.models.index(a), scores.models.index(b), item_weights)
     if labels is None or total == 0:
         return unknown
@@ -161,11 +136,11 @@ def _uncertainty(
     return {"items": 1.0 - share, "labels": share}
 
 
-def _estimand(scores: Scores, plan: Design) -> str:
-    over = "new items like these"
+def _estimand(scores: Scores, plan: Design, asked: Options) -> str:
+    over = "these very items, whose labels are unsure" if asked.these_items else "new items like these"
     if plan.grouped:
         over += f", these {len(plan.group_items)} groups"
-    if plan.clusters is not None:
+    if plan.clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
     sign = "; scores are higher-is-better, so the difference is of their negatives" if scores.higher_is_better else ""
     return f"mean paired difference (a minus b, negative favours a) of expected {scores.rule} scores over {over}{sign}"

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from jaxtyping import Float
 from scipy.stats import t
 
+from probtruth.comparison.design import Design
+from probtruth.comparison.naming import Names, by_name
 from probtruth.comparison.resampling import bootstrap_p_below, sign_flip_p
 from probtruth.comparison.signed_rank import MOST, signed_rank_p
 from probtruth.comparison.sufficient import Location, Structure, all_pairs
+from probtruth.types import Scores
 
 HELD = 1 << 22
 """Numbers held at once."""
@@ -70,6 +73,35 @@ def companions(
             statistic, df, p = _student(place, start + row)
             made.append(Companion(statistic, df, p, ranks, flips[row], below[row]))
     return made
+
+
+def companion_rows(
+    scores: Scores,
+    plan: Design,
+    order: np.ndarray,
+    place: Location | None,
+    names: Sequence[Names],
+    these_items: bool,
+) -> list[dict[str, object]]:
+    """The tests of the pairs with these names, with Holm's adjustment over them.
+
+    With the items held fixed there is only the t: what the others resample, the items, does not vary.
+    """
+    if place is None:
+        tests = []
+    elif these_items:
+        tests = [Companion(*_student(place, row)) for row in range(len(place.mean))]
+    else:
+        tests = companions(scores.values[order], plan.structure(), plan.weights, place)
+    known = by_name(scores.models, order, tests)
+    found = [known.get(pair, Companion()) for pair in names]
+    rows: list[dict[str, object]] = [
+        {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(names, found, strict=True)
+    ]
+    for name in TESTS:
+        for row, adjusted in zip(rows, holm([getattr(test, name) for test in found]), strict=True):
+            row[f"{name}_holm"] = adjusted
+    return rows
 
 
 def _student(place: Location, row: int) -> tuple[float | None, float | None, float | None]:

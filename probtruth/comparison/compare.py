@@ -8,14 +8,15 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.design import Design, design
+from probtruth.comparison.labels import label_locations
 from probtruth.comparison.margins import margins
+from probtruth.comparison.options import Options, options
 from probtruth.comparison.ordering import model_order
 from probtruth.comparison.posterior import sample_location, sample_population
 from probtruth.comparison.sufficient import Location, Moments, combine, moments
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 
-ENGINES = ("nuts", "exact")
 LARGEST = 1e100
 """Scores beyond this would overflow when cubed."""
 
@@ -26,25 +27,28 @@ def compare(
     clusters: object = None,
     *,
     engine: object = "nuts",
+    population: object = "new-items",
     weights: object = None,
     rope: object = None,
     draws: object = 2500,
     seed: object = 0,
-    strict: bool = False,
+    strict: object = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Which model has the lower mean score, for all pairs jointly, and how sure that is.
 
     The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` (default: its share of the items). Every pair's margin is the posterior that equals the paired t
-    (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from one joint
-    posterior with these margins. With groups, `group_results` adds the population of groups and one new group, with
-    partial pooling.
+    weight `weights` (default: its share of the items). Every pair's margin is the outer skew-t, which is the paired t
+    where differences are not skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best),
+    ranks and regret come from one joint posterior with these margins. With groups, `group_results` adds the population
+    of groups and one new group, with partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
-    cluster are dependent (a passage, a patient), clusters lie inside groups. `engine` is "nuts" or "exact". `rope` is
-    the largest difference, in units of the score, that does not matter. `draws` is per chain, of four chains.
-    `strict` raises `PosteriorError` where a diagnostic fails. `on_progress(done, total)` hears of the sampling.
+    cluster are dependent (a passage, a patient), clusters lie inside groups. `engine` is "nuts" or "exact".
+    `population` "these-items" holds the items fixed, so that only the labels (few votes, an uncertain class) leave the
+    difference unsure. `rope` is the largest difference, in units of the score, that does not matter. `draws` is per
+    chain, of four chains. `strict` raises `PosteriorError` where a diagnostic fails. `on_progress(done, total)` hears
+    of the sampling.
 
     Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score.
 
@@ -58,8 +62,7 @@ def compare(
     (-0.3, True)
     """
     _check(scores)
-    engine = check.one_of(engine, ENGINES, "engine")
-    rope, draws, seed = _rope(rope), _whole(draws, "draws", 1), _whole(seed, "seed", 0)
+    asked = options(engine, population, rope, draws, seed, strict)
     plan = design(scores, groups, clusters, weights)
     whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
     structure = plan.structure()
@@ -67,19 +70,16 @@ def compare(
     report = on_progress or (lambda done, total: None)
 
     parts = moments(scores.values[order], structure, _reach(scores)) if len(order) else None
-    pairs, levels = _locations(parts, plan) if parts is not None else (None, None)
-    sampled, population = None, None
+    pairs, levels = (None, None) if parts is None else _locations(scores, order, parts, plan, asked)
+    sampled, hierarchy = None, None
     if pairs is not None and parts is not None and len(order) > 1:
-        stages = 2 if plan.grouped else 1
-        sampled = sample_location(
-            pairs, margins(pairs), len(order), engine, draws, seed, lambda done, total: report(done, stages * total)
-        )
-        if plan.grouped:
-            population = sample_population(
-                parts, len(order), engine, draws, seed, lambda done, total: report(total + done, 2 * total)
-            )
-    posterior = Posterior(order, pairs, levels, sampled, population)
-    return assemble(scores, plan, posterior, engine, rope, draws, seed, strict)
+        stages = 2 if plan.grouped and not asked.these_items else 1
+        first = lambda done, total: report(done, stages * total)  # noqa: E731
+        sampled = sample_location(pairs, margins(pairs), len(order), asked.engine, asked.draws, asked.seed, first)
+        if stages == 2:
+            second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
+            hierarchy = sample_population(parts, len(order), asked.engine, asked.draws, asked.seed, second)
+    return assemble(scores, plan, Posterior(order, pairs, levels, sampled, hierarchy), asked)
 
 
 def _check(scores: Scores) -> None:
@@ -100,20 +100,6 @@ def _check(scores: Scores) -> None:
         raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
 
 
-def _rope(given: object) -> float | None:
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < math.inf:
-        raise InputError(f"rope {given!r}", "a finite number of at least 0", "Give it in units of the score.")
-    return float(given)
-
-
-def _whole(given: object, what: str, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**31:
-        raise InputError(f"{what} {given!r}", f"an integer of at least {least}", "Leave it out for the default.")
-    return int(given)
-
-
 def _reach(scores: Scores) -> float:
     """The largest difference that two scores of an item can have; 0 where that is not known or infinite."""
     if scores.range is not None:
@@ -123,8 +109,12 @@ def _reach(scores: Scores) -> float:
     return float(((sizes == 0) | (sizes == 1)).all())
 
 
-def _locations(parts: Moments, plan: Design) -> tuple[Location, Location]:
+def _locations(
+    scores: Scores, order: np.ndarray, parts: Moments, plan: Design, asked: Options
+) -> tuple[Location, Location]:
     """The pairs' mean differences and the models' own mean scores, under the estimand."""
+    if asked.these_items:
+        return label_locations(scores, order, plan.item_weights())
     if not parts.df.any():
         unit = "item" if plan.clusters is None else "cluster"
         where = f"in each of the {len(parts.df)} groups" if plan.grouped else "in all"

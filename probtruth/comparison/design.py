@@ -32,6 +32,13 @@ class Design:
         """Whether there are at least two groups."""
         return len(self.group_items) > 1
 
+    def item_weights(self) -> Float[np.ndarray, " item"]:
+        """What each item counts for in the stratified mean."""
+        weights = np.empty(sum(map(len, self.group_items)))
+        for weight, items in zip(self.weights, self.group_items, strict=True):
+            weights[items] = weight / len(items)
+        return weights
+
     def structure(self) -> Structure:
         """The same, as the sufficient statistics need it."""
         groups = np.empty(sum(map(len, self.group_items)), np.int64)

@@ -35,3 +35,30 @@ def hierarchy(
     centre = numpyro.sample("centre", dist.Normal(0, 1).expand([mean.shape[1]]).to_event(1))
     numpyro.sample("mean", dist.Normal(centre, jnp.sqrt(variance + between**2)).to_event(2), obs=mean)
     numpyro.deterministic("population", basis @ centre)
+
+
+def correlated_hierarchy(
+    mean: Float[Array, " group"],
+    square: Float[Array, " group"],
+    folds: Float[Array, ""],
+    correlation: Float[Array, ""],
+    between_limit: Float[Array, ""],
+) -> None:
+    r"""Folds of each group (data set) equicorrelated around its own mean, the means t-distributed over groups.
+
+    Sufficient are a group's mean over folds, normal with variance $\sigma^2 (1 + (n-1)\rho)/n$, and the sum of squares
+    about it, $\sigma^2 (1-\rho)$ times chi-square with n - 1 degrees of freedom. The group's own mean is written as
+    the scale mixture of normals that a t is, integrated out given its scale. Units and priors as in
+    `benavoli.hierarchical_test`.
+    """
+    centre = numpyro.sample("centre", dist.Uniform(-1.0, 1.0))
+    between = numpyro.sample("between", dist.Uniform(0.0, between_limit))
+    shape = numpyro.sample("shape", dist.Uniform(0.5, 5.0))
+    rate = numpyro.sample("rate", dist.Uniform(0.05, 0.15))
+    df = numpyro.sample("df", dist.Gamma(shape, rate))
+    within = numpyro.sample("within", dist.Uniform(0.0, 1000.0).expand(mean.shape).to_event(1))
+    precision = numpyro.sample("precision", dist.Gamma(df / 2, df / 2).expand(mean.shape).to_event(1))
+    of_mean = within**2 * (1 + (folds - 1) * correlation) / folds
+    numpyro.sample("mean", dist.Normal(centre, jnp.sqrt(of_mean + between**2 / precision)).to_event(1), obs=mean)
+    spread = within**2 * (1 - correlation)
+    numpyro.sample("square", dist.Gamma((folds - 1) / 2, 1 / (2 * spread)).to_event(1), obs=square)

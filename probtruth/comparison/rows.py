@@ -10,6 +10,7 @@ from jaxtyping import Float
 from probtruth.comparison.decisions import Decisions
 from probtruth.comparison.exact import Mixture
 from probtruth.comparison.margins import Margin, infinite_margin
+from probtruth.comparison.naming import by_name
 from probtruth.comparison.posterior import Population
 from probtruth.comparison.sufficient import all_pairs
 from probtruth.comparison.sums import weighted_mean
@@ -26,15 +27,13 @@ def pair_rows(
     item_weights: Float[np.ndarray, " item"],
 ) -> list[Row]:
     """Each unordered pair once, a before b by name."""
-    known = {}
-    for (a, b), margin in zip(all_pairs(len(order)), margins, strict=True):
-        known[int(order[a]), int(order[b])] = margin
-        known[int(order[b]), int(order[a])] = margin.flipped()
-    by_name = sorted(range(len(scores.models)), key=scores.models.__getitem__)
+    known = by_name(scores.models, order, margins)
+    by_text = sorted(range(len(scores.models)), key=scores.models.__getitem__)
     rows = []
-    for a, b in combinations(by_name, 2):
-        if (a, b) in known:
-            margin = known[a, b]
+    for a, b in combinations(by_text, 2):
+        names = scores.models[a], scores.models[b]
+        if names in known:
+            margin = known[names]
             low, high = margin.interval()
             values: Row = {
                 "difference": margin.mean,
@@ -55,7 +54,7 @@ def pair_rows(
                 "p_equivalent": None if rope is None or p is None else 0.0,
                 "p_b_better": None if p is None else 1.0 - p,
             }
-        rows.append({"a": scores.models[a], "b": scores.models[b], **values})
+        rows.append({"a": names[0], "b": names[1], **values})
     return rows
 
 

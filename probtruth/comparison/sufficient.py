@@ -115,19 +115,20 @@ def moments(values: Float[np.ndarray, "model item"], within: Structure, reach: f
     largest = np.maximum(values.max(1), -values.min(1))
     step = max(1, BLOCK // values.shape[1])
     parts = [
-        _means(values[pair[:, 0]] - values[pair[:, 1]], largest[pair].max(1), within, reach)
+        means_of(values[pair[:, 0]] - values[pair[:, 1]], largest[pair].max(1), within, reach)
         for pair in (pairs[start : start + step] for start in range(0, len(pairs), step))
     ]
     own = [
-        _means(values[start : start + step], largest[start : start + step], within, None)
+        means_of(values[start : start + step], largest[start : start + step], within, None)
         for start in range(0, len(values), step)
     ]
     return Moments(within.n_items, within.n_units, _joined(parts, within.n_groups), _joined(own, within.n_groups))
 
 
-def _means(
+def means_of(
     rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], within: Structure, reach: float | None
 ) -> Means:
+    """The means of the rows; `largest` is the size of the scores behind each, `reach` None leaves rare ones alone."""
     units, n_items, n = within.unit_totals(rows), within.n_items, within.n_units
     total = within.group_totals(units)
     mean = total / n_items

@@ -7,6 +7,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.comparison.design import Design
+from probtruth.comparison.options import Options
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Scores
 
@@ -16,7 +17,11 @@ DECIDED = 0.975
 
 
 def warnings_of(
-    scores: Scores, plan: Design, diagnostics: Mapping[str, object], pairs: Sequence[Mapping[str, object]]
+    scores: Scores,
+    plan: Design,
+    asked: Options,
+    diagnostics: Mapping[str, object],
+    pairs: Sequence[Mapping[str, object]],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     said = [*_sampling(diagnostics), *plan.notes]
@@ -39,8 +44,12 @@ def warnings_of(
         said.append(f"probabilities below {scores.floor:g} were raised to it: a floored rule is not proper")
     elif scores.proper is False:
         said.append(f"the rule {scores.rule!r} is not proper: the true probabilities need not get the best score")
+    if asked.these_items and scores.forecast is not None:
+        said.append(
+            "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
+        )
     units = len(scores.items) if plan.clusters is None else len(np.unique(plan.clusters))
-    if units < FEW_UNITS:
+    if units < FEW_UNITS and not asked.these_items:
         what = "items" if plan.clusters is None else "clusters"
         said.append(f"only {units} {what}: the answer leans on the differences being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]

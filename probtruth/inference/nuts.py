@@ -23,6 +23,9 @@ Progress = Callable[[int, int], None]
 CHUNK = 100
 """Iterations between two reports of progress; warm-up and draws are rounded up to it."""
 
+STARTS = 20
+"""Random starting points that are tried until one has a finite density."""
+
 
 @dataclass(frozen=True, eq=False)
 class Draws:
@@ -76,12 +79,22 @@ def _kernel(
     sites = handlers.trace(handlers.seed(program, start_key)).get_trace(**data)
     latent = {name: site for name, site in sites.items() if site["type"] == "sample" and not site["is_observed"]}
     shapes = {name: jnp.shape(biject_to(site["fn"].support).inv(site["value"])) for name, site in latent.items()}
-    start_keys = jax.random.split(start_key, len(shapes))
-    start = {
-        name: jax.random.uniform(one, shape, minval=-1.0, maxval=1.0)
-        for one, (name, shape) in zip(start_keys, shapes.items(), strict=True)
-    }
-    init, step = hmc(potential_fn=lambda z: potential_energy(program, (), data, z), algo="NUTS")
+
+    def potential(z: dict[str, jax.Array]) -> jax.Array:
+        return jnp.asarray(potential_energy(program, (), data, z))
+
+    def candidate(attempt: jax.Array) -> dict[str, jax.Array]:
+        keys = jax.random.split(jax.random.fold_in(start_key, attempt), len(shapes))
+        return {
+            name: jax.random.uniform(one, shape, minval=-1.0, maxval=1.0)
+            for one, (name, shape) in zip(keys, shapes.items(), strict=True)
+        }
+
+    def hopeless(attempt: jax.Array) -> jax.Array:
+        return (attempt < STARTS - 1) & ~jnp.isfinite(potential(candidate(attempt)))
+
+    start = candidate(lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0)))
+    init, step = hmc(potential_fn=potential, algo="NUTS")
     return init(start, warmup, target_accept_prob=target_accept, rng_key=key), step
 
 

@@ -27,23 +27,28 @@ def near_power_terms(base: Entries, step: Entries, power: float) -> Entries:
     return base**power * step * step * (weights * (1 - places) * curve).sum(-1)
 
 
-def power_terms(ahead: Entries, base: Entries, power: float) -> Entries:
+def power_terms(ahead: Entries, base: Entries, log_base: Entries, power: float) -> Entries:
     """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for any non-negative a and b and m > 0, m != 1.
 
-    Where b is 0 and a is not, that is infinite for m < 1; where both are 0 it is 0.
+    `log_base` is log b, which may be finite where b itself underflows. Where b is 0 and a is not, the term is infinite
+    for m < 1; where both are 0 it is 0.
     """
     rise = power - 1
     near = (jnp.abs(ahead - base) < NEAR * base) & (base > 0)
-    some = jnp.where(base > 0, base, 1)
-    step = jnp.where(near, ahead - base, 0) / some
-    there = (ahead > 0) & (base > 0) & ~near
-    log_ratio = jnp.log(jnp.where(there, ahead, 1)) - jnp.log(jnp.where(there, base, 1))
+    alive = log_base > -jnp.inf
+    there = (ahead > 0) & alive & ~near
+    step = jnp.where(near, ahead - base, 0) / jnp.where(near, base, 1)
+    close = near_power_terms(jnp.where(near, base, 1), step, power)
+
+    log_of_base = jnp.where(alive, log_base, 0)
+    log_ratio = jnp.where(there, jnp.log(jnp.where(there, ahead, 1)) - log_of_base, 0)
+    tilt = jnp.exp(rise * jnp.where(near, 0, log_of_base))
     small = jnp.abs(rise * log_ratio) < 1
-    ratio = some**rise * jnp.expm1(rise * jnp.where(small, log_ratio, 0)) / rise
-    direct = (jnp.where(there & ~small, ahead, 1) ** rise - jnp.where(there & ~small, base, 1) ** rise) / rise
-    far = (ahead * jnp.where(small, ratio, direct) - some**rise * (ahead - base)) / power
-    gone = some**power / power  # a = 0
+    ratio = tilt * jnp.expm1(rise * jnp.where(small, log_ratio, 0)) / rise
+    direct = (jnp.where(there & ~small, ahead, 1) ** rise - jnp.where(there & ~small, tilt, 1)) / rise
+    far = (ahead * jnp.where(small, ratio, direct) - tilt * (ahead - base)) / power
+    gone = jnp.exp(power * log_of_base) / power  # a = 0
     held = jnp.where(ahead > 0, ahead, 1) ** power / (rise * power) if rise > 0 else jnp.inf  # b = 0
     at_zero = jnp.where(ahead > 0, held, 0)
-    apart = jnp.where(base > 0, jnp.where(ahead > 0, far, gone), at_zero)
-    return jnp.where(near, near_power_terms(some, step, power), apart)
+    apart = jnp.where(alive, jnp.where(ahead > 0, far, gone), at_zero)
+    return jnp.where(near, close, apart)

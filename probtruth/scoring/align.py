@@ -33,6 +33,7 @@ class Aligned:
     rows: Int[np.ndarray, " item"]
     columns: Int[np.ndarray, " known"]
     audit: Audit
+    estimand: str
 
     @property
     def probs(self) -> Float[np.ndarray, "model item label"]:
@@ -81,6 +82,7 @@ def align(predictions: object, truth: object) -> Aligned:
         rows,
         columns,
         predictions.audit + _audit(ours, theirs, predictions),
+        truth.estimand,
     )
 
 

@@ -88,6 +88,8 @@ def best_report(rule: object, truth: object, annotators: int | None = None) -> F
 
     Errors: as in `check_proper`, and for a truth that is not a distribution.
 
+    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
+
     >>> import probtruth as pt
     >>> pt.best_report(pt.total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
     [0.2, 0.8]

@@ -55,6 +55,9 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
         label_values=label_values,
         shares=aligned.shares,
         n_votes=aligned.n_votes,
+        truth=aligned.truth,
+        estimand=aligned.estimand,
+        forecast=aligned.probs.mean(0) if aligned.n_votes is not None and (aligned.n_votes == 1).any() else None,
         audit=aligned.audit,
     )
 

@@ -18,8 +18,10 @@ class Scores:
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
     records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares` and
     `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is the
-    mean generalised entropy of the labels, which no model can go below. `range` bounds a loss, where bounds are
-    known. `groups` and `clusters` are positions in `group_names` and `cluster_names`.
+    mean generalised entropy of the labels, which no model can go below. `truth` is the distribution over labels that
+    the losses average over, under `estimand`; `forecast` is the models' average prediction, kept where some item has a
+    single vote. `range` bounds a loss, where bounds are known. `groups` and `clusters` are positions in `group_names`
+    and `cluster_names`.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -34,6 +36,9 @@ class Scores:
     label_values: Float[np.ndarray, "model item label"] | None = None
     shares: Float[np.ndarray, "item label"] | None = None
     n_votes: Int[np.ndarray, " item"] | None = None
+    truth: Float[np.ndarray, "item label"] | None = None
+    estimand: str | None = None
+    forecast: Float[np.ndarray, "item label"] | None = None
     groups: Int[np.ndarray, " item"] | None = None
     group_names: tuple[str, ...] = ()
     clusters: Int[np.ndarray, " item"] | None = None

@@ -42,6 +42,14 @@ def test_a_table_has_a_row_for_each_name(table: str, names: dict[str, object]) -
     assert len({row.replace(r"\|", "").count("|") for row in rows}) == 1
 
 
+def test_every_command_and_option_is_listed() -> None:
+    text = live_tables.commands()
+    for command in ("demo", "run", "truth", "score", "compare", "check", "info"):
+        assert f"## `probtruth {command}`\n" in text
+    assert "| `--predictions NAME=FILE` | A model's probabilities" in text
+    assert "| `--seed N` | Seed of everything random. | `0` |" in text
+
+
 def test_modules_on_the_api_page_bring_their_functions() -> None:
     assert ".. autofunction:: probtruth.log_score\n" in public_names.as_markdown("kernels")
     assert ".. autoclass:: probtruth.Truth()\n" in public_names.as_markdown("nouns")

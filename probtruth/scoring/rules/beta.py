@@ -57,8 +57,11 @@ def _beta(a: float, b: float) -> ScoringRule:
         return jnp.stack([loss_of_first(won, lost), loss_of_second(lost, won)], -1)
 
     def expected(probs: Probs, truth: Probs) -> Array:
-        floats, weights = simplex.as_floats(probs, truth)
-        return simplex.expectation(weights, per_label(floats))
+        floats, weights = jnp.broadcast_arrays(*simplex.as_floats(probs, truth))
+        half = jnp.asarray(0.5, floats.dtype)
+        first, second = (jnp.where(weights[..., label, None] != 0, floats, half) for label in (0, 1))
+        losses = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
+        return (weights * jnp.stack(losses, -1)).sum(-1)
 
     def entropy(truth: Probs) -> Array:
         return expected(truth, truth)
@@ -74,8 +77,7 @@ def _beta(a: float, b: float) -> ScoringRule:
         weight = (won[..., None] + moved) ** (a - 1) * (lost[..., None] - moved) ** (b - 1)
         curve = (shares * (1 - places) * weight).sum(-1)
         apart = jnp.where(near[..., None], jnp.asarray(0.5, floats.dtype), floats)
-        rest = jnp.where(weights > 0, per_label(weights), 0)
-        far = simplex.expectation(weights, per_label(apart) - rest)
+        far = expected(apart, weights) - expected(weights, weights)
         return jnp.where(near, step * step * curve, jnp.maximum(far, 0))
 
     return ScoringRule(

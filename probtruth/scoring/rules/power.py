@@ -74,13 +74,13 @@ def _power(beta: float) -> ScoringRule:
         """(p^rise - 1)/rise of each entry."""
         return jnp.expm1(rise * logs) / rise
 
-    def mean_tilted(probs: Array, logs: Array) -> Array:
-        held = jnp.where(logs > -jnp.inf, logs, 0)
-        return (probs * tilted(held)).sum(-1, keepdims=True) * rise / beta
+    def shared(probs: Array, logs: Array) -> Array:
+        """(sum p^beta - 1)/beta, on the simplex; `logs` hold any number where the probability is 0."""
+        return (probs * tilted(logs)).sum(-1, keepdims=True) * rise / beta
 
     def log_losses(log_probs: Probs) -> Array:
         (logs,) = simplex.as_floats(log_probs)
-        return mean_tilted(jnp.exp(logs), logs) - tilted(logs)
+        return shared(jnp.exp(logs), jnp.where(logs > -jnp.inf, logs, 0)) - tilted(logs)
 
     def per_label(probs: Probs) -> Array:
         (floats,) = simplex.as_floats(probs)
@@ -88,7 +88,8 @@ def _power(beta: float) -> ScoringRule:
 
     def expected(probs: Probs, truth: Probs) -> Array:
         floats, weights = simplex.as_floats(probs, truth)
-        return simplex.expectation(weights, per_label(floats))
+        own = weights * tilted(simplex.log(jnp.where(weights != 0, floats, 1)))
+        return (shared(floats, simplex.log(jnp.where(floats > 0, floats, 1))) * weights - own).sum(-1)
 
     def entropy(truth: Probs) -> Array:
         (weights,) = simplex.as_floats(truth)
@@ -97,7 +98,11 @@ def _power(beta: float) -> ScoringRule:
 
     def divergence(truth: Probs, probs: Probs) -> Array:
         weights, floats = simplex.as_floats(truth, probs)
-        return bregman.power_terms(weights, floats, beta).sum(-1)
+        return bregman.power_terms(weights, floats, simplex.log(floats), beta).sum(-1)
+
+    def log_divergence(truth: Probs, log_probs: Probs) -> Array:
+        weights, logs = simplex.as_floats(truth, log_probs)
+        return bregman.power_terms(weights, jnp.exp(logs), logs, beta).sum(-1)
 
     return ScoringRule(
         name=f"power({beta:g})",
@@ -109,4 +114,5 @@ def _power(beta: float) -> ScoringRule:
         divergence=divergence,
         range=(0.0, 1 / rise if rise > 0 else INFINITE),
         log_losses=log_losses,
+        log_divergence=log_divergence,
     )

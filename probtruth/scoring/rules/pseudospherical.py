@@ -52,7 +52,10 @@ def _pseudospherical(beta: float) -> ScoringRule:
 
     def expected(probs: Probs, truth: Probs) -> Array:
         floats, weights = simplex.as_floats(probs, truth)
-        return simplex.expectation(weights, per_label(floats))
+        most = floats.max(-1, keepdims=True)
+        length = jnp.log(most) + jnp.log(_power(floats / most, beta).sum(-1, keepdims=True)) / beta
+        logs = simplex.log(jnp.where(weights != 0, floats, 1))
+        return -(weights * jnp.expm1(rise * (logs - length))).sum(-1) / rise
 
     def entropy(truth: Probs) -> Array:
         (weights,) = simplex.as_floats(truth)
@@ -61,7 +64,11 @@ def _pseudospherical(beta: float) -> ScoringRule:
 
     def divergence(truth: Probs, probs: Probs) -> Array:
         weights, floats = simplex.as_floats(truth, probs)
-        return _divergence(weights, floats, beta)
+        return _divergence(weights, floats, simplex.log(floats), beta)
+
+    def log_divergence(truth: Probs, log_probs: Probs) -> Array:
+        weights, logs = simplex.as_floats(truth, log_probs)
+        return _divergence(weights, jnp.exp(logs), logs, beta)
 
     return ScoringRule(
         name=f"pseudospherical({beta:g})",
@@ -73,6 +80,7 @@ def _pseudospherical(beta: float) -> ScoringRule:
         divergence=divergence,
         range=(0.0, 1 / rise if rise > 0 else INFINITE),
         log_losses=log_losses,
+        log_divergence=log_divergence,
     )
 
 
@@ -81,22 +89,21 @@ def _log_length(logs: Array, beta: float) -> Array:
     return jax.nn.logsumexp(held, axis=-1, keepdims=True) / beta
 
 
-def _divergence(weights: Array, floats: Array, beta: float) -> Array:
+def _divergence(weights: Array, floats: Array, logs: Array, beta: float) -> Array:
     """|t| times the power divergence of the two rays' points of length 1, whose ratio is taken from t - p."""
-    weights, floats = jnp.broadcast_arrays(weights, floats)
-    some = jnp.where(floats > 0, floats, 1)
+    weights, floats, logs = jnp.broadcast_arrays(weights, floats, logs)
     near = (jnp.abs(weights - floats) < simplex.NEAR * floats) & (floats > 0)
-    step = jnp.where(near, weights - floats, 0) / some
-    powered = jnp.where(floats > 0, some**beta, 0)
+    step = jnp.where(near, weights - floats, 0) / jnp.where(near, floats, 1)
+    powered = _power(floats, beta)
     gain = jnp.where(near, powered * jnp.expm1(beta * jnp.log1p(step)), _power(weights, beta) - powered)
     longer = jnp.log1p(gain.sum(-1, keepdims=True) / powered.sum(-1, keepdims=True)) / beta
     ours, theirs = (_power(x, beta).sum(-1, keepdims=True) ** (1 / beta) for x in (weights, floats))
     turned = jnp.expm1(jnp.log1p(step) - longer)
     close = near & (jnp.abs(turned) < simplex.NEAR)
-    base = jnp.where(close, floats / theirs, 1)
-    terms = bregman.near_power_terms(base, jnp.where(close, turned, 0), beta)
-    apart = bregman.power_terms(jnp.where(close, 0.5, weights / ours), jnp.where(close, 0.5, floats / theirs), beta)
-    return ours[..., 0] * jnp.where(close, terms, apart).sum(-1)
+    terms = bregman.near_power_terms(jnp.where(close, floats / theirs, 1), jnp.where(close, turned, 0), beta)
+    far = jnp.where(close, 0.5, weights / ours), jnp.where(close, 0.5, floats / theirs)
+    log_far = jnp.where(close, jnp.log(0.5).astype(logs.dtype), logs - _log_length(logs, beta))
+    return ours[..., 0] * jnp.where(close, terms, bregman.power_terms(*far, log_far, beta)).sum(-1)
 
 
 def _power(entries: Array, beta: float) -> Array:

@@ -1,0 +1,28 @@
+"""From the pairs of the posterior, in the order of the models' content, to pairs under their names."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from probtruth.comparison.sufficient import all_pairs
+
+Names = tuple[str, str]
+
+
+@runtime_checkable
+class OfPair(Protocol):
+    """Something that belongs to the difference a minus b."""
+
+    def flipped(self) -> Any:
+        """The same of b minus a."""
+        ...
+
+
+def by_name[T: OfPair](models: Sequence[str], order: np.ndarray, of_pairs: Sequence[T]) -> dict[Names, T]:
+    """What belongs to each pair, under its names, the first by name minus the second."""
+    named = {}
+    for (a, b), value in zip(all_pairs(len(order)), of_pairs, strict=True):
+        first, second = models[order[a]], models[order[b]]
+        named[min(first, second), max(first, second)] = value if first < second else value.flipped()
+    return named

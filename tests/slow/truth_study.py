@@ -1,0 +1,107 @@
+"""Which truth method, and which constants: every method on simulated crowds of sixteen kinds.
+
+Run from the repository's root (about 20 minutes on two cores):
+
+    python tests/slow/truth_study.py --replicates 12
+
+Prints the Markdown tables of docs/validity/truth.md. No gold of any real data set enters.
+"""
+
+import argparse
+import sys
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from crowds import CROWDS, Crowd
+
+import probtruth as pt
+from probtruth.truth.pooled import temper
+from probtruth.types.index import Index
+
+FLOOR = 1e-15
+"""Probabilities of the true class below this enter the mean log loss as this; how many did is reported."""
+
+EPSILONS, RHOS = (0.1, 0.2, 0.3, 0.5), (0.2, 0.3, 0.4, 0.5)
+SWEEPS = 300
+
+BASIC: Mapping[str, tuple[str, dict[str, object]]] = {
+    "vote shares": ("vote-share", {}),
+    "shares + 1/K": ("dirichlet", {}),
+    "shares + 1": ("dirichlet", {"prior": 1}),
+    "dirichlet": ("dirichlet", {}),
+    "one-coin": ("one-coin", {"right": 1, "wrong": 1}),
+    "dawid-skene-em": ("dawid-skene-em", {}),
+    "dawid-skene-em + 1": ("dawid-skene-em", {"diagonal": 1, "off_diagonal": 1}),
+    "glad": ("glad", {}),
+    "ability": ("ability", {}),
+}
+
+
+def annotations_of(crowd: Crowd) -> pt.Annotations:
+    item, annotator, label, truth, n_labels = crowd
+    sizes = (len(truth), n_labels, int(annotator.max()) + 1)
+    index = Index(*(tuple(map(str, range(size))) for size in sizes))
+    flat = (part.astype(np.int64) for part in (item, label, annotator))
+    return pt.Annotations(*flat, np.ones(len(item), np.int64), index)
+
+
+def answers(crowd: Crowd, seed: int) -> dict[str, np.ndarray]:
+    """The class probabilities of every method."""
+    annotations = annotations_of(crowd)
+    found = {}
+    for name, (method, options) in BASIC.items():
+        given = {"prior": 1 / crowd[4]} if name == "shares + 1/K" else options
+        found[name] = pt.infer_truth(annotations, method, draws=0, **given).probs
+    for epsilon in EPSILONS:
+        options = {"epsilon": epsilon, "sweeps": SWEEPS, "chains": 1}
+        perceived = pt.infer_truth(annotations, "perceived-class", draws=0, seed=seed, **options).probs
+        found[f"perceived-class {epsilon}"] = perceived
+        for rho in RHOS:
+            tempered = temper(found["ability"], annotations.counts().sum(1).astype(float), rho)
+            found[f"tempered {rho}"] = tempered
+            found[f"pooled {epsilon} {rho}"] = (perceived + tempered) / 2
+    return found
+
+
+def judged(probs: np.ndarray, truth: np.ndarray) -> tuple[float, int, float, float]:
+    """Log loss, how many true classes were floored, error, and how often the 95 per cent set holds the true class."""
+    right = probs[np.arange(len(truth)), truth]
+    order = np.argsort(-probs, axis=1, kind="stable")
+    before = np.cumsum(np.take_along_axis(probs, order, 1), 1) - np.take_along_axis(probs, order, 1)
+    place = (order == truth[:, None]).argmax(1)
+    inside = before[np.arange(len(truth)), place] < 0.95
+    loss = float(-np.log(np.maximum(right, FLOOR)).mean())
+    return loss, int((right < FLOOR).sum()), float((probs.argmax(1) != truth).mean()), float(inside.mean())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replicates", type=int, default=12)
+    replicates = parser.parse_args().replicates
+    figures: dict[str, dict[str, list[tuple[float, int, float, float]]]] = {}
+    for replicate in range(replicates):
+        for name, make in CROWDS.items():
+            crowd = make(np.random.default_rng([zlib.crc32(name.encode()), replicate]))
+            for method, probs in answers(crowd, replicate).items():
+                figures.setdefault(method, {}).setdefault(name, []).append(judged(probs, crowd[3]))
+            print(replicate, name, file=sys.stderr, flush=True)
+    print("| method | log loss | worst crowd | floored | error | covered |\n|---|---|---|---|---|---|")
+    for method, by_crowd in figures.items():
+        table = np.array([np.mean(rows, 0) for rows in by_crowd.values()])
+        floored = sum(row[1] for rows in by_crowd.values() for row in rows)
+        loss, _, error, inside = table.mean(0)
+        print(f"| {method} | {loss:.3f} | {table[:, 0].max():.3f} | {floored} | {error:.3f} | {inside:.3f} |")
+    chosen = ["shares + 1/K", "dawid-skene-em + 1", "ability", "tempered 0.4", "perceived-class 0.3", "pooled 0.3 0.4"]
+    print("\n| crowd | " + " | ".join(chosen) + " |\n|---|" + "---|" * len(chosen))
+    for name in CROWDS:
+        losses = [np.mean([row[0] for row in figures[method][name]]) for method in chosen]
+        print(f"| {name} | " + " | ".join(f"{loss:.3f}" for loss in losses) + " |")
+
+
+if __name__ == "__main__":
+    main()
