@@ -1,0 +1,50 @@
+"""`python -m tests.benchmarks [NAME...]`: measures and prints; without names all, and writes docs/performance.md."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.benchmarks import comparison, files, scoring, truth
+from tests.benchmarks.measure import Section, measure
+from tests.benchmarks.page import page, table
+
+SECTIONS: dict[str, Callable[[], Section]] = {
+    "log": lambda: scoring.mean_log_score(1_000_000, 10, "<= 1.6"),
+    "log-wide": lambda: scoring.mean_log_score(100_000, 1_000, "<= 1.6"),
+    "from-log": lambda: scoring.from_log_probs(1_000_000, 10),
+    "from-log-wide": lambda: scoring.from_log_probs(100_000, 1_000),
+    "several": lambda: scoring.several(1_000_000, 10),
+    "several-wide": lambda: scoring.several(100_000, 1_000),
+    "two-labels": scoring.two_labels,
+    "streaming": scoring.streaming,
+    "ranks": scoring.ranks,
+    "truth": truth.dawid_skene,
+    "compare": comparison.warm,
+    "compare-cold": comparison.cold,
+    "two-models": comparison.two_models,
+    "files": files.reading,
+}
+
+
+def main() -> int:
+    """Runs the sections named, or all."""
+    names = [name for name in sys.argv[1:] if not name.startswith("-")]
+    unknown = [name for name in names if name not in SECTIONS]
+    if unknown:
+        print(f"unknown: {' '.join(unknown)}; known: {' '.join(SECTIONS)}", file=sys.stderr)
+        return 2
+    parts = []
+    for name in names or SECTIONS:
+        section = SECTIONS[name]()
+        part = table(section, measure(section))
+        print(part, flush=True)
+        parts.append(part)
+        scoring.soft.cache_clear()
+    if not names:
+        place = Path(__file__).parents[2] / "docs" / "performance.md"
+        place.write_text(page(parts), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

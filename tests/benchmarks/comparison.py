@@ -1,0 +1,73 @@
+"""compare() at growing numbers of items, warm, and in a process that starts cold."""
+
+import subprocess
+import sys
+from functools import cache
+
+import numpy as np
+
+import probtruth as pt
+from tests.benchmarks.measure import Section, Work, optional
+
+MODELS, GROUPS = 5, 20
+COLD = """
+import numpy as np, probtruth as pt
+from tests.benchmarks.comparison import scores
+pt.compare(scores({n_items}), groups={groups}, engine={engine!r})
+"""
+
+
+@cache
+def scores(n_items: int) -> pt.Scores:
+    """Losses of five models that differ a little."""
+    rng = np.random.default_rng(0)
+    hard = rng.gamma(2.0, 0.5, n_items)
+    values = np.stack([hard * rng.uniform(0.5, 1.5, n_items) + 0.01 * model for model in range(MODELS)])
+    return pt.Scores(values, tuple("abcde"), tuple(map(str, range(n_items))), "loss")
+
+
+@cache
+def groups(n_items: int) -> list[str]:
+    """Twenty groups of equal size."""
+    return [str(item % GROUPS) for item in range(n_items)]
+
+
+def warm() -> Section:
+    """The second and later comparisons in a process."""
+    works = [
+        Work(f"{n:,} items, {engine}", lambda n=n, engine=engine: pt.compare(scores(n), groups(n), engine=engine), goal)
+        for engine in ("nuts", "exact")
+        for n, goal in ((1_000, ""), (100_000, "<= 1.2 x the same at 1,000"), (1_000_000, ""))
+    ]
+    text = f"{MODELS} models, {GROUPS} groups; ratios to the smallest. The cost that grows is one pass over the scores."
+    return Section("compare(), warm", text, works, rounds=3)
+
+
+def cold() -> Section:
+    """A process that imports, compiles and compares once."""
+
+    def work(code: str) -> Work:
+        return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # type: ignore[return-value]
+
+    rows = [Work("python -c 'import jax, numpyro, arviz'", work("import jax, numpyro, arviz"))]
+    for n_items, engine, given in ((10_000, "nuts", None), (10_000, "exact", None), (1_000_000, "exact", None)):
+        code = COLD.format(n_items=n_items, engine=engine, groups=given)
+        rows.append(Work(f"import, compare {n_items:,} items, {engine}", work(code)))
+    return Section("compare(), cold process", f"{MODELS} models, no groups.", rows, rounds=3)
+
+
+def two_models() -> Section:
+    """Two models' scores on resampled folds, where baycomp has an answer."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(0.7, 0.05, (2, 100))
+    pair = pt.Scores(values, ("a", "b"), tuple(map(str, range(100))), "accuracy")
+    works = [
+        Work("**compare**, exact engine", lambda: pt.compare(pair, engine="exact")),
+        Work("**compare**, nuts", lambda: pt.compare(pair)),
+    ]
+    baycomp = optional("baycomp")
+    if baycomp:
+        works.append(Work("baycomp two_on_single (correlated t, closed form)", lambda: baycomp.two_on_single(*values)))
+    skipped = [] if baycomp else ["baycomp"]
+    text = "100 items. baycomp gives one pair's three probabilities, compare() the whole joint posterior."
+    return Section("Two models", text, works, rounds=5, skipped=skipped)

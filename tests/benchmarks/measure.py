@@ -1,0 +1,77 @@
+"""Paired measurements: every work once a round, in one process on the same data; medians, and the spread of ratios."""
+
+import importlib
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import jax
+
+NOISY = 0.25
+"""Quartiles of a ratio further apart than this share of it: the machine was not quiet."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something to be timed, with its goal as a ratio to the first work of its section."""
+
+    name: str
+    run: Callable[[], object]
+    goal: str = ""
+    per: float = 1.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """Medians over the rounds; the ratio is to the first work of the same round."""
+
+    name: str
+    seconds: float
+    ratio: float
+    low: float
+    high: float
+    goal: str
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the ratios of the rounds disagree."""
+        return self.high - self.low > NOISY * self.ratio
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of the page: its first work is what the others are compared with."""
+
+    title: str
+    text: str
+    works: Sequence[Work]
+    rounds: int = 15
+    skipped: Sequence[str] = ()
+
+
+def measure(section: Section) -> list[Row]:
+    """Times every work once a round, after one round that compiles and fills caches."""
+    taken: dict[str, list[float]] = {work.name: [] for work in section.works}
+    for turn in range(section.rounds + 1):
+        for work in section.works:
+            start = time.perf_counter()
+            jax.block_until_ready(work.run())
+            if turn:
+                taken[work.name].append((time.perf_counter() - start) / work.per)
+    first = taken[section.works[0].name]
+    rows = []
+    for work in section.works:
+        ratios = sorted(own / floor for own, floor in zip(taken[work.name], first, strict=True))
+        low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
+        rows.append(Row(work.name, statistics.median(taken[work.name]), middle, low, high, work.goal))
+    return rows
+
+
+def optional(name: str) -> ModuleType | None:
+    """A peer, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None

@@ -1,0 +1,177 @@
+"""Mean scores of large arrays against a read of memory, one logarithm, NumPy, scikit-learn and scoringrules."""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import probtruth as pt
+from tests.benchmarks.measure import Section, Work, optional
+
+FLOOR = "floor: one np.log into a ready buffer + one read of both"
+
+
+@cache
+def soft(items: int, labels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random forecasts and soft labels in float32, the last axis the label."""
+    rng = np.random.default_rng(0)
+    drawn = (rng.standard_exponential((items, labels), np.float32) + np.float32(1e-6) for _ in range(2))
+    probs, truth = (values / values.sum(1, keepdims=True) for values in drawn)
+    return probs, truth
+
+
+def with_zeros(probs: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A twentieth of the labels ruled out by forecast and truth alike: 0 * log 0."""
+    out = np.random.default_rng(1).random(probs.shape) < 0.05
+    return np.where(out, 0, probs).astype(np.float32), np.where(out, 0, truth).astype(np.float32)
+
+
+def one_read(*arrays: np.ndarray) -> list[float]:
+    """Every byte once, by NumPy's quickest reduction."""
+    return [float(array.max()) for array in arrays]
+
+
+def mean_log_score(items: int, labels: int, goal: str) -> Section:
+    """One mean log score."""
+    probs, truth = soft(items, labels)
+    buffer = np.empty_like(probs)
+    zeros = with_zeros(probs, truth)
+    hard = truth.argmax(1)
+    one_hot = np.eye(labels, dtype=np.float32)[hard]
+    plain = jax.jit(lambda p, t: -(t * jnp.log(p)).sum())
+    kernel = jax.jit(lambda p, t: pt.log_score(p, t).mean())
+    there = jnp.asarray(probs), jnp.asarray(truth)
+    works = [
+        Work(FLOOR, lambda: (np.log(probs, out=buffer), one_read(probs, truth))),
+        Work("one read of both", lambda: one_read(probs, truth)),
+        Work("**mean_score**, soft labels", lambda: pt.mean_score(probs, truth), goal),
+        Work("**mean_score**, JAX arrays", lambda: pt.mean_score(*there), goal),
+        Work("**mean_score**, zeros in both", lambda: pt.mean_score(*zeros), goal),
+        Work("**mean_score**, one-hot labels", lambda: pt.mean_score(probs, one_hot), goal),
+        Work("`log_score(...).mean()` under jit", lambda: kernel(*there)),
+        Work("XLA, -(t * log p).sum(), zeros wrong", lambda: plain(*there)),
+        Work("NumPy, -(t * np.log(p)).sum(1).mean()", lambda: -(truth * np.log(probs)).sum(1).mean()),
+    ]
+    skipped = []
+    sklearn = optional("sklearn.metrics")
+    if sklearn:
+        names = np.arange(labels)
+        works.append(Work("scikit-learn log_loss, hard labels", lambda: sklearn.log_loss(hard, probs, labels=names)))
+    else:
+        skipped.append("scikit-learn")
+    title = f"Mean log score, {items:,} items x {labels:,} labels, float32"
+    return Section(title, "Both arrays in memory, label axis last.", works, skipped=skipped)
+
+
+def from_log_probs(items: int, labels: int) -> Section:
+    """The mean log score where the forecasts are log-probabilities."""
+    probs, truth = soft(items, labels)
+    logs = np.log(probs)
+    plain = jax.jit(lambda p, t: -jnp.vdot(p, t))
+    there = jnp.asarray(logs), jnp.asarray(truth)
+    works = [
+        Work("floor: one read of both", lambda: one_read(logs, truth)),
+        Work("**mean_score**, log_probs=True", lambda: pt.mean_score(logs, truth, log_probs=True), "<= 1.6"),
+        Work("NumPy, np.vdot", lambda: np.vdot(logs, truth)),
+        Work("XLA, vdot", lambda: plain(*there)),
+    ]
+    return Section(f"From log-probabilities, {items:,} x {labels:,}", "No logarithm is needed.", works)
+
+
+def several(items: int, labels: int) -> Section:
+    """Several scores in one pass, as ratios to the log score alone."""
+    probs, truth = soft(items, labels)
+    sklearn = optional("sklearn.metrics")
+    hard = truth.argmax(1)
+
+    def by_numpy() -> tuple[float, ...]:
+        log = -(truth * np.log(probs)).sum(1).mean()
+        brier = ((probs - truth) ** 2 + truth * (1 - truth)).sum(1).mean()
+        return log, brier, -((probs * truth).sum(1) / np.sqrt((probs**2).sum(1))).mean()
+
+    works = [
+        Work("**mean_score**, log alone", lambda: pt.mean_score(probs, truth)),
+        Work("**mean_score**, Brier alone", lambda: pt.mean_score(probs, truth, "brier")),
+        Work("**mean_score**, spherical alone", lambda: pt.mean_score(probs, truth, "spherical")),
+        Work("**mean_scores**, log + Brier + spherical", lambda: pt.mean_scores(probs, truth).means, "<= 1.6"),
+        Work(
+            "**mean_scores**, these + expected counts + power means (1, 0, -2/3)",
+            lambda: pt.mean_scores(probs, truth, powers=(1, 0, -2 / 3), confusion=True).means,
+            "<= 3",
+        ),
+        Work("NumPy, log + Brier + spherical", by_numpy),
+    ]
+    if sklearn:
+        names = np.arange(labels)
+        works.append(
+            Work(
+                "scikit-learn, log_loss + brier_score_loss, hard labels",
+                lambda: (
+                    sklearn.log_loss(hard, probs, labels=names),
+                    sklearn.brier_score_loss(hard, probs, labels=names),
+                ),
+            )
+        )
+    return Section(f"Several scores in one pass, {items:,} x {labels:,}", "Ratios to the log score alone.", works)
+
+
+def two_labels() -> Section:
+    """Brier score of two labels, where scoringrules has one."""
+    probs, truth = soft(1_000_000, 2)
+    event, outcome = probs[:, 1].copy(), (truth[:, 1] > 0.5).astype(np.float32)
+    hard = np.stack([1 - outcome, outcome], 1)
+    works = [
+        Work("floor: one read of both", lambda: one_read(probs, hard)),
+        Work("**mean_score**, Brier", lambda: pt.mean_score(probs, hard, "brier")),
+    ]
+    peer = optional("scoringrules")
+    if peer:
+        works.append(Work("scoringrules brier_score, mean", lambda: peer.brier_score(outcome, event).mean()))
+    return Section("Brier score, 1,000,000 x 2", "", works, skipped=[] if peer else ["scoringrules"])
+
+
+def streaming() -> Section:
+    """Exact states, with entropy and divergence, against the quick mean."""
+    probs, truth = (jnp.asarray(array) for array in soft(1_000_000, 10))
+    log, three = pt.streaming.StreamScores("log"), pt.streaming.StreamScores(("log", "brier", "spherical"))
+    counts, powers = pt.streaming.StreamCounts(n_labels=10), pt.streaming.StreamPowerMeans((1, 0, -2 / 3))
+
+    def parts(batch: int) -> object:
+        state = log.init()
+        for first in range(0, len(probs), batch):
+            state = log.update(state, probs[first : first + batch], truth[first : first + batch])
+        return state
+
+    works = [
+        Work("**mean_score**, log", lambda: pt.mean_score(probs, truth)),
+        Work("**StreamScores**, log: expected, entropy, divergence", lambda: log.update(log.init(), probs, truth)),
+        Work("the same in 10 batches", lambda: parts(100_000)),
+        Work("**StreamScores**, log + Brier + spherical", lambda: three.update(three.init(), probs, truth)),
+        Work("**StreamCounts**, sampled response", lambda: counts.update(counts.init(), probs, truth)),
+        Work("**StreamPowerMeans** (1, 0, -2/3)", lambda: powers.update(powers.init(), probs, truth)),
+    ]
+    text = "Any batches, order and number of devices give the same bits; three sums of exact digits for each rule."
+    return Section("States that merge exactly, 1,000,000 x 10", text, works, rounds=7)
+
+
+def ranks() -> Section:
+    """The rank sketch against one sort and scikit-learn's area."""
+    rng = np.random.default_rng(0)
+    event = rng.random(1_000_000, np.float32)
+    outcome = rng.random(1_000_000) < event
+    probs, truth = (np.stack([1 - part, part], 1).astype(np.float32) for part in (event, outcome))
+    metric = pt.streaming.StreamRanks(n_labels=2, events=(1,))
+    works = [
+        Work("floor: np.sort of the forecasts", lambda: np.sort(event)),
+        Work("**StreamRanks**, update", lambda: metric.update(metric.init(), probs, truth)),
+        Work(
+            "**StreamRanks**, update and finalize",
+            lambda: metric.finalize(metric.update(metric.init(), probs, truth)).roc_area,
+        ),
+    ]
+    sklearn = optional("sklearn.metrics")
+    if sklearn:
+        works.append(Work("scikit-learn roc_auc_score", lambda: sklearn.roc_auc_score(outcome, event)))
+    text = "ROC area, average precision and the isotonic decomposition with bounds, from bins of whole numbers."
+    return Section("Metrics that need ranks, 1,000,000 items", text, works, rounds=7)

@@ -1,0 +1,92 @@
+"""Dawid-Skene by EM: one iteration of ours against ten lines of NumPy and crowd-kit, on the same annotations."""
+
+from functools import cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from probtruth.truth import dawid_skene_em, em
+from tests.benchmarks.measure import Section, Work, optional
+
+ITEMS, ANNOTATORS, LABELS, ANNOTATIONS = 200_000, 5_000, 4, 1_000_000
+ITERATIONS = 10
+
+
+@cache
+def annotations() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Item, annotator and label of every annotation, sorted by item; annotators are right seven times in ten."""
+    rng = np.random.default_rng(0)
+    item = np.repeat(np.arange(ITEMS), ANNOTATIONS // ITEMS)
+    annotator = rng.integers(0, ANNOTATORS, ANNOTATIONS)
+    true = rng.integers(0, LABELS, ITEMS)
+    label = np.where(rng.random(ANNOTATIONS) < 0.7, true[item], rng.integers(0, LABELS, ANNOTATIONS))
+    return item, annotator, label
+
+
+def by_bincount(iterations: int) -> np.ndarray:
+    """Dawid-Skene EM as one would write it in NumPy."""
+    item, annotator, label = annotations()
+    cell = annotator * LABELS + label
+    probs = np.bincount(item * LABELS + label, minlength=ITEMS * LABELS).reshape(ITEMS, LABELS) + 1e-9
+    probs /= probs.sum(1, keepdims=True)
+    for _ in range(iterations):
+        counts = [np.bincount(cell, probs[item, k], ANNOTATORS * LABELS) for k in range(LABELS)]
+        said = np.stack(counts, 1).reshape(ANNOTATORS, LABELS, LABELS) + 1e-9
+        log_said = np.log(said / said.sum(1, keepdims=True)).reshape(-1, LABELS)
+        joint = np.stack([np.bincount(item, log_said[cell, k], ITEMS) for k in range(LABELS)], 1)
+        joint += np.log(probs.mean(0))
+        probs = np.exp(joint - joint.max(1, keepdims=True))
+        probs /= probs.sum(1, keepdims=True)
+    return probs
+
+
+def by_kernel(iterations: int) -> np.ndarray:
+    """The kernel of `infer_truth(method="dawid-skene-em")`, for a fixed number of iterations."""
+    data, start = _on_device()
+    with jax.enable_x64(True):
+        nothing = jnp.zeros((LABELS, LABELS)), jnp.zeros(LABELS), jnp.asarray(-1.0)
+        found = dawid_skene_em.climb(start, data, *nothing, jnp.asarray(iterations), ANNOTATORS)
+        return np.asarray(found.probs)
+
+
+@cache
+def _on_device() -> tuple[em.Sparse, jax.Array]:
+    item, annotator, label = annotations()
+    cell = annotator * LABELS + label
+    with jax.enable_x64(True):
+        parts = item, annotator, label, cell, np.ones(ANNOTATIONS), np.argsort(cell, kind="stable")
+        data = em.Sparse(*(jnp.asarray(part) for part in parts), jnp.zeros((ITEMS, LABELS)))
+        votes = jnp.full((ITEMS, LABELS), 1e-9).at[item, label].add(1.0)
+        return data, votes / votes.sum(1, keepdims=True)
+
+
+def dawid_skene() -> Section:
+    """Time of an iteration: that of eleven, less that of one, over ten (but for NumPy, which has no start-up)."""
+    same = np.abs(by_kernel(3) - by_bincount(3)).max()
+    works = [
+        Work("NumPy bincount", lambda: by_bincount(ITERATIONS), per=ITERATIONS),
+        Work(
+            "**Dawid-Skene EM** kernel",
+            lambda: by_kernel(ITERATIONS),
+            "<= 0.3",
+            per=ITERATIONS,
+        ),
+    ]
+    skipped = []
+    crowdkit = optional("crowdkit.aggregation")
+    if crowdkit:
+        import pandas
+
+        item, annotator, label = annotations()
+        frame = pandas.DataFrame({"task": item, "worker": annotator, "label": label})
+        peer = crowdkit.DawidSkene
+        works.append(Work("crowd-kit DawidSkene", lambda: peer(n_iter=2, tol=0.0).fit(frame).probas_, per=2))
+    else:
+        skipped.append("crowd-kit")
+    text = (
+        f"{ANNOTATIONS:,} annotations, {ITEMS:,} items, {ANNOTATORS:,} annotators, {LABELS} labels; an iteration "
+        f"in float64. After three iterations the class probabilities of ours and NumPy's differ by {same:.0e} at most "
+        "(NumPy's adds 1e-9 to every count)."
+    )
+    return Section("Dawid-Skene by EM, an iteration", text, works, rounds=3, skipped=skipped)
