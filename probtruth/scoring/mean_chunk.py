@@ -11,7 +11,7 @@ from probtruth.scoring.rules import ScoringRule
 
 Rows = Float[np.ndarray, "item label"]
 Total = tuple[float, int]
-"""The total of the finite losses, and how many items have an infinite one."""
+"""The total of the losses, and how many items have an infinite one (the total is then of no use, but NaN stays)."""
 
 SHORT = 1 << 12
 """Terms whose sum in float32 loses less than its own rounding of one term."""
@@ -33,16 +33,21 @@ class Chunk:
     def __init__(self, rows: int, n_labels: int, kind: np.dtype, is_log: bool) -> None:
         """Makes buffers for at most so many rows."""
         self.kind, self.is_log = kind, is_log
-        self._logs, self._spare = (np.empty((rows, n_labels), kind) for _ in range(2))
-        self._probs = np.empty((rows if is_log else 0, n_labels), kind)
+        self._logs, self._spare, self._probs = (np.empty((rows, n_labels), kind) for _ in range(3))
         self._ones = np.ones(n_labels, kind)
+        self._zeros = False
+
+    @cached_property
+    def _least(self) -> Rows:
+        """The least finite number everywhere: NumPy is quicker with an array than with a number."""
+        return np.full_like(self._spare, np.finfo(self.kind).min)
 
     def load(self, forecast: np.ndarray, truth: np.ndarray) -> None:
         """Takes the next items; what was worked out of the last is forgotten."""
         self.forecast = np.ascontiguousarray(forecast, self.kind)
         self.truth = np.ascontiguousarray(truth, self.kind)
         self._n = len(forecast)
-        for name in ("probs", "raw_logs", "log_total", "overlap", "squares"):
+        for name in ("probs", "raw_logs", "log_total", "n_lost", "overlap", "squares"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -58,17 +63,20 @@ class Chunk:
     @cached_property
     def log_total(self) -> Total:
         """Total of -sum_k t_k log p_k, and how many items have an impossible label with positive weight."""
-        plain = dot(self.truth, self.raw_logs)
-        if np.isfinite(plain):
-            return -plain, 0
-        return self.weigh(self.raw_logs, -1.0)
+        if not self._zeros:
+            plain = dot(self.truth, self.raw_logs)
+            if np.isfinite(plain):
+                return -plain, 0
+            self._zeros = True  # where one chunk has some, the next is likely to
+        tame = np.maximum(self.raw_logs, self._least[: self._n], out=self._spare[: self._n])
+        return -dot(self.truth, tame), self.n_lost
 
-    def weigh(self, values: Rows, sign: float) -> Total:
-        """Total of sign * sum_k t_k v_k over items where it is finite; a weight of 0 takes nothing of any value."""
-        infinite = np.isinf(values)
-        lost = (infinite & (self.truth != 0)).any(1)
-        finite = np.where(infinite | lost[:, None], 0, values).astype(self.kind)
-        return sign * dot(self.truth, finite), int(lost.sum())
+    @cached_property
+    def n_lost(self) -> int:
+        """How many items have a label of positive weight and probability 0."""
+        lost = np.equal(self.raw_logs, -np.inf)
+        lost &= np.not_equal(self.truth, 0)
+        return len(np.unique(np.flatnonzero(lost) // self.truth.shape[1])) if lost.any() else 0
 
     def row_sums(self, one: Rows, other: Rows) -> Float[np.ndarray, " item"]:
         """sum_k a_k b_k of each item."""
@@ -116,7 +124,9 @@ class Chunk:
         total = dot(self.truth, values)
         if np.isfinite(total):
             return total / power, 0
-        return self.weigh(values, 1 / power)
+        beyond = np.isposinf(values) & np.isfinite(self.raw_logs) & (self.truth != 0)
+        tame = np.minimum(values, np.finfo(self.kind).max, out=values)
+        return np.nan if beyond.any() else dot(self.truth, tame) / power, self.n_lost
 
 
 def _brier(chunk: Chunk) -> Total:
@@ -151,10 +161,9 @@ def add_up(
     """Totals of the rules, of the powers, and the counts, with how many items have an infinite term in each."""
     found = [QUICK[rule.name](chunk) if rule.name in QUICK else _by_kernel(rule, chunk) for rule in rules]
     found += [chunk.box_cox(power) for power in powers]
-    counts = chunk.counts().ravel() if confusion else np.zeros(0)
-    totals = np.concatenate([np.array([total for total, _ in found], np.float64), counts])
-    numbers = np.concatenate([np.array([number for _, number in found], np.int64), np.zeros(counts.size, np.int64)])
-    return totals, numbers
+    counts = chunk.counts().ravel().tolist() if confusion else []
+    totals = [total for total, _ in found] + counts
+    return np.array(totals, np.float64), np.array([number for _, number in found] + [0] * len(counts), np.int64)
 
 
 _expected = jax.jit(lambda rule, probs, truth: rule.expected(probs, truth), static_argnums=0)

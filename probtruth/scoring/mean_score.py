@@ -20,6 +20,7 @@ from probtruth.scoring.mean_chunk import Chunk, add_up
 from probtruth.scoring.mean_device import device_totals
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.streaming import StreamScores
+from probtruth.scoring.streaming.power_means import power_mean
 
 CELLS = 1 << 18
 """Entries of a chunk: it and its logarithms stay in the processor's cache."""
@@ -119,23 +120,12 @@ def _means(
     n_infinite: Int[np.ndarray, " total"],
 ) -> QuickMeans:
     """Totals of the rules, then of the powers, then the counts, as means."""
-    n, n_rules = shape[0], len(names)
-    with np.errstate(invalid="ignore"):
-        means = np.where(n_infinite[:n_rules] > 0, np.inf, 1.0) * np.where(
-            n_infinite[:n_rules] > 0, 1.0, totals[:n_rules] / n
-        )
-    found = totals[n_rules : n_rules + len(powers)] / n
-    found = np.where(n_infinite[n_rules : n_rules + len(powers)] > 0, -np.inf, found)
-    levels = np.array([_power_mean(float(value), power) for value, power in zip(found, powers, strict=True)])
-    counts = totals[n_rules + len(powers) :].reshape(shape[1], shape[1]) if confusion else None
-    return QuickMeans(names, n, means, n_infinite[:n_rules], powers, levels if powers else None, counts)
-
-
-def _power_mean(mean: float, power: float) -> float:
-    """From the mean of (p^m - 1)/m, of log p at 0; 0 where that is minus infinity, as a power mean below 0 is then."""
-    if math.isinf(mean):
-        return 0.0
-    return math.exp(mean if power == 0 else math.log1p(max(power * mean, -1.0)) / power) if power * mean > -1 else 0.0
+    n, n_rules, n_powers = shape[0], len(names), len(powers)
+    found = np.where(np.isnan(totals) | (n_infinite == 0), totals / n, np.inf)
+    centres = np.where(np.isinf(found), -np.inf, found)[n_rules : n_rules + n_powers]
+    levels = np.array([power_mean(float(centre), power) for centre, power in zip(centres, powers, strict=True)])
+    counts = totals[n_rules + n_powers :].reshape(shape[1], shape[1]) if confusion else None
+    return QuickMeans(names, n, found[:n_rules], n_infinite[:n_rules], powers, levels if powers else None, counts)
 
 
 def _host_totals(
