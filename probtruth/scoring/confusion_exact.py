@@ -43,7 +43,7 @@ def exact_measures(
     n_labels = truth.shape[1]
     found = sampled_measures(truth, answers, draws, seed, respond=True)
     mean, undefined = found.value.copy(), found.undefined.copy()
-    error = found.mc_error.copy()
+    error = np.maximum(found.mc_error, 1 / draws)  # draws that all agree are not an exact answer
     for model, answer in enumerate(answers):
         linear = _linear(float((truth * answer).sum() / len(truth)), n_labels)
         each = {metric: _expected(metric, truth, answer) for metric in METRICS}
