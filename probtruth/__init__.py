@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.mean_score import mean_score as mean_score
     from probtruth.scoring.mean_score import mean_scores as mean_scores
     from probtruth.scoring.murphy import murphy_diagram as murphy_diagram
+    from probtruth.scoring.precision_at_k import precision_at_k as precision_at_k
     from probtruth.scoring.proper import brier_score as brier_score
     from probtruth.scoring.proper import entropy as entropy
     from probtruth.scoring.proper import kl_divergence as kl_divergence
@@ -79,6 +80,7 @@ _HOME = {
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",
     "degeneracy_report": "scoring.degeneracy",
+    "precision_at_k": "scoring.precision_at_k",
     "precision_recall_curves": "scoring.curves",
     "risk_profile": "scoring.risk_profile",
     "roc_curves": "scoring.curves",

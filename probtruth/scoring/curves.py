@@ -1,5 +1,6 @@
 """ROC and precision-recall curves against soft labels: as it turned out, and as the model's own probabilities imply."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,19 +124,28 @@ def precision_recall_curves(predictions: object, truth: object, label: object = 
 
 def _curves(aligned: Aligned, label: object, kind: str) -> Curves:
     labels = aligned.labels
-    if label is not None:
-        chosen = [labels.index(check.one_of(str(label), labels, "label"))]
-    else:
-        chosen = [1] if len(labels) == 2 else list(range(len(labels)))
     found = []
     for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
-        for k in chosen:
-            rest = np.exp(np.delete(logs, k, axis=1)).sum(1)
-            order = np.where(logs[:, k] > NEARLY_SURE, -rest, logs[:, k])
-            probs = np.exp(logs[:, k])
+        for k in chosen_labels(label, labels):
+            order, probs = ranking(logs, k)
             for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
                 found.append(_curve(model, labels[k], kind, implied, order, probs, events))
     return Curves(kind, tuple(found))
+
+
+def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
+    """The place of the label that is asked for; without one the second of two, or every one of more."""
+    if label is not None:
+        return [labels.index(check.one_of(str(label), labels, "label"))]
+    return [1] if len(labels) == 2 else list(range(len(labels)))
+
+
+def ranking(
+    logs: Float[np.ndarray, "item label"], place: int
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Numbers in the order of one label's reports, apart even where these round to 1; and the reports."""
+    rest = np.exp(np.delete(logs, place, axis=1)).sum(1)
+    return np.where(logs[:, place] > NEARLY_SURE, -rest, logs[:, place]), np.exp(logs[:, place])
 
 
 def _curve(

@@ -55,7 +55,7 @@ def risk_profile(
     limit = _floor(floor, len(aligned.labels))
     wanted = _spectrum(powers)
     events = aligned.truth
-    n_bins = whole(smoothing, 1, "bins") if method == "bins" and smoothing is not None else None
+    n_bins = whole(smoothing, 1, "bins") if method in ("bins", "bayes-bins") and smoothing is not None else None
     model, like, sigma, lost_items, bins = [], [], [], [], []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)

@@ -10,7 +10,7 @@ from scipy.signal import fftconvolve
 from probtruth import check
 from probtruth.errors import InputError
 
-SOURCES = ("isotonic", "bins", "kernel", "neighbours", "truth")
+SOURCES = ("isotonic", "bins", "bayes-bins", "kernel", "neighbours", "truth")
 
 MOST_BINS = 100
 """The number of bins of the paper's figures, for data that allow so many."""
@@ -34,9 +34,11 @@ def source_probability(
 
     Arguments: `reported` are the probabilities, `events` how much of each event happened (1, 0 or a soft label).
     `method` "isotonic" is the monotone fit of greatest likelihood, "bins" the frequency in bins of equal counts,
-    "kernel" a Gaussian average over like reports, "neighbours" the frequency among the nearest reports, "truth" the
-    soft labels themselves. `smoothing` is the number of bins (default: root of the number of entries, at most 100), the
-    kernel's standard deviation (default: 1.06 sd n^(-1/5)) or the number of neighbours (default: root of the number).
+    "bayes-bins" its posterior mean in each bin under a Beta prior worth one entry, with the frequency of all entries as
+    its mean, "kernel" a Gaussian average over like reports, "neighbours" the frequency among the nearest reports,
+    "truth" the soft labels themselves. `smoothing` is the number of bins (default: root of the number of entries, at
+    most 100), the kernel's standard deviation (default: 1.06 sd n^(-1/5)) or the number of neighbours (default: root of
+    the number).
     Equal reports share one estimate, so that the order of the entries does not matter.
 
     Returns: probabilities, positive wherever something of the event happened.
@@ -85,6 +87,15 @@ def _bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothin
     place = _bin_of(counts, n_bins)
     total = np.bincount(place, counts, n_bins)
     frequency: np.ndarray = (np.bincount(place, happened, n_bins) / np.maximum(total, 1))[place]
+    return frequency
+
+
+def _bayes_bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
+    n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
+    place = _bin_of(counts, n_bins)
+    everywhere = happened.sum() / counts.sum()
+    hits, sizes = np.bincount(place, happened, n_bins), np.bincount(place, counts, n_bins)
+    frequency: np.ndarray = ((hits + everywhere) / (sizes + 1))[place]
     return frequency
 
 
@@ -160,6 +171,7 @@ _Estimate = Callable[[np.ndarray, np.ndarray, np.ndarray, object], np.ndarray]
 _ESTIMATES: dict[str, _Estimate] = {
     "isotonic": _isotonic,
     "bins": _bins,
+    "bayes-bins": _bayes_bins,
     "kernel": _kernel,
     "neighbours": _neighbours,
 }

@@ -2,6 +2,7 @@ import doctest
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -54,6 +55,19 @@ def test_bins_hold_equal_counts():
     found = source_probability(reported, events, "bins", 10)
     for here in range(10):
         np.testing.assert_allclose(found[place == here], events[place == here].mean(), rtol=ROUND_OFF)
+
+
+def test_bayes_bins_are_the_posterior_mean_of_a_beta_prior():
+    """Of Beta(f, 1 - f) with f the frequency of all entries: one entry's worth (scipy)."""
+    reported, events = reports(300)
+    events = (events > 0.5).astype(float)
+    place = equal_count_bins(reported, 10)
+    found = source_probability(reported, events, "bayes-bins", 10)
+    f = events.mean()
+    for here in range(10):
+        hits, size = events[place == here].sum(), (place == here).sum()
+        expected = scipy.stats.beta(f + hits, 1 - f + size - hits).mean()
+        np.testing.assert_allclose(found[place == here], expected, rtol=ROUND_OFF)
 
 
 # properties
