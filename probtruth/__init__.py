@@ -4,6 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from probtruth.comparison.benavoli import ThreeRegions as ThreeRegions
+    from probtruth.comparison.benavoli import correlated_t_test as correlated_t_test
+    from probtruth.comparison.benavoli import hierarchical_test as hierarchical_test
+    from probtruth.comparison.benavoli import signed_rank_test as signed_rank_test
     from probtruth.comparison.compare import compare as compare
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
@@ -76,6 +80,10 @@ _HOME = {
     "Truth": "types",
     "Result": "line",
     "compare": "comparison.compare",
+    "ThreeRegions": "comparison.benavoli",
+    "correlated_t_test": "comparison.benavoli",
+    "hierarchical_test": "comparison.benavoli",
+    "signed_rank_test": "comparison.benavoli",
     "evaluate": "line",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",

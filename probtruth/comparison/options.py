@@ -34,14 +34,15 @@ def options(engine: object, population: object, rope: object, draws: object, see
     return Options(
         check.one_of(engine, ENGINES, "engine"),
         check.one_of(population, POPULATIONS, "population"),
-        _rope(rope),
+        known_rope(rope),
         whole(draws, "draws", 1),
         whole(seed, "seed", 0),
         bool(strict),
     )
 
 
-def _rope(given: object) -> float | None:
+def known_rope(given: object) -> float | None:
+    """A finite number of at least 0; None where none is given."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < math.inf:

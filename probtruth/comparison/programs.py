@@ -42,6 +42,7 @@ def correlated_hierarchy(
     square: Float[Array, " group"],
     folds: Float[Array, ""],
     correlation: Float[Array, ""],
+    centre_limit: Float[Array, ""],
     between_limit: Float[Array, ""],
 ) -> None:
     r"""Folds of each group (data set) equicorrelated around its own mean, the means t-distributed over groups.
@@ -51,7 +52,7 @@ def correlated_hierarchy(
     the scale mixture of normals that a t is, integrated out given its scale. Units and priors as in
     `benavoli.hierarchical_test`.
     """
-    centre = numpyro.sample("centre", dist.Uniform(-1.0, 1.0))
+    centre = numpyro.sample("centre", dist.Uniform(-centre_limit, centre_limit))
     between = numpyro.sample("between", dist.Uniform(0.0, between_limit))
     shape = numpyro.sample("shape", dist.Uniform(0.5, 5.0))
     rate = numpyro.sample("rate", dist.Uniform(0.05, 0.15))
