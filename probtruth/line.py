@@ -201,4 +201,6 @@ def _of_method(truth: Truth) -> tuple[str, ...]:
         )
     if truth.diagnostics.get("converged") is False:
         said.append(f"{truth.method} did not converge in {truth.diagnostics.get('n_iterations')} iterations")
+    if truth.diagnostics.get("label_switching"):
+        said.append(f"{truth.method} found classes that agree better with the labels under other names")
     return tuple(said)

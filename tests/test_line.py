@@ -1,5 +1,7 @@
 """The whole line in Python: alignment, estimands, and what the result says of itself."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -156,3 +158,12 @@ def test_the_other_estimand_is_shown_and_a_reversal_is_a_warning():
 
 def test_counts_without_annotators_have_no_class_estimand_to_show():
     assert _evaluate().to_dict()["other_estimand"] is None
+
+
+def test_classes_under_other_names_are_warned_of():
+    """Given truth whose method says that its classes were switched, or that it did not converge."""
+    given = pt.Truth.from_probs(VOTES / 5)
+    trouble = replace(given, diagnostics={"label_switching": True, "converged": False, "n_iterations": 7})
+    result = pt.evaluate(trouble, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
+    assert any("under other names" in words for words in result.warnings)
+    assert any("did not converge in 7" in words for words in result.warnings)

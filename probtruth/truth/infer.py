@@ -9,6 +9,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.ability import ability
+from probtruth.truth.dawid_skene import dawid_skene, hierarchical_dawid_skene
 from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
 from probtruth.truth.dirichlet_mixture import dirichlet_mixture
@@ -45,6 +46,8 @@ METHODS: Mapping[str, Method] = {
     "dirichlet-mixture": Method(dirichlet_mixture, "distribution"),
     "majority": Method(majority, "class"),
     "dawid-skene-em": Method(dawid_skene_em, "class"),
+    "dawid-skene": Method(dawid_skene, "class"),
+    "hierarchical-dawid-skene": Method(hierarchical_dawid_skene, "class"),
     "one-coin": Method(one_coin, "class"),
     "mace": Method(mace, "class"),
     "glad": Method(glad, "class"),
