@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
+    from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
@@ -134,6 +135,7 @@ _HOME = {
 _MODULES = {
     "coupled_gaussian": "scoring.coupled_gaussian",
     "figures": "report.plots",
+    "loaders": "io.loaders",
     "rules": "scoring.rules",
     "streaming": "scoring.streaming",
 }

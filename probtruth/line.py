@@ -60,6 +60,8 @@ class Result:
             "audit": {
                 "missing": len(audit.missing),
                 "extra": len(audit.extra),
+                "different": len(audit.different),
+                "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
                 "by_model": [{"model": m, "missing": missing, "extra": extra} for m, missing, extra in audit.by_model],
             },

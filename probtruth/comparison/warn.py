@@ -31,6 +31,16 @@ def warnings_of(
             f"{audit.dropped} items dropped for all models: {len(audit.missing)} without a prediction of every model "
             f"({check.shortlist(audit.missing, 3) or '-'}), {len(audit.extra)} without labels "
             f"({check.shortlist(audit.extra, 3) or '-'})"
+            + (
+                f", {len(audit.different)} that differ ({check.shortlist(audit.different, 3)})"
+                if audit.different
+                else ""
+            )
+        )
+    if audit.prompts:
+        said.append(
+            f"{len(audit.prompts)} items were asked in other words of some models "
+            f"({check.shortlist(audit.prompts, 3)}): the difference is that of model and prompt together"
         )
     for model, count in zip(scores.models, scores.n_infinite, strict=True):
         if count:

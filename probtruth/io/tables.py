@@ -83,7 +83,7 @@ def _reason(error: OSError) -> str:
     return "no such file" if error.errno == errno.ENOENT else strerror(error.errno or 0).lower()
 
 
-def _text(data: bytes, name: str) -> bytes:
+def utf8(data: bytes, name: str) -> bytes:
     """The bytes, if they are text in UTF-8; without the byte-order mark."""
     for start, what in MAGIC.items():
         if data.startswith(start):
@@ -113,7 +113,7 @@ def _text(data: bytes, name: str) -> bytes:
 
 def _separated(separator: str) -> Callable[[bytes, str], tuple[polars.DataFrame, Source]]:
     def read(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-        text = csv_text.dissect(_text(data, name), separator, name)
+        text = csv_text.dissect(utf8(data, name), separator, name)
         frame = polars.read_csv(
             text.rows,
             has_header=False,
@@ -129,7 +129,7 @@ def _separated(separator: str) -> Callable[[bytes, str], tuple[polars.DataFrame,
 
 
 def _json_lines(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-    return json_lines.parse(_text(data, name), name)
+    return json_lines.parse(utf8(data, name), name)
 
 
 _READERS: dict[str, Callable[[bytes, str], tuple[polars.DataFrame, Source]]] = {

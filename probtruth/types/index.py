@@ -75,17 +75,20 @@ class Audit:
     """What alignment by name left out.
 
     `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
-    lacks; `by_model` counts both for each model. All of them are dropped for all models.
+    lacks; `by_model` counts both for each model. `different` are items that are another question for some model. All
+    of them are dropped for all models. `prompts` are items that were asked in other words of some model, and are kept.
     """
 
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     by_model: tuple[tuple[str, int, int], ...] = ()
+    different: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
 
     @property
     def dropped(self) -> int:
         """Number of items that took no part in the comparison."""
-        return len(set(self.missing) | set(self.extra))
+        return len({*self.missing, *self.extra, *self.different})
 
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
@@ -97,6 +100,8 @@ class Audit:
             sort_names(set(self.missing) | set(other.missing)),
             sort_names(set(self.extra) | set(other.extra)),
             tuple((model, *both) for model, both in counts.items()),
+            sort_names({*self.different, *other.different}),
+            sort_names({*self.prompts, *other.prompts}),
         )
 
 

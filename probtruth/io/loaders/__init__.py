@@ -1,0 +1,9 @@
+"""Loaders: what evaluation harnesses and annotation tools write, as scores, predictions or annotations.
+
+Every loader reads files only (nothing is unpickled or evaluated), checks them as hostile input, and aligns by name:
+items that some model lacks, and items that are not the same under one name, are dropped for all models and counted in
+`audit`. What cannot be used is an `InputError`.
+"""
+
+from probtruth.io.loaders.lm_eval import read_lm_eval as read_lm_eval
+from probtruth.io.loaders.lm_eval import read_lm_eval_choices as read_lm_eval_choices

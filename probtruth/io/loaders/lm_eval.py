@@ -1,0 +1,295 @@
+"""EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.io.loaders import collect, json_values
+from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
+from probtruth.io.loaders.collect import Entry
+from probtruth.io.loaders.files import log_files
+from probtruth.io.tables import read_bytes, shown, utf8
+from probtruth.types import Predictions, Scores, Truth
+
+PATTERNS = ("samples_*.jsonl",)
+"""The names of the harness's files."""
+HIGHER = {
+    "acc",
+    "acc_norm",
+    "acc_bytes",
+    "acc_mutual_info",
+    "exact_match",
+    "exact",
+    "em",
+    "f1",
+    "contains",
+    "pass@1",
+} | {
+    *("rouge1", "rouge2", "rougeL", "rougeLsum", "bleu_acc", "bleu_max", "mc1", "mc2", "prompt_level_strict_acc"),
+    *("rouge1_acc", "rouge2_acc", "rougeL_acc", "prompt_level_loose_acc", "math_verify"),
+}
+"""Metrics of which more is better."""
+LOWER = {"brier_score", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte", "ter", "wer"}
+"""Metrics of which less is better."""
+TASK = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
+OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
+    *("doc_hash", "prompt_hash", "target_hash"),
+}
+"""The keys of a sample that are no metrics."""
+REPEATED = (
+    "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
+    "and leave out files of other dates."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    row: json_values.Object
+    where: str
+    model: str
+    task: str
+    item: str
+
+
+def read_lm_eval(
+    files: object, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
+) -> Scores:
+    r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
+
+    Items are documents (`TASK/doc_id`), groups are tasks where there are several. Documents that some model lacks, or
+    whose `doc_hash` differs, are dropped for all models and counted in `audit`; those whose `prompt_hash` differs
+    (another template or few-shot choice) are kept and warned of.
+
+    Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
+    its own, as the harness writes it; `metric` is one of the metrics in the files (needed where there are several);
+    `filter` one of the harness's filters, where an answer was extracted in several ways; `higher_is_better` must be
+    said for metrics that are not known.
+
+    Errors: `InputError` names file and line of what cannot be used.
+
+    >>> import probtruth as pt, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for model, marks in {"small": (0.0, 1.0), "large": (1.0, 1.0)}.items():
+    ...     lines = [f'{{"doc_id": {n}, "metrics": ["acc"], "acc": {x}}}' for n, x in enumerate(marks)]
+    ...     (folder / model).mkdir()
+    ...     _ = (folder / model / "samples_quiz_2026-01-31T10-00-00.000000.jsonl").write_text("\n".join(lines))
+    >>> scores = pt.loaders.read_lm_eval(folder)
+    >>> scores.models, scores.items, (-scores.values).tolist()
+    (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
+    """
+    samples = _one_filter(_samples(files), filter)
+    name = _metric(samples, metric)
+    entries = [
+        Entry(
+            sample.item,
+            sample.model,
+            _score(sample, name),
+            sample.task,
+            "0",
+            sample.where,
+            _hash(sample.row, "doc_hash"),
+            _hash(sample.row, "prompt_hash"),
+        )
+        for sample in samples
+    ]
+    return collect.scores(entries, name, _orientation(name, higher_is_better), REPEATED, "the samples")
+
+
+def read_lm_eval_choices(files: object, normalise: str = "none") -> tuple[Predictions, Truth]:
+    r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
+
+    The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the
+    positions of the choices, from 0; positions that an item lacks have probability 0.
+
+    Arguments: `files` as in `read_lm_eval`; `normalise` is `"none"`, or `"characters"` to divide each log-likelihood by
+    the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a convention, not a
+    probability that the model states).
+
+    Returns: predictions, and the truth of the estimand `class`, for `score` or `evaluate`.
+
+    Errors: `InputError` names file and line of what is no multiple-choice sample with one right choice.
+
+    >>> import probtruth as pt, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "samples_quiz.jsonl"
+    >>> _ = path.write_text('{"doc_id": 7, "target": "1", "filtered_resps": [["-2.0", "False"], ["-1.0", "True"]]}')
+    >>> predictions, truth = pt.loaders.read_lm_eval_choices({"small": path})
+    >>> predictions.probs.round(3).tolist(), truth.probs.tolist()
+    ([[[0.269, 0.731]]], [[0.0, 1.0]])
+    """
+    check.one_of(normalise, ("none", "characters"), "normalise")
+    samples = _one_filter(_samples(files), None)
+    found = [_choice(sample, normalise) for sample in samples]
+    return predictions_and_truth(found, REPEATED, "the samples")
+
+
+def _samples(files: object) -> list[_Sample]:
+    found = []
+    for model, path in log_files(files, PATTERNS):
+        found += _of_file(model or _folder(path), path)
+    if not found:
+        raise InputError("empty files", "at least one sample", "Check that the run was finished.", "the samples")
+    return found
+
+
+def _of_file(model: str, path: Path) -> list[_Sample]:
+    name = shown(path)
+    match = TASK.fullmatch(path.name)
+    task = match["task"] if match else ""
+    made = []
+    for row, where in json_values.lines(utf8(read_bytes(path), name), name):
+        hint = "Give samples_*.jsonl of `lm_eval --log_samples`."
+        item = json_values.name(json_values.need(row, "doc_id", where, hint), where, "doc_id")
+        made.append(_Sample(row, where, model, task, f"{task}/{item}" if task else item))
+    return made
+
+
+def _folder(path: Path) -> str:
+    """The model that the harness named the folder after."""
+    model = path.resolve().parent.name
+    if not model.isprintable() or not model.strip():
+        raise InputError("files without models", "{model name: file}", "Name the models.", shown(path))
+    return model
+
+
+def _one_filter(samples: list[_Sample], wanted: str | None) -> list[_Sample]:
+    """The samples of one filter."""
+    names = [_filter(sample) for sample in samples]
+    found = sorted(set(names))
+    if wanted is None and len(found) > 1:
+        raise InputError(
+            f"several filters: {check.shortlist(found)}",
+            "one way of extracting the answers",
+            f"Choose one: filter={found[0]!r}.",
+            "the samples",
+        )
+    if wanted is not None:
+        check.one_of(wanted, found, "filter")
+    return [sample for sample, name in zip(samples, names, strict=True) if wanted in (None, name)]
+
+
+def _filter(sample: _Sample) -> str:
+    return json_values.name(sample.row.get("filter", "none"), sample.where, "filter")
+
+
+def _metric(samples: list[_Sample], wanted: str | None) -> str:
+    """The metric that was asked for, or the only one."""
+    first = samples[0]
+    found = sorted(key for key, value in first.row.items() if key not in OWN and isinstance(value, (int, float)))
+    if wanted is None:
+        if len(found) != 1:
+            listed = f"several metrics: {check.shortlist(found, 20)}" if found else "no metric that is one number"
+            hint = (
+                f"Choose one: metric={found[0]!r}." if found else "Metrics that are pairs cannot be compared by item."
+            )
+            raise InputError(listed, "one metric", hint, first.where)
+        return found[0]
+    if wanted not in first.row or wanted in OWN:
+        raise InputError(
+            f"no metric {check.quote(wanted)}",
+            f"one of {check.shortlist(found, 20) or 'none: there is no metric that is one number'}",
+            check.did_you_mean(wanted, found),
+            first.where,
+        )
+    return wanted
+
+
+def _score(sample: _Sample, metric: str) -> float:
+    hint = "Choose a metric that all tasks have, or give fewer tasks."
+    value = json_values.need(sample.row, metric, sample.where, hint)
+    if isinstance(value, list):
+        raise InputError(
+            f"a list of {len(value)}",
+            "one number a sample",
+            "The harness computes this metric over all samples at once; choose another.",
+            f"{sample.where}, {check.quote(metric)}",
+        )
+    return json_values.number(value, sample.where, metric)
+
+
+def _orientation(metric: str, higher_is_better: bool | None) -> bool:
+    if higher_is_better is not None:
+        return higher_is_better
+    plain = metric.split(",")[0]
+    if plain in HIGHER or plain in LOWER:
+        return plain in HIGHER
+    raise InputError(
+        f"the metric {check.quote(metric)}",
+        "to know whether more of it is better",
+        "Say higher_is_better=True or False (command line: --higher-is-better or --lower-is-better).",
+        "the samples",
+    )
+
+
+def _hash(row: json_values.Object, key: str) -> str | None:
+    value = row.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _choice(sample: _Sample, normalise: str) -> Choice:
+    """One item's distribution over its choices, and the right one."""
+    row, where = sample.row, sample.where
+    entries = json_values.a_list(json_values.need(row, "filtered_resps", where), where, "filtered_resps")
+    logs = [_log_likelihood(entry, where) for entry in entries]
+    words = _continuations(row, len(logs), where)
+    half = len(logs) // 2
+    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half):
+        logs, words = logs[:half], words[:half]  # acc_mutual_info asks for each choice again, without the question
+    if normalise == "characters":
+        if words is None:
+            raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
+        logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
+    gold = chosen(json_values.need(row, "target", where), words, len(logs), where)
+    return Choice(
+        sample.item, sample.model, np.array(logs), gold, where, _hash(row, "doc_hash"), _hash(row, "prompt_hash")
+    )
+
+
+def _log_likelihood(entry: object, where: str) -> float:
+    while isinstance(entry, list) and len(entry) == 1:
+        entry = entry[0]
+    pair = isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False")
+    try:
+        if not pair or not isinstance(entry, list):
+            raise ValueError
+        value = float(entry[0])
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            json_values.described(entry),
+            "a log-likelihood and whether it is the greedy answer",
+            "Only multiple-choice tasks have distributions; read others with read_lm_eval.",
+            f"{where}, 'filtered_resps'",
+        ) from None
+    if np.isnan(value) or value == np.inf:
+        raise InputError(f"{value}", "a log-likelihood", "Check the run.", f"{where}, 'filtered_resps'")
+    return value
+
+
+def _continuations(row: json_values.Object, n_choices: int, where: str) -> list[str] | None:
+    """The texts of the choices, where the sample keeps its requests."""
+    if "arguments" not in row:
+        return None
+    given = row["arguments"]
+    requests = list(given.values()) if isinstance(given, dict) else json_values.a_list(given, where, "arguments")
+    words = [_argument(request, 1) for request in requests]
+    if len(words) != n_choices or not all(isinstance(word, str) for word in words):
+        raise InputError(
+            f"{len(words)} requests for {n_choices} answers", "one for each", "Check the file.", f"{where}, 'arguments'"
+        )
+    return [str(word).strip() for word in words]
+
+
+def _argument(request: object, place: int) -> object:
+    if isinstance(request, dict):
+        return request.get(f"arg_{place}")
+    return request[place] if isinstance(request, list) and len(request) > place else None
+
+
+def _unconditional(row: json_values.Object, words: list[str], half: int) -> bool:
+    given = row["arguments"]
+    requests = list(given.values()) if isinstance(given, dict) else given
+    empty = all(_argument(request, 0) == "" for request in requests[half:])
+    return empty and words[:half] == words[half:]

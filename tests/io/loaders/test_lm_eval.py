@@ -1,0 +1,207 @@
+"""The files in `files/lm_eval` were written by lm_eval 0.4.13 (`--model dummy --log_samples`) on a task of our own."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.errors import InputError
+from probtruth.io.loaders import read_lm_eval, read_lm_eval_choices
+
+ROUND_OFF = 1e-12
+"""Of a softmax in float64."""
+
+
+def logged(folder: Path, task: str) -> list[dict[str, object]]:
+    (path,) = folder.glob(f"samples_{task}_2*.jsonl")
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def samples(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    return path
+
+
+def quiz(**changes: object) -> list[dict[str, object]]:
+    """Three samples of a task, with keys of the first replaced."""
+    rows = [
+        {"doc_id": n, "target": "1", "filtered_resps": [["-1", "False"], ["-2", "True"]], "acc": float(n % 2)}
+        | {"doc_hash": f"d{n}", "prompt_hash": f"p{n}"}
+        for n in range(3)
+    ]
+    rows[0] |= changes
+    return rows
+
+
+def test_metrics_are_the_harnesss_own(files: Path) -> None:
+    scores = read_lm_eval(
+        {name: next((files / "lm_eval" / name).glob("samples_quiz_2*")) for name in ("first", "second")}, "acc"
+    )
+    assert (scores.models, scores.rule, scores.higher_is_better) == (("first", "second"), "acc", True)
+    assert scores.items == tuple(f"quiz/{n}" for n in range(6))
+    assert scores.groups is None
+    for row, name in enumerate(scores.models):
+        assert (-scores.values[row]).tolist() == [one["acc"] for one in logged(files / "lm_eval" / name, "quiz")]
+
+
+def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> None:
+    shutil.copytree(files / "lm_eval", tmp_path / "logs")
+    for path in (tmp_path / "logs").rglob("samples_say*"):
+        path.unlink()
+    scores = read_lm_eval(tmp_path / "logs", "acc")
+    assert scores.models == ("first", "second")
+    assert scores.group_names == ("quiz", "quiz_mi")
+    assert len(scores.items) == 12
+    assert scores.groups is not None
+    assert [scores.group_names[code] for code in scores.groups] == [item.split("/")[0] for item in scores.items]
+
+
+def test_filters_are_chosen_by_name(files: Path) -> None:
+    say = next((files / "lm_eval" / "first").glob("samples_say*"))
+    with pytest.raises(InputError, match=r"several filters: 'loose', 'strict'.*filter='loose'"):
+        read_lm_eval({"m": say})
+    with pytest.raises(InputError, match="Did you mean 'strict'"):
+        read_lm_eval({"m": say}, filter="stric")
+    assert read_lm_eval({"m": say}, filter="strict").values.tolist() == [[0.0] * 6]
+
+
+@pytest.mark.parametrize(("normalise", "metric"), [("none", "acc"), ("characters", "acc_norm")])
+def test_choices_rank_as_the_harness_does(files: Path, normalise: str, metric: str) -> None:
+    """The choice of highest probability is right where the harness says 1."""
+    predictions, truth = read_lm_eval_choices(
+        {name: next((files / "lm_eval" / name).glob("samples_quiz_2*")) for name in ("first", "second")}, normalise
+    )
+    assert predictions.probs.shape == (2, 6, 4)
+    for row, name in enumerate(predictions.models):
+        right = predictions.log_probs[row].argmax(1) == truth.probs.argmax(1)
+        assert right.astype(float).tolist() == [one[metric] for one in logged(files / "lm_eval" / name, "quiz")]
+
+
+def test_choices_by_hand(files: Path) -> None:
+    path = next((files / "lm_eval" / "first").glob("samples_quiz_2*"))
+    predictions, truth = read_lm_eval_choices({"m": path})
+    first = logged(path.parent, "quiz")[0]["filtered_resps"]
+    assert isinstance(first, list)
+    weights = np.exp([float(pair[0]) for pair in first])
+    np.testing.assert_allclose(predictions.probs[0, 0], [*weights / weights.sum(), 0], rtol=ROUND_OFF)
+    assert truth.probs[0].tolist() == [0, 1, 0, 0]
+    assert (truth.estimand, predictions.index.labels) == ("class", ("0", "1", "2", "3"))
+
+
+def test_unconditional_requests_of_mutual_information_are_left_out(files: Path) -> None:
+    folder = files / "lm_eval" / "first"
+    predictions, truth = read_lm_eval_choices(next(folder.glob("samples_quiz_mi*")))
+    right = predictions.log_probs[0].argmax(1) == truth.probs.argmax(1)
+    assert right.astype(float).tolist() == [one["acc"] for one in logged(folder, "quiz_mi")]
+
+
+def test_choices_go_through_the_line(files: Path) -> None:
+    paths = {name: next((files / "lm_eval" / name).glob("samples_quiz_2*")) for name in ("first", "second")}
+    predictions, truth = read_lm_eval_choices(paths)
+    scores = pt.score(predictions, truth, rule="log")
+    assert scores.values.shape == (2, 6)
+    assert scores.n_infinite.tolist() == [0, 0]
+
+
+def test_audit(tmp_path: Path) -> None:
+    first = samples(tmp_path / "samples_t.jsonl", [*quiz(), {**quiz()[0], "doc_id": 3}])
+    other = [*quiz(doc_hash="else"), {**quiz()[0], "doc_id": 9}]
+    other[1]["prompt_hash"] = "other words"
+    second = samples(tmp_path / "b" / "samples_t.jsonl", other)
+    for audit in (
+        read_lm_eval({"a": first, "b": second}).audit,
+        read_lm_eval_choices({"a": first, "b": second})[0].audit,
+    ):
+        assert audit.different == ("t/0",)
+        assert audit.prompts == ("t/1",)
+        assert set(audit.missing) == {"t/3", "t/9"}
+        assert audit.dropped == 3
+    comparison = pt.compare(read_lm_eval({"a": first, "b": second}), engine="exact")
+    assert any("1 that differ ('t/0')" in warning for warning in comparison.warnings)
+    assert any("in other words of some models ('t/1')" in warning for warning in comparison.warnings)
+
+
+def test_text_targets_and_files_of_other_names(tmp_path: Path) -> None:
+    requests = {"gen_args_0": {"arg_0": "q", "arg_1": " yes"}, "gen_args_1": {"arg_0": "q", "arg_1": " no"}}
+    rows = [{**row, "target": "no", "arguments": requests} for row in quiz()]
+    predictions, truth = read_lm_eval_choices({"m": samples(tmp_path / "any.jsonl", rows)})
+    assert predictions.index.items == ("0", "1", "2")
+    assert truth.probs.tolist() == [[0, 1]] * 3
+
+
+CHOICE_ERRORS = {
+    "text": ({"filtered_resps": ["lol"]}, "Only multiple-choice tasks"),
+    "one": ({"filtered_resps": [["-1", "False"]]}, "1 choices"),
+    "nan": ({"filtered_resps": [["nan", "False"], ["-2", "True"]]}, "got nan"),
+    "impossible": ({"filtered_resps": [["-inf", "False"], ["-inf", "True"]]}, "no choice that is possible"),
+    "target": ({"target": "[0, 1]"}, "several right choices"),
+    "position": ({"target": "2"}, "one of the 2 choices"),
+    "no target": ({"target": None}, "'target': got null"),
+    "requests": ({"arguments": {"gen_args_0": {"arg_0": "", "arg_1": "x"}}}, "1 requests for 2 answers"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), CHOICE_ERRORS.values(), ids=CHOICE_ERRORS)
+def test_choice_errors(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read_lm_eval_choices({"m": samples(tmp_path / "samples_t.jsonl", quiz(**changes))})
+    assert "samples_t.jsonl, line 1" in str(caught.value)
+
+
+SCORE_ERRORS = {
+    "absent": ({}, {"metric": "ac"}, "no metric 'ac'.*Did you mean 'acc'"),
+    "text": ({"acc": "1"}, {"metric": "acc"}, "line 1, 'acc': got '1', expected a number"),
+    "pair": ({"acc": [1, 0]}, {"metric": "acc"}, "got a list of 2, expected one number a sample"),
+    "nan": ({"acc": float("nan")}, {}, "line 1, 'acc': got NaN"),
+    "several": ({"f1": 0.5}, {}, "several metrics: 'acc', 'f1'.*metric='acc'"),
+    "unknown": ({"fun": 0.5}, {"metric": "fun"}, "whether more of it is better|no metric|keys"),
+    "twice": ({"doc_id": 1}, {}, "item 't/1' of model 'm' again .first: .*line 1"),
+    "blank": ({"doc_id": " "}, {}, "a blank name"),
+    "boolean": ({"doc_id": True}, {}, "'doc_id': got true"),
+    "no document": ({"doc_id": None}, {}, "'doc_id': got null"),
+    "surrogate": ({"doc_id": "\ud800"}, {}, "half of a surrogate pair"),
+}
+
+
+@pytest.mark.parametrize(("changes", "options", "message"), SCORE_ERRORS.values(), ids=SCORE_ERRORS)
+def test_score_errors(tmp_path: Path, changes: dict[str, object], options: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_lm_eval({"m": samples(tmp_path / "samples_t.jsonl", quiz(**changes))}, **options)
+
+
+def test_errors_of_files(tmp_path: Path) -> None:
+    whole = samples(tmp_path / "a" / "samples_t.jsonl", quiz())
+    other = samples(tmp_path / "b" / "samples_u.jsonl", [{**row, "doc_hash": "x"} for row in quiz()])
+    same = samples(tmp_path / "c" / "samples_t.jsonl", [{**row, "doc_hash": "x"} for row in quiz()])
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "samples_e.jsonl").write_text("")
+    for files, message in [
+        ({"a": whole, "b": other}, "no item in common"),
+        ({"a": whole, "c": same}, "different questions under the same names"),
+        (tmp_path / "empty", "a folder without such files"),
+        (tmp_path / "none", "no such file"),
+        (tmp_path / "samples_e.jsonl", "empty files"),
+        ([], "no file"),
+        ({}, "no file"),
+        (3, "expected the path of a file"),
+        ([3], "expected the path of a file"),
+        ({" ": whole}, "a blank model name"),
+        ({"a": [whole, whole]}, "file .* more than once"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            read_lm_eval(files)
+    with pytest.raises(InputError, match="'none', 'characters'"):
+        read_lm_eval_choices(whole, "bytes")
+
+
+@pytest.mark.parametrize(
+    "reader", [lambda path: read_lm_eval({"m": path}, "acc"), lambda path: read_lm_eval_choices({"m": path})]
+)
+def test_mutated_files(files: Path, fuzz: Callable[..., int], reader: Callable[[Path], object]) -> None:
+    path = next((files / "lm_eval" / "first").glob("samples_quiz_mi*"))
+    assert fuzz(path.read_bytes(), path.name, reader) > 0
