@@ -25,7 +25,8 @@ VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 class Result:
     """Everything that a report shows. `truth`, `predictions` and `decomposition` are None for bare scores.
 
-    `other` is the verdict under the estimand that was not asked for, where the annotations allow it."""
+    `other` is the verdict under the estimand that was not asked for, where the annotations allow it. `annotations` are
+    those that the truth was inferred from; None where soft labels were given."""
 
     truth: Truth | None
     predictions: Predictions | None
@@ -36,6 +37,7 @@ class Result:
     other: OtherEstimand | None = None
     note: str | None = None
     command: str | None = None
+    annotations: Annotations | None = None
 
     @property
     def audit(self) -> Audit:
@@ -133,7 +135,8 @@ def evaluate(
         design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}
         other = other_estimand(reference, predictions, comparison, truth, {"rule": rule, "floor": floor, **design})
         warnings += [said for said in (other and other.warning(),) if said]
-    return Result(truth, predictions, scores, comparison, parts, tuple(warnings), other)
+    given = reference if isinstance(reference, Annotations) else None
+    return Result(truth, predictions, scores, comparison, parts, tuple(warnings), other, annotations=given)
 
 
 def of_scores(scores: Scores, comparison: Comparison) -> Result:

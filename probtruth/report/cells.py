@@ -9,6 +9,9 @@ from probtruth.report.words import Name, Sentence, sentence
 
 Row = Mapping[str, Any]
 
+LONGEST = 15
+"""Rows of a table that stands open; longer ones open at a click."""
+
 
 @dataclass(frozen=True)
 class Column:

@@ -124,6 +124,13 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def small_square() -> Axes:
+    """Empty axes as wide as high, for one of several panels side by side."""
+    side, left, bottom, rest = 306, 52, 46, 12
+    box = (left / side, bottom / side, (side - left - rest) / side, (side - bottom - rest) / side)
+    return Figure(figsize=(side / 72, side / 72), facecolor="none").add_axes(box, facecolor="none")
+
+
 def _axes(
     rows: int,
     left: Number,

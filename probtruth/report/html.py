@@ -10,25 +10,24 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from probtruth.report import tables
-from probtruth.report.cells import Cell, Table
+from probtruth.report.cells import LONGEST, Cell
+from probtruth.report.contents import Contents, contents
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import count, plain, width
+from probtruth.report.numbers import plain, width
 from probtruth.report.pictures import pictures
-from probtruth.report.sources import citation, sources
 from probtruth.report.svg import Picture
-from probtruth.report.verdict import Verdict, verdict
-from probtruth.report.words import MEASURES, Name, measure, unit
+from probtruth.report.verdict import Verdict
+from probtruth.report.words import Name
 
 
-def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None) -> str:
+def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None, said: Contents | None = None) -> str:
     """The page.
 
-    Arguments: `drawn` are the figures, where they were made already.
+    Arguments: `drawn` are the figures and `said` the contents, where they were made already.
     """
-    drawn = pictures(result) if drawn is None else drawn
+    said = contents(result) if said is None else said
+    drawn = pictures(result, said.calibration) if drawn is None else drawn
     style, script = _asset("style.css"), _asset("sort.js")
-    said = verdict(result)
     return (
         _environment()
         .get_template("template.html.j2")
@@ -36,58 +35,30 @@ def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None) -> str:
             policy=_policy(style, script),
             style=Markup(style),
             script=Markup(script),
-            title=_title(said),
-            verdict=said,
-            note=result.note,
-            warnings=warnings_shown(result),
-            facts=facts(result),
+            title=_title(said.verdict),
+            said=said,
             figures=drawn,
-            models=tables.models(result),
-            matrix=tables.matrix(result),
-            pairs=tables.pairs(result),
-            group_pairs=_group_pairs(result),
-            items=[table for table in (tables.disputed(result), tables.divided(result)) if table is not None],
-            companions=tables.companions(result) if result.comparison.companions else None,
-            diagnostics=tables.diagnostics(result),
-            audit=tables.audit(result),
-            settings=tables.settings(result),
-            command=result.command,
+            sections=_sections(said, drawn),
+            longest=LONGEST,
             rope=result.comparison.rope,
-            citation=citation(result),
-            sources=sources(result),
         )
     )
 
 
-def facts(result: ResultLike) -> list[tuple[str, ...]]:
-    """What was compared, in a few words each."""
-    found = result.to_dict().get("truth") or {}
-    scores = result.scores
-    said: list[tuple[str, ...]] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
-    for key, noun in (("n_labels", "label"), ("n_annotators", "annotator")):
-        if isinstance(found.get(key), int):
-            said.append((count(found[key], noun),))
-    for key, noun in (("groups", "group"), ("clusters", "cluster")):
-        number = result.comparison.settings.get(key)
-        if isinstance(number, int):
-            said.append((count(number, noun),))
-    if result.truth is not None:
-        said.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
-    better = "higher" if result.comparison.higher_is_better else "lower"
-    name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
-    said.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
-    return said
-
-
-def warnings_shown(result: ResultLike) -> tuple[str, ...]:
-    """The warnings, each once, without those on sampling, which stand with the failing diagnostics."""
-    return tuple(dict.fromkeys(said for said in result.warnings if not said.startswith("sampling:")))
-
-
-def _group_pairs(result: ResultLike) -> list[Table]:
-    return [
-        tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-    ]
+def _sections(said: Contents, drawn: Mapping[str, Picture]) -> list[tuple[str, str]]:
+    """Anchors and titles of the sections that the page has."""
+    known = (
+        ("models", "Models", True),
+        ("pairs", "Pairs", True),
+        ("ranks", "Who could be best", "ranks" in drawn),
+        ("calibration", "Calibration", said.calibration is not None),
+        ("items", "Items to look at", bool(said.items)),
+        ("annotators", "Annotators", bool(said.annotators)),
+        ("checks", "Checks", True),
+        ("reading", "How to read the numbers", True),
+        ("made", "How this was made", True),
+    )
+    return [(slug, title) for slug, title, there in known if there]
 
 
 def _title(said: Verdict) -> str:

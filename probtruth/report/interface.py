@@ -3,7 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from probtruth.types import Audit, Comparison, Predictions, Scores, Truth
+from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
+
+
+@runtime_checkable
+class OtherLike(Protocol):
+    """The same models under the estimand that was not asked for."""
+
+    @property
+    def truth(self) -> Truth:
+        """The reference labels under the other estimand."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """The posterior under the other estimand."""
 
 
 @runtime_checkable
@@ -13,6 +26,14 @@ class ResultLike(Protocol):
     @property
     def truth(self) -> Truth | None:
         """The reference labels; None for bare scores."""
+
+    @property
+    def annotations(self) -> Annotations | None:
+        """What annotators said; None where soft labels or scores were given."""
+
+    @property
+    def other(self) -> OtherLike | None:
+        """The verdict under the other estimand; None where there is none."""
 
     @property
     def predictions(self) -> Predictions | None:

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
-from probtruth.report import figures
+from probtruth.report import figures, plots
+from probtruth.report.calibration import Calibration
+from probtruth.report.candidates import rank_table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import as_float, decimals, exact, fixed, interval, plain, probability
 from probtruth.report.svg import Picture, picture, plain_style
 from probtruth.report.verdict import advantage, leaders
 from probtruth.report.words import measure, unit, with_unit
+from probtruth.scoring.risk import MARKS
 
 MOST_MODELS = 15
 """Models that a figure shows, the best first."""
@@ -19,25 +19,17 @@ MOST_PAIRS = 28
 """Pairs that the forest plot shows: those among the best models."""
 
 
-def pictures(result: ResultLike) -> dict[str, Picture]:
-    """Every figure of the report by name, in the order of the page."""
+def pictures(result: ResultLike, found: Calibration | None = None) -> dict[str, Picture]:
+    """Every figure of the report by name, in the order of the page.
+
+    Arguments: `found` is what the result says of calibration, which has two figures for each model.
+    """
     made = [_behind_leader(result), _forest(result), _ranks(result)]
+    if found is not None:
+        for place, model in enumerate(found.models):
+            made += [_reliability(found, model, place + 1), _source(found, model, place + 1)]
     made += [_loss_curve()] if result.truth is not None else []
     return {drawn.name: drawn for drawn in made if drawn is not None}
-
-
-def rank_table(result: ResultLike) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
-    """Models and their probabilities of each rank, in the order of the ranking; None where nothing was ranked."""
-    tree = result.comparison.datatree
-    if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
-        return None
-    found: Any = tree["ranking"]["rank_probability"]
-    known = [str(name) for name in found.coords["model"].values]
-    if len(known) < 2:
-        return None
-    order = [str(row["model"]) for row in leaders(result.comparison.ranks) if str(row["model"]) in known]
-    values = np.asarray(found.transpose("model", "rank").values, np.float64)
-    return order, values[[known.index(name) for name in order]]
 
 
 def _behind_leader(result: ResultLike) -> Picture:
@@ -110,6 +102,45 @@ def _ranks(result: ResultLike) -> Picture | None:
     unranked = len(found[0]) < len(result.comparison.ranks)
     note = "Models of infinite mean score have no place here." if unranked else _left_out(len(models), len(found[0]))
     return picture(ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.", note)
+
+
+def _reliability(found: Calibration, model: str, place: int) -> Picture:
+    with plain_style():
+        ax = plots.plot_reliability(_unnamed(found.curve, model), found.event, ax=figures.small_square())
+    rows = found.curve.filter(model=model).to_dicts()
+    rows = [row for row in rows if found.event is None or row["label"] == found.event]
+    few = rows[:: max(1, len(rows) // 6)]
+    said = ", ".join(f"{probability(row['forecast'])} {probability(row['observed'])}" for row in few)
+    event = "the most probable label" if found.event is None else f"the label {plain(found.event)}"
+    return picture(
+        ax,
+        f"reliability-{place}",
+        f"Reliability of {plain(model)}",
+        f"Observed frequency of {event} against its forecast probability, with a 90% band of what chance gives a "
+        f"calibrated model. Forecast and observed: {said}.",
+    )
+
+
+def _source(found: Calibration, model: str, place: int) -> Picture:
+    with plain_style():
+        ax = plots.plot_nelson(found.risk, model, ax=figures.small_square())
+    at = found.risk.models.index(model)
+    said = "; ".join(
+        f"{name}: model {probability(found.risk.model[at, power])}, source {probability(found.risk.source[at, power])}"
+        for name, power in ((name, found.risk.powers.index(value)) for name, value in MARKS.items())
+    )
+    return picture(
+        ax,
+        f"source-{place}",
+        f"Model against source probability of {plain(model)}",
+        f"Bubbles are bins of forecasts, as large as their number of true events. {said}.",
+    )
+
+
+def _unnamed(curve: Any, model: str) -> Any:
+    """The curve of one model without its name, which stands above the figure."""
+    mine = curve.filter(model=model)
+    return mine.with_columns(model=mine["model"].replace(model, ""))
 
 
 def _loss_curve() -> Picture:

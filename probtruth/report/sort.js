@@ -1,5 +1,6 @@
 "use strict";
 // Sorts a table by a column at a click on its title; unknown values stay last. Works without it: the titles are text.
+// On paper, what is folded is open.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead th").forEach((head, column) => {
@@ -23,3 +24,6 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+});

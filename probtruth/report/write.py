@@ -3,6 +3,7 @@
 from probtruth.io.csv_safe import write_csv
 from probtruth.io.folder import whole_folder
 from probtruth.io.jsonable import dumps
+from probtruth.report.contents import contents
 from probtruth.report.html import html
 from probtruth.report.interface import ResultLike
 from probtruth.report.pictures import pictures
@@ -25,11 +26,12 @@ def write_report(result: ResultLike, out: object) -> None:
     ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'result.json']
     """
     with whole_folder(out) as folder:
-        drawn = pictures(result)
+        said = contents(result)
+        drawn = pictures(result, said.calibration)
         (folder / "figures").mkdir()
         for name, made in drawn.items():
             (folder / "figures" / f"{name}.svg").write_text(made.alone, encoding="utf-8", newline="\n")
-        (folder / "report.html").write_text(html(result, drawn), encoding="utf-8", newline="\n")
+        (folder / "report.html").write_text(html(result, drawn, said), encoding="utf-8", newline="\n")
         (folder / "result.json").write_text(dumps(result.to_dict()), encoding="utf-8", newline="\n")
         result.comparison.save(folder / "posterior.nc")
         write_csv(result.comparison.pairwise(), folder / "pairwise.csv")

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float
+from scipy.special import logsumexp
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -15,6 +16,9 @@ from probtruth.scoring.source_probability import SOURCES, equal_count_bins, sour
 
 POWERS = tuple(np.linspace(-4, 4, 33).tolist())
 """The spectrum unless another is asked for."""
+
+FEW = 1_000_000
+"""Logarithms, times powers, up to which the means are taken without compiling anything."""
 
 
 def risk_profile(
@@ -126,10 +130,38 @@ def _means(
     logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
 ) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
+    if logs.size * len(powers) <= FEW:
+        return np.exp(_few_means(logs, events, powers))
     with jax.enable_x64(True):
         found = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
     found[1:][events.sum(0) == 0] = np.nan
     return found
+
+
+def _few_means(
+    logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
+) -> Float[np.ndarray, "all_then_label power"]:
+    """What `_all_means` gives, in plain arrays: compiling takes longer than so few numbers."""
+    parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
+    return np.array([[_log_mean(values, weights, power) for power in powers] for values, weights in parts])
+
+
+def _log_mean(logs: Float[np.ndarray, " event"], weights: Float[np.ndarray, " event"], power: float) -> float:
+    """`log_generalized_mean` of the events of positive weight; NaN where there are none."""
+    logs, weights = logs[weights > 0], weights[weights > 0]
+    if not len(logs):
+        return float("nan")
+    if np.isinf(power):
+        return float(logs.max() if power > 0 else logs.min())
+    if np.isneginf(logs.min()) and power <= 0:
+        return -np.inf
+    share = weights / weights.sum()
+    if not np.isneginf(logs.min()):
+        centre = float(share @ logs)
+        steps = power * (logs - centre)
+        if power == 0 or abs(steps).max() <= 1:  # around the geometric mean: no digits are lost at small powers
+            return centre + (float(np.log1p(share @ np.expm1(steps))) / power if power else 0.0)
+    return float(logsumexp(power * logs, b=share)) / power
 
 
 @jax.jit

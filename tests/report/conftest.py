@@ -11,11 +11,17 @@ import numpy as np
 import pytest
 import xarray
 
-from probtruth import demo
-from probtruth.types import Audit, Comparison, Predictions, Scores, Truth
+from probtruth import demo, infer_truth
+from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
 
 PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
+
+
+@dataclass(frozen=True)
+class Other:
+    truth: Truth
+    comparison: Comparison
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,8 @@ class FakeResult:
     warnings: tuple[str, ...] = ()
     audit: Audit = field(default_factory=Audit)
     note: str | None = None
+    annotations: Annotations | None = None
+    other: Other | None = None
     command: str | None = "probtruth run --annotations 'my labels.csv' --out out"
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,7 +155,10 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
         label_values=losses,
     )
     diagnostics = changes.pop("diagnostics", PASSING)
-    return FakeResult(scores, compare(scores, rope, diagnostics), truth, predictions, note=demo.NOTE, **changes)
+    comparison = compare(scores, rope, diagnostics)
+    other = Other(replace(infer_truth(annotations, "dawid-skene-em", draws=0), method="other"), comparison)
+    more = {"annotations": annotations, "other": other, "note": demo.NOTE, **changes}
+    return FakeResult(scores, comparison, truth, predictions, **more)
 
 
 def bare_result(

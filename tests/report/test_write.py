@@ -21,6 +21,8 @@ def test_files_and_what_they_hold(result, tmp_path):
         "differences.svg",
         "loss-curve.svg",
         "ranks.svg",
+        *(f"reliability-{place}.svg" for place in range(1, 5)),
+        *(f"source-{place}.svg" for place in range(1, 5)),
     ]
     assert json.loads((out / "result.json").read_text("utf-8"))["rule"] == "log"
     with (out / "models.csv").open(encoding="utf-8", newline="") as stream:

@@ -1,5 +1,7 @@
 import doctest
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -229,3 +231,23 @@ def test_a_power_that_was_not_asked_for():
 
 def test_examples_run():
     assert doctest.testmod(module).failed == 0
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(
+    hnp.arrays(float, (6, 3), elements=st.sampled_from([0.0, 1e-300, 1e-9, 0.2, 0.5, 1.0])),
+    hnp.arrays(float, (6, 3), elements=st.sampled_from([0.0, 0.3, 1.0])),
+)
+def test_the_plain_means_are_those_of_the_kernel(q, y):
+    """The fast path for few numbers against the compiled one, through 0 and at both infinities."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(q)
+    powers = (-np.inf, -4.0, -2 / 3, -1e-7, 0.0, 1e-9, 0.1, 1.0, 30.0, np.inf)
+    with jax.enable_x64(True):
+        compiled = np.array(module._all_means(jnp.asarray(logs), jnp.asarray(y), jnp.asarray(powers)))
+    compiled[1:][y.sum(0) == 0] = np.nan
+    plain = module._few_means(logs, y, powers)
+    if not y.any():
+        assert np.isnan(plain).all()
+        return
+    np.testing.assert_allclose(plain, compiled, rtol=ROUND_OFF, atol=ROUND_OFF)

@@ -1,0 +1,99 @@
+"""Everything that a report says, made once, in the order in which the page and the Markdown say it."""
+
+from dataclasses import dataclass
+
+from probtruth.report import annotators, calibration, candidates, tables
+from probtruth.report.cells import Table
+from probtruth.report.interface import ResultLike
+from probtruth.report.numbers import count
+from probtruth.report.sources import bibtex, citation, sources
+from probtruth.report.verdict import Verdict, verdict
+from probtruth.report.words import MEASURES, Name, Sentence, measure, unit
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Sentences and tables of one result; what it has nothing to say of is None or empty."""
+
+    verdict: Verdict
+    facts: tuple[Sentence, ...]
+    note: str | None
+    warnings: tuple[str, ...]
+    models: Table
+    other: Table | None
+    matrix: Table
+    pairs: Table
+    group_pairs: tuple[Table, ...]
+    best_set: Sentence | None
+    ranks: Table | None
+    calibration: calibration.Calibration | None
+    calibration_numbers: Table | None
+    items: tuple[Table, ...]
+    annotators: tuple[Table, ...]
+    diagnostics: Table
+    companions: Table | None
+    audit: Table | None
+    command: str | None
+    settings: Table
+    citation: str
+    bibtex: str
+    sources: tuple[str, ...]
+
+
+def contents(result: ResultLike) -> Contents:
+    """What the report says of a result."""
+    found = calibration.calibration(result)
+    of_items = (tables.divided(result), tables.disputed(result))
+    of_annotators = (annotators.agreements(result), annotators.quality(result), annotators.copies(result))
+    return Contents(
+        verdict=verdict(result),
+        facts=tuple(facts(result)),
+        note=result.note,
+        warnings=warnings_shown(result),
+        models=tables.models(result),
+        other=candidates.other_estimand(result),
+        matrix=tables.matrix(result),
+        pairs=tables.pairs(result),
+        group_pairs=tuple(
+            tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
+        ),
+        best_set=candidates.best_set(result),
+        ranks=candidates.ranks(result),
+        calibration=found,
+        calibration_numbers=None if found is None else calibration.numbers(found, result),
+        items=tuple(table for table in of_items if table is not None),
+        annotators=tuple(table for table in of_annotators if table is not None),
+        diagnostics=tables.diagnostics(result),
+        companions=tables.companions(result) if result.comparison.companions else None,
+        audit=tables.audit(result),
+        command=result.command,
+        settings=tables.settings(result),
+        citation=citation(result),
+        bibtex=bibtex(result),
+        sources=tuple(sources(result)),
+    )
+
+
+def facts(result: ResultLike) -> list[Sentence]:
+    """What was compared, in a few words each."""
+    found = result.to_dict().get("truth") or {}
+    scores = result.scores
+    said: list[Sentence] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
+    for key, noun in (("n_labels", "label"), ("n_annotators", "annotator")):
+        if isinstance(found.get(key), int):
+            said.append((count(found[key], noun),))
+    for key, noun in (("groups", "group"), ("clusters", "cluster")):
+        number = result.comparison.settings.get(key)
+        if isinstance(number, int):
+            said.append((count(number, noun),))
+    if result.truth is not None:
+        said.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
+    better = "higher" if result.comparison.higher_is_better else "lower"
+    name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
+    said.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
+    return said
+
+
+def warnings_shown(result: ResultLike) -> tuple[str, ...]:
+    """The warnings, each once, without those on sampling, which stand with the failing diagnostics."""
+    return tuple(dict.fromkeys(said for said in result.warnings if not said.startswith("sampling:")))
