@@ -1,0 +1,40 @@
+"""The classical companions against R 4.2.2 and its package sandwich 3.0-2; each command stands above its output."""
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.comparison.companions import holm
+
+D = [0.12, -0.31, 0.05, 0.48, 0.22, -0.07, 0.9, 0.13, -0.2, 0.35, 0.02, 0.61]
+CLUSTER = [1, 1, 1, 2, 2, 3, 3, 3, 3, 4, 5, 5]
+PRINTED = 1e-10
+"""Twelve significant digits are pasted."""
+
+
+def companion(clusters=None):
+    items = [str(item) for item in range(len(D))]
+    scores = pt.Scores(np.array([D, [0.0] * len(D)]), ("a", "b"), tuple(items), "loss")
+    return pt.compare(scores, clusters=clusters, engine="exact").companions[0]
+
+
+def test_paired_t():
+    # t.test(d)[c("statistic", "p.value")]
+    assert companion()["t"] == pytest.approx(1.91829014962, rel=PRINTED)
+    assert companion()["t_p"] == pytest.approx(0.0813885380583, rel=PRINTED)
+
+
+def test_wilcoxon():
+    # wilcox.test(d, exact = TRUE)$p.value
+    assert companion()["wilcoxon_p"] == pytest.approx(0.09228515625, rel=PRINTED)
+
+
+def test_clusters():
+    # m <- lm(d ~ 1); c(coef(m), sandwich::vcovCL(m, cluster = cl, type = "HC0", cadjust = TRUE))
+    mean, variance = 0.19166666666667, 0.00605434992284
+    assert companion(CLUSTER)["t"] == pytest.approx(mean / variance**0.5, rel=PRINTED)
+
+
+def test_holm():
+    # p.adjust(c(.01, .04, .03, .005, .5), "holm")
+    assert holm([0.01, 0.04, 0.03, 0.005, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.5], rel=PRINTED)
