@@ -3,14 +3,14 @@
 import sys
 
 from probtruth.cli.app import app as app
-from probtruth.errors import InputError, PosteriorError
+from probtruth.errors import InputError, MissingExtraError, PosteriorError
 
 
 def main() -> None:
     """Runs a command. Exit status: 0 done, 1 no answer is supported, 2 bad usage or bad input."""
     try:
         app()
-    except InputError as error:
+    except (InputError, MissingExtraError) as error:
         _stop(str(error), 2)
     except PosteriorError as error:
         _stop(str(error), 1)

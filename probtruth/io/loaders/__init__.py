@@ -5,5 +5,6 @@ items that some model lacks, and items that are not the same under one name, are
 `audit`. What cannot be used is an `InputError`.
 """
 
+from probtruth.io.loaders.inspect_logs import read_inspect as read_inspect
 from probtruth.io.loaders.lm_eval import read_lm_eval as read_lm_eval
 from probtruth.io.loaders.lm_eval import read_lm_eval_choices as read_lm_eval_choices

@@ -114,6 +114,7 @@ def fuzz(tmp_path: Path) -> Callable[..., int]:
             survives(lambda: read(path))
         return taken
 
+    run.byte_edits = byte_edits  # type: ignore[attr-defined]
     return run
 
 

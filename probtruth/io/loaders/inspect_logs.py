@@ -1,0 +1,183 @@
+"""Inspect (inspect_ai): `.eval` archives and `.json` logs."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.io.loaders import archive, collect, json_values
+from probtruth.io.loaders.collect import Entry
+from probtruth.io.loaders.files import log_files
+from probtruth.io.tables import read_bytes, shown, utf8
+from probtruth.types import Scores
+
+PATTERNS = ("*.eval", "*.json")
+"""The names of Inspect's files."""
+GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Inspect's grades (correct, incorrect, partial, no answer) and words as numbers, as its own metrics read them."""
+REPEATED = "Leave out older runs of the task, or name the models: {'my model': path, 'other': path}."
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """A sample of a log: its scores by name, a part of a score as `scorer.part`."""
+
+    item: str
+    model: str
+    task: str
+    epoch: str
+    values: dict[str, Any]
+    where: str
+    content: str | None
+    prompt: str | None
+
+
+def read_inspect(files: object, scorer: str | None = None, higher_is_better: bool = True) -> Scores:
+    r"""Scores from the logs of Inspect, `.eval` or `.json`.
+
+    Items are samples (`TASK/id`), replicates are epochs, groups are tasks where there are several. Grades become
+    numbers as in Inspect: C 1, P 0.5, I and N 0. Samples that failed or were not scored count as missing. Samples that
+    some model lacks, or whose input differs, are dropped for all models and counted in `audit`; those whose target or
+    choices differ (choices that were shuffled) are kept and warned of.
+
+    Arguments: `files` is a path, a folder, a list of them, or {model name: path, folder or list}; without names the
+    log's own model is the name. `scorer` is one of the scorers in the logs (needed where there are several), and
+    `scorer.part` one part of a score of several. `higher_is_better` is false for a score that is a loss.
+
+    Errors: `InputError` names file and sample of what cannot be used: a run that did not succeed, a damaged or hostile
+    archive, a score that is no number, a sample that stands twice.
+
+    >>> import probtruth as pt, json, pathlib, tempfile
+    >>> sample = {"id": "q1", "epoch": 1, "input": "1+1?", "target": "2", "scores": {"match": {"value": "C"}}}
+    >>> log = {"status": "success", "eval": {"task": "sums", "model": "mockllm/small"}, "samples": [sample]}
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.json"
+    >>> _ = path.write_text(json.dumps(log))
+    >>> scores = pt.loaders.read_inspect(path)
+    >>> scores.models, scores.items, (-scores.values).tolist()
+    (('mockllm/small',), ('sums/q1',), [[1.0]])
+    """
+    samples = [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
+    name = _scorer(samples, scorer)
+    entries = []
+    for sample in samples:
+        value = _grade(sample.values.get(name), f"{sample.where}, score {check.quote(name)}")
+        if value is not None:
+            place = (sample.item, sample.model, value, sample.task, sample.epoch, sample.where)
+            entries.append(Entry(*place, sample.content, sample.prompt))
+    return collect.scores(entries, name, higher_is_better, REPEATED, "the logs")
+
+
+def _of_file(model: str | None, path: Path) -> Iterator[_Sample]:
+    name = shown(path)
+    data = read_bytes(path)
+    if data.startswith(b"PK"):
+        header, samples = _archived(archive.open_archive(data, name))
+    else:
+        header = json_values.an_object(json_values.parse(utf8(data, name), name), name)
+        samples = json_values.need(header, "samples", name, "The log was written without its samples.")
+    status = json_values.need(header, "status", name, "Give a log of Inspect: .eval or .json.")
+    if status != "success":
+        raise InputError(
+            f"a run with the status {check.quote(status)}",
+            "'success'",
+            "Finish it with `inspect eval-retry`; a broken run leaves out the items that are hard on it.",
+            name,
+        )
+    run = json_values.an_object(json_values.need(header, "eval", name), name, "eval")
+    task = json_values.name(json_values.need(run, "task", name), name, "task")
+    own = model or json_values.name(json_values.need(run, "model", name), name, "model")
+    for number, sample in enumerate(json_values.a_list(samples, name, "samples"), 1):
+        where = f"{name}, sample {number}"
+        yield _sample(json_values.an_object(sample, where), own, task, where)
+
+
+def _archived(log: archive.Archive) -> tuple[json_values.Object, Any]:
+    """The header of an archive, and its samples: their summaries, or else the samples themselves."""
+    if "header.json" not in log.members:
+        raise InputError(
+            "an archive without header.json",
+            "the log of a run that has ended",
+            "Finish the run with `inspect eval-retry`, or check the file.",
+            log.name,
+        )
+
+    def member(path: str) -> Any:
+        where = f"{log.name}, member {check.quote(path)}"
+        return json_values.parse(utf8(log.read(path), where), where)
+
+    header = json_values.an_object(member("header.json"), f"{log.name}, member 'header.json'")
+    if "summaries.json" in log.members:
+        return header, member("summaries.json")
+    return header, [member(path) for path in sorted(log.members) if path.startswith("samples/")]
+
+
+def _sample(row: json_values.Object, model: str, task: str, where: str) -> _Sample:
+    item = json_values.name(json_values.need(row, "id", where), where, "id")
+    epoch = json_values.name(row.get("epoch", 1), where, "epoch")
+    values: dict[str, Any] = {}
+    for name, score in json_values.an_object(row.get("scores") or {}, where, "scores").items():
+        value = json_values.an_object(score, where, name).get("value")
+        if isinstance(value, dict):
+            values |= {f"{name}.{part}": one for part, one in value.items()}
+        else:
+            values[name] = value
+    content = _digest(row["input"]) if "input" in row else None
+    prompt = _digest([row.get("target"), row.get("choices")])
+    return _Sample(f"{task}/{item}", model, task, epoch, values, where, content, prompt)
+
+
+def _digest(value: Any) -> str:
+    """A digest of what was asked; messages without the identifiers that differ from run to run."""
+    if isinstance(value, list):
+        value = [
+            {k: v for k, v in one.items() if k in ("role", "content")} if isinstance(one, dict) else one
+            for one in value
+        ]
+    text = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _scorer(samples: list[_Sample], wanted: str | None) -> str:
+    """The scorer that was asked for, or the only one."""
+    found = sorted({name for sample in samples for name in sample.values})
+    if wanted is None and len(found) == 1:
+        return found[0]
+    if wanted is None:
+        raise InputError(
+            f"several scorers: {check.shortlist(found, 20)}" if found else "no sample with a score",
+            "one score for each sample",
+            f"Choose one: scorer={found[0]!r}." if found else "Score the log first: `inspect score`.",
+            "the logs",
+        )
+    return check.one_of(wanted, found or ["no scorer at all"], "scorer")
+
+
+def _grade(value: Any, where: str) -> float | None:
+    """A grade as a number; None where the sample was not scored (no value, or NaN, as Inspect marks it)."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        found = GRADES.get(value, GRADES.get(value.lower()) if len(value) > 1 else None)
+        if found is None:
+            found = _decimal(value)
+        if found is None:
+            raise InputError(
+                json_values.described(value), "a number, or a grade C, P, I or N", "Choose another scorer.", where
+            )
+        return found
+    if isinstance(value, list):
+        raise InputError(f"a list of {len(value)}", "one number", "Choose another scorer.", where)
+    return json_values.number(value, where, "value")
+
+
+def _decimal(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None

@@ -1,0 +1,141 @@
+"""The files in `files/inspect` were written by inspect_ai 0.3.285 with its model `mockllm` on a task of our own.
+
+From the `.json` logs the events, messages and outputs were taken out, to keep them small.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import probtruth as pt
+from probtruth.errors import InputError
+from probtruth.io.loaders import read_inspect
+
+ITEMS = ("quiz/q1", "quiz/q2", "quiz/q3", "quiz/q4")
+
+
+def log(path: Path, changes: dict[str, object] | None = None, **sample: object) -> Path:
+    """A log of three samples, with keys of the log and of the first sample replaced."""
+    rows = [
+        {"id": n, "epoch": 1, "input": f"q{n}", "target": "x", "scores": {"match": {"value": "C" if n else "I"}}}
+        for n in range(3)
+    ]
+    rows[0] |= sample
+    whole = {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": rows} | (changes or {})
+    path.write_text(json.dumps(whole))
+    return path
+
+
+@pytest.mark.parametrize("form", ["eval", "json"])
+def test_scores_epochs_and_names(files: Path, form: str) -> None:
+    """What inspect_ai's own `read_eval_log` says of these files: small is wrong on q3 in epoch 1 and q2 in epoch 2."""
+    folder = files / "inspect"
+    scores = read_inspect([folder / f"small_quiz.{form}", folder / f"large_quiz.{form}"], "match")
+    assert (
+        scores.models == ("mockllm/small", "mockllm/large")
+        if form == "eval"
+        else ("mockllm/small-json", "mockllm/large-json")
+    )
+    assert (scores.items, scores.rule, scores.higher_is_better, scores.n_replicates) == (ITEMS, "match", True, 2)
+    assert (-scores.values).tolist() == [[1, 0.5, 0.5, 1], [1, 1, 1, 1]]
+    assert scores.audit.dropped == 0
+
+
+def test_several_scorers_are_named(files: Path) -> None:
+    path = files / "inspect" / "small_quiz.eval"
+    with pytest.raises(InputError, match=r"several scorers: 'includes', 'match'.*scorer='includes'"):
+        read_inspect(path)
+    with pytest.raises(InputError, match="Did you mean 'match'"):
+        read_inspect(path, "macth")
+
+
+def test_tasks_are_groups(files: Path) -> None:
+    quiz, pick = (
+        read_inspect({"m": files / "inspect" / f"small_{task}.eval"}, scorer)
+        for task, scorer in (("quiz", "match"), ("pick", "choice"))
+    )
+    assert quiz.groups is None
+    assert pick.items == ("pick/1", "pick/2", "pick/3", "pick/4")
+    assert (-pick.values).tolist() == [[0.5, 0, 0.5, 0]]
+
+
+def test_groups_of_several_tasks(tmp_path: Path) -> None:
+    tasks = [log(tmp_path / f"{task}.json", {"eval": {"task": task, "model": "m"}}) for task in ("u", "t")]
+    scores = read_inspect(tasks)
+    assert scores.group_names == ("t", "u")
+    assert scores.items == ("t/0", "t/1", "t/2", "u/0", "u/1", "u/2")
+    assert read_inspect(tmp_path).group_names == ("t", "u")
+
+
+def test_grades_parts_and_samples_without_a_score(tmp_path: Path) -> None:
+    values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "False": 0, "0.25": 0.25}
+    for grade, number in values.items():
+        path = log(tmp_path / "log.json", scores={"match": {"value": grade}})
+        assert -read_inspect(path).values[0, 0] == number
+    parts = log(tmp_path / "parts.json", scores={"match": {"value": {"style": 3, "truth": 4}}})
+    assert (-read_inspect(parts, "match.style").values).tolist() == [[3]]
+    for unscored in ({"match": {"value": float("nan")}}, {}, None):
+        first, other = log(tmp_path / "a.json", scores=unscored), log(tmp_path / "b.json")
+        scores = read_inspect({"a": first, "b": other})
+        assert scores.items == ("t/1", "t/2")
+        assert scores.audit.missing == ("t/0",)
+
+
+def test_other_questions_are_left_out_and_other_targets_warned_of(tmp_path: Path) -> None:
+    first, second = log(tmp_path / "a.json", input="another"), log(tmp_path / "b.json")
+    assert read_inspect({"a": first, "b": second}).audit.different == ("t/0",)
+    audit = read_inspect({"a": log(tmp_path / "a.json", target="y"), "b": second}).audit
+    assert (audit.different, audit.prompts) == ((), ("t/0",))
+
+
+def test_messages_are_compared_without_their_identifiers(tmp_path: Path) -> None:
+    paths = {
+        name: log(tmp_path / f"{name}.json", input=[{"role": "user", "content": "hi", "id": name}])
+        for name in ("a", "b")
+    }
+    assert read_inspect(paths).audit.dropped == 0
+
+
+def test_through_the_line(files: Path) -> None:
+    scores = read_inspect([files / "inspect" / f"{name}_quiz.eval" for name in ("small", "large")], "match")
+    pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
+    assert (pair["a"], pair["b"], pair["difference"]) == ("mockllm/large", "mockllm/small", -0.25)
+
+
+ERRORS = {
+    "status": ({"status": "error"}, {}, "a run with the status 'error'.*eval-retry"),
+    "no status": ({"status": None}, {}, "status 'None'"),
+    "no samples": ({"samples": None}, {}, "'samples': got null"),
+    "empty": ({"samples": []}, {}, "no sample with a score"),
+    "no task": ({"eval": {"model": "m"}}, {}, "a key 'task'"),
+    "text": ({}, {"scores": {"match": {"value": "maybe"}}}, "sample 1, score 'match': got 'maybe', expected a number"),
+    "list": ({}, {"scores": {"match": {"value": [1, 0]}}}, "got a list of 2, expected one number"),
+    "infinite text": ({}, {"scores": {"match": {"value": "inf"}}}, "got 'inf'"),
+    "scores": ({}, {"scores": [1]}, "'scores': got a list of 1, expected an object"),
+    "twice": ({}, {"id": 1}, "item 't/1' of model 'm' again"),
+    "blank": ({}, {"id": " "}, "a blank name"),
+    "huge": ({}, {"scores": {"match": {"value": 10**400}}}, "an integer past 1e308"),
+}
+
+
+@pytest.mark.parametrize(("changes", "sample", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(tmp_path: Path, changes: dict[str, object], sample: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_inspect(log(tmp_path / "log.json", changes, **sample))
+
+
+def test_deep_nesting_and_repeated_keys(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    for content, message in [("[" * 10**6, "not JSON"), ('{"a": 1, "a": 2}', "stands twice"), ("[1]", "a list of 1")]:
+        path.write_text(content)
+        with pytest.raises(InputError, match=message):
+            read_inspect(path)
+
+
+@pytest.mark.parametrize("name", ["small_quiz.json", "small_quiz.eval"])
+def test_mutated_files(files: Path, fuzz: Callable[..., int], name: str) -> None:
+    data = (files / "inspect" / name).read_bytes()
+    options = {} if name.endswith("json") else {"edits": (fuzz.byte_edits,)}  # type: ignore[attr-defined]
+    assert fuzz(data, name, lambda path: read_inspect(path, "match"), **options) > 0
