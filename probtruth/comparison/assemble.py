@@ -6,14 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth.comparison import datatree
-from probtruth.comparison.companions import companion_rows
+from probtruth.comparison.companions import Companion, companion_rows, held_fixed
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
-from probtruth.comparison.design import Design
+from probtruth.comparison.evidence import Evidence, Facts, Strata
 from probtruth.comparison.joint import rake
-from probtruth.comparison.labels import label_variance
 from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.options import Options
@@ -22,7 +20,7 @@ from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
 from probtruth.comparison.sufficient import Location, all_pairs, contrasts
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
-from probtruth.types import Comparison, Scores
+from probtruth.types import Comparison
 
 if TYPE_CHECKING:
     import xarray
@@ -56,15 +54,15 @@ def _decisions(post: Posterior) -> Decisions | None:
     return symmetric(decided, interchangeable(post.pairs, len(post.order)))
 
 
-def assemble(scores: Scores, plan: Design, post: Posterior, asked: Options) -> Comparison:
+def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     decisions = _decisions(post)
-    item_weights = plan.item_weights()
+    facts, strata = found.facts, found.strata
     own = [] if post.levels is None else margins(post.levels)
-    ranks = rank_rows(scores, post.order, own, decisions, item_weights)
-    pairs = pair_rows(scores, post.order, post.margins, asked.rope, item_weights)
+    ranks = rank_rows(facts, post.order, own, decisions, found.means)
+    pairs = pair_rows(facts, post.order, post.margins, asked.rope, found.means)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
-    tests = companion_rows(scores, plan, post.order, post.pairs, names, asked.these_items)
+    tests = companion_rows(facts.models, post.order, _tests(found, post, asked), names)
     runs = [run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None]
     diagnostics = {
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
@@ -72,36 +70,36 @@ def assemble(scores: Scores, plan: Design, post: Posterior, asked: Options) -> C
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs]),
     }
-    uncertainty = _uncertainty(scores, post, ranks, item_weights, asked)
-    warnings = (*warnings_of(scores, plan, asked, diagnostics, pairs), *disagreements(pairs, tests))
+    uncertainty = _uncertainty(found, post, ranks, asked)
+    warnings = (*warnings_of(found, asked, diagnostics, pairs), *disagreements(pairs, tests))
     if asked.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
     return Comparison(
-        models=scores.models,
+        models=facts.models,
         pairs=pairs,
         ranks=ranks,
         companions=tests,
-        estimand=_estimand(scores, plan, asked),
-        rule=scores.rule,
-        higher_is_better=scores.higher_is_better,
+        estimand=_estimand(facts, strata, asked),
+        rule=facts.rule,
+        higher_is_better=facts.higher_is_better,
         rope=asked.rope,
         seed=asked.seed,
         diagnostics=diagnostics,
         uncertainty=uncertainty,
-        datatree=_tree(scores, post, decisions, asked.seed),
+        datatree=_tree(facts, post, decisions, asked.seed),
         settings={
             "engine": asked.engine,
             "draws": asked.draws,
             "margin": "outer skew-t",
             "population": asked.population,
-            "groups": len(plan.group_items) if plan.grouped else None,
-            "clusters": None if plan.clusters is None else len(np.unique(plan.clusters)),
-            "n_items": len(scores.items),
-            "replicates": scores.n_replicates,
-            "floor": scores.floor,
+            "groups": strata.n_groups if strata.grouped else None,
+            "clusters": strata.n_clusters,
+            "n_items": strata.n_items,
+            "replicates": facts.n_replicates,
+            "floor": facts.floor,
         },
         warnings=warnings,
-        group_results=population_rows(scores, post.order, post.population, asked.rope) if post.population else {},
+        group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
     )
 
 
@@ -110,48 +108,51 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
     return choose(known) if known else None
 
 
+def _tests(found: Evidence, post: Posterior, asked: Options) -> list[Companion]:
+    if post.pairs is None:
+        return []
+    return held_fixed(post.pairs) if asked.these_items else found.tests(post.pairs)
+
+
 def _uncertainty(
-    scores: Scores,
-    post: Posterior,
-    ranks: Sequence[dict[str, object]],
-    item_weights: Float[np.ndarray, " item"],
-    asked: Options,
+    found: Evidence, post: Posterior, ranks: Sequence[dict[str, object]], asked: Options
 ) -> dict[str, float | None]:
     """Shares of variance that items and labels bring to the difference of the two models of highest P(best)."""
     unknown: dict[str, float | None] = {"items": None, "labels": None}
-    finite = [row for row in ranks if scores.models.index(str(row["model"])) in post.order]
+    models = found.facts.models
+    finite = [row for row in ranks if models.index(str(row["model"])) in post.order]
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
         return unknown
     if asked.these_items:
         return {"items": 0.0, "labels": 1.0}
-    if scores.label_values is None:
+    if not found.facts.from_labels:
         return {"items": 1.0, "labels": None}
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
-    total = by_name(scores.models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
-    labels = label_variance(scores, scores.models.index(a), scores.models.index(b), item_weights)
+    total = by_name(models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
+    labels = found.label_variance(models.index(a), models.index(b))
     if labels is None or total == 0:
         return unknown
     share = min(labels / total, 1.0)
     return {"items": 1.0 - share, "labels": share}
 
 
-def _estimand(scores: Scores, plan: Design, asked: Options) -> str:
+def _estimand(facts: Facts, strata: Strata, asked: Options) -> str:
     over = "these very items, whose labels are unsure" if asked.these_items else "new items like these"
-    if plan.grouped:
-        over += f", these {len(plan.group_items)} groups"
-    if plan.clusters is not None and not asked.these_items:
+    if strata.grouped:
+        over += f", these {strata.n_groups} groups"
+    if strata.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
-    sign = "; scores are higher-is-better, so the difference is of their negatives" if scores.higher_is_better else ""
-    return f"mean paired difference (a minus b, negative favours a) of expected {scores.rule} scores over {over}{sign}"
+    sign = "; scores are higher-is-better, so the difference is of their negatives" if facts.higher_is_better else ""
+    return f"mean paired difference (a minus b, negative favours a) of expected {facts.rule} scores over {over}{sign}"
 
 
-def _tree(scores: Scores, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":
-    models = [scores.models[row] for row in post.order]
+def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":
+    models = [facts.models[row] for row in post.order]
     if post.sampled is None or post.pairs is None or decisions is None:
         contrast = np.zeros((1, 1, len(models)))
         ranking = np.eye(len(models))
-        return datatree.build(models, [], contrast, {}, {}, ranking, None, {"rule": scores.rule, "seed": seed})
+        return datatree.build(models, [], contrast, {}, {}, ranking, None, {"rule": facts.rule, "seed": seed})
     pairs = sorted(
         ((a, b) if models[a] < models[b] else (b, a) for a, b in all_pairs(len(models))),
         key=lambda pair: [models[row] for row in pair],
@@ -170,5 +171,5 @@ def _tree(scores: Scores, post: Posterior, decisions: Decisions | None, seed: in
         constant,
         decisions.rank_probability,
         population,
-        {"rule": scores.rule, "seed": seed},
+        {"rule": facts.rule, "seed": seed},
     )

@@ -8,12 +8,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import t
 
-from probtruth.comparison.design import Design
 from probtruth.comparison.naming import Names, by_name
 from probtruth.comparison.resampling import bootstrap_p_below, sign_flip_p
 from probtruth.comparison.signed_rank import MOST, signed_rank_p
 from probtruth.comparison.sufficient import Location, Structure, all_pairs
-from probtruth.types import Scores
 
 HELD = 1 << 22
 """Numbers held at once."""
@@ -75,25 +73,16 @@ def companions(
     return made
 
 
-def companion_rows(
-    scores: Scores,
-    plan: Design,
-    order: np.ndarray,
-    place: Location | None,
-    names: Sequence[Names],
-    these_items: bool,
-) -> list[dict[str, object]]:
-    """The tests of the pairs with these names, with Holm's adjustment over them.
+def held_fixed(place: Location) -> list[Companion]:
+    """The t alone, for items that are held fixed: what the other tests resample, the items, does not vary."""
+    return [Companion(*_student(place, row)) for row in range(len(place.mean))]
 
-    With the items held fixed there is only the t: what the others resample, the items, does not vary.
-    """
-    if place is None:
-        tests = []
-    elif these_items:
-        tests = [Companion(*_student(place, row)) for row in range(len(place.mean))]
-    else:
-        tests = companions(scores.values[order], plan.structure(), plan.weights, place)
-    known = by_name(scores.models, order, tests)
+
+def companion_rows(
+    models: Sequence[str], order: np.ndarray, tests: Sequence[Companion], names: Sequence[Names]
+) -> list[dict[str, object]]:
+    """The tests of the pairs with these names, with Holm's adjustment over them."""
+    known = by_name(models, order, tests)
     found = [known.get(pair, Companion()) for pair in names]
     rows: list[dict[str, object]] = [
         {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(names, found, strict=True)

@@ -1,19 +1,18 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
-from probtruth.comparison.design import Design, design
-from probtruth.comparison.labels import label_locations
+from probtruth.comparison.design import design
+from probtruth.comparison.evidence import Evidence
+from probtruth.comparison.gather import of_scores
 from probtruth.comparison.margins import margins
 from probtruth.comparison.options import Options, options
-from probtruth.comparison.ordering import model_order
 from probtruth.comparison.posterior import sample_location, sample_population
-from probtruth.comparison.sufficient import Location, Moments, combine, moments
+from probtruth.comparison.sufficient import Location, Moments, combine
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 
@@ -64,22 +63,22 @@ def compare(
     _check(scores)
     asked = options(engine, population, rope, draws, seed, strict)
     plan = design(scores, groups, clusters, weights)
-    whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
-    structure = plan.structure()
-    order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], structure)]
-    report = on_progress or (lambda done, total: None)
+    return conclude(of_scores(scores, plan), asked, on_progress)
 
-    parts = moments(scores.values[order], structure, _reach(scores)) if len(order) else None
-    pairs, levels = (None, None) if parts is None else _locations(scores, order, parts, plan, asked)
+
+def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
+    """The comparison that the evidence supports, wherever that came from."""
+    report = on_progress or (lambda done, total: None)
+    pairs, levels = (None, None) if found.parts is None else _locations(found, found.parts, asked)
     sampled, hierarchy = None, None
-    if pairs is not None and parts is not None and len(order) > 1:
-        stages = 2 if plan.grouped and not asked.these_items else 1
+    if pairs is not None and found.parts is not None and len(found.order) > 1:
+        n_models, stages = len(found.order), 2 if found.strata.grouped and not asked.these_items else 1
         first = lambda done, total: report(done, stages * total)  # noqa: E731
-        sampled = sample_location(pairs, margins(pairs), len(order), asked.engine, asked.draws, asked.seed, first)
+        sampled = sample_location(pairs, margins(pairs), n_models, asked.engine, asked.draws, asked.seed, first)
         if stages == 2:
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
-            hierarchy = sample_population(parts, len(order), asked.engine, asked.draws, asked.seed, second)
-    return assemble(scores, plan, Posterior(order, pairs, levels, sampled, hierarchy), asked)
+            hierarchy = sample_population(found.parts, n_models, asked.engine, asked.draws, asked.seed, second)
+    return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy), asked)
 
 
 def _check(scores: Scores) -> None:
@@ -100,26 +99,16 @@ def _check(scores: Scores) -> None:
         raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
 
 
-def _reach(scores: Scores) -> float:
-    """The largest difference that two scores of an item can have; 0 where that is not known or infinite."""
-    if scores.range is not None:
-        low, high = scores.range
-        return high - low if math.isfinite(high - low) else 0.0
-    sizes = np.abs(scores.values)
-    return float(((sizes == 0) | (sizes == 1)).all())
-
-
-def _locations(
-    scores: Scores, order: np.ndarray, parts: Moments, plan: Design, asked: Options
-) -> tuple[Location, Location]:
+def _locations(found: Evidence, parts: Moments, asked: Options) -> tuple[Location, Location]:
     """The pairs' mean differences and the models' own mean scores, under the estimand."""
+    strata = found.strata
     if asked.these_items:
-        return label_locations(scores, order, plan.item_weights())
+        return found.label_locations()
     if not parts.df.any():
-        unit = "item" if plan.clusters is None else "cluster"
-        where = f"in each of the {len(parts.df)} groups" if plan.grouped else "in all"
+        unit = "item" if strata.n_clusters is None else "cluster"
+        where = f"in each of the {strata.n_groups} groups" if strata.grouped else "in all"
         raise PosteriorError(
             f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )
-    return combine(parts, parts.pairs, plan.weights), combine(parts, parts.levels, plan.weights)
+    return combine(parts, parts.pairs, strata.weights), combine(parts, parts.levels, strata.weights)

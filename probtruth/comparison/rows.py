@@ -8,30 +8,29 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.decisions import Decisions
+from probtruth.comparison.evidence import Facts
 from probtruth.comparison.exact import Mixture
 from probtruth.comparison.margins import Margin, infinite_margin
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.posterior import Population
 from probtruth.comparison.sufficient import all_pairs
-from probtruth.comparison.sums import weighted_mean
-from probtruth.types import Scores
 
 Row = dict[str, object]
 
 
 def pair_rows(
-    scores: Scores,
+    facts: Facts,
     order: np.ndarray,
     margins: Sequence[Margin],
     rope: float | None,
-    item_weights: Float[np.ndarray, " item"],
+    means: Float[np.ndarray, " model"],
 ) -> list[Row]:
-    """Each unordered pair once, a before b by name."""
-    known = by_name(scores.models, order, margins)
-    by_text = sorted(range(len(scores.models)), key=scores.models.__getitem__)
+    """Each unordered pair once, a before b by name; `means` are the models' mean scores."""
+    known = by_name(facts.models, order, margins)
+    by_text = sorted(range(len(facts.models)), key=facts.models.__getitem__)
     rows = []
     for a, b in combinations(by_text, 2):
-        names = scores.models[a], scores.models[b]
+        names = facts.models[a], facts.models[b]
         if names in known:
             margin = known[names]
             low, high = margin.interval()
@@ -44,8 +43,7 @@ def pair_rows(
                 "p_b_better": margin.above(0.0),
             }
         else:
-            means = [weighted_mean(scores.values[row], item_weights) for row in (a, b)]
-            difference, p = infinite_margin(*means)
+            difference, p = infinite_margin(float(means[a]), float(means[b]))
             values = {
                 "difference": difference,
                 "low": difference,
@@ -59,27 +57,27 @@ def pair_rows(
 
 
 def rank_rows(
-    scores: Scores,
+    facts: Facts,
     order: np.ndarray,
     own: Sequence[Margin],
     decisions: Decisions | None,
-    item_weights: Float[np.ndarray, " item"],
+    mean_scores: Float[np.ndarray, " model"],
 ) -> list[Row]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
     place = {int(model): row for row, model in enumerate(order)}
-    means = [weighted_mean(row, item_weights) for row in scores.values]
+    means = mean_scores.tolist()
     rows = []
-    for model, name in enumerate(scores.models):
+    for model, name in enumerate(facts.models):
         mean = means[model]
         known = not math.isnan(mean)
         low, high = own[place[model]].interval() if model in place else (mean, mean)
         row: Row = {
             "model": name,
-            "score": _oriented(mean, scores) if known else None,
-            "low": _oriented(high if scores.higher_is_better else low, scores) if known else None,
-            "high": _oriented(low if scores.higher_is_better else high, scores) if known else None,
-            "entropy": scores.entropy,
-            "divergence": None if scores.entropy is None or not known else mean - scores.entropy,
+            "score": _oriented(mean, facts) if known else None,
+            "low": _oriented(high if facts.higher_is_better else low, facts) if known else None,
+            "high": _oriented(low if facts.higher_is_better else high, facts) if known else None,
+            "entropy": facts.entropy,
+            "divergence": None if facts.entropy is None or not known else mean - facts.entropy,
         }
         rows.append((not known, mean if known else 0.0, name, {**row, **_decided(model, means, place, decisions)}))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
@@ -113,22 +111,22 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
     }
 
 
-def _oriented(value: float, scores: Scores) -> float:
-    return -value if scores.higher_is_better else value
+def _oriented(value: float, facts: Facts) -> float:
+    return -value if facts.higher_is_better else value
 
 
 def population_rows(
-    scores: Scores, order: np.ndarray, population: Population, rope: float | None
+    facts: Facts, order: np.ndarray, population: Population, rope: float | None
 ) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
     results: dict[str, list[Row]] = {}
     for name, new_group in (("population of groups", False), ("one new group", True)):
         rows = []
         for a, b in all_pairs(len(order)):
-            first, second = (a, b) if scores.models[order[a]] < scores.models[order[b]] else (b, a)
+            first, second = (a, b) if facts.models[order[a]] < facts.models[order[b]] else (b, a)
             mixture = population.difference(first, second, new_group)
             rows.append(
-                {"a": scores.models[order[first]], "b": scores.models[order[second]], **_of_mixture(mixture, rope)}
+                {"a": facts.models[order[first]], "b": facts.models[order[second]], **_of_mixture(mixture, rope)}
             )
         results[name] = sorted(rows, key=lambda row: (row["a"], row["b"]))
     return results

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.design import Design
+from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.options import Options
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.types import Scores
 
 FEW_UNITS = 10
 DECIDED = 0.975
@@ -17,15 +16,15 @@ DECIDED = 0.975
 
 
 def warnings_of(
-    scores: Scores,
-    plan: Design,
+    found: Evidence,
     asked: Options,
     diagnostics: Mapping[str, object],
     pairs: Sequence[Mapping[str, object]],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    said = [*_sampling(diagnostics), *plan.notes]
-    audit = scores.audit
+    facts, strata = found.facts, found.strata
+    said = [*_sampling(diagnostics), *strata.notes]
+    audit = facts.audit
     if audit.dropped:
         said.append(
             f"{audit.dropped} items dropped for all models: {len(audit.missing)} without a prediction of every model "
@@ -42,26 +41,25 @@ def warnings_of(
             f"{len(audit.prompts)} items were asked in other words of some models "
             f"({check.shortlist(audit.prompts, 3)}): the difference is that of model and prompt together"
         )
-    for model, count in zip(scores.models, scores.n_infinite, strict=True):
+    for model, count, items in zip(facts.models, found.n_infinite, found.infinite_items, strict=True):
         if count:
-            row = scores.values[scores.models.index(model)]
-            items = check.shortlist([scores.items[place] for place in np.nonzero(np.isinf(row))[0]], 3)
+            more = f" and {count - len(items)} more" if count > len(items) else ""
             said.append(
-                f"model {model!r} has an infinite score on {count} of {len(scores.items)} items "
-                f"({items}): its mean is infinite; a floor, or another rule, would be a choice of yours"
+                f"model {model!r} has an infinite score on {count} of {strata.n_items} items "
+                f"({check.shortlist(items)}{more}): its mean is infinite; a floor, or another rule, would be a choice "
+                "of yours"
             )
-    if scores.floor is not None:
-        said.append(f"probabilities below {scores.floor:g} were raised to it: a floored rule is not proper")
-    elif scores.proper is False:
-        said.append(f"the rule {scores.rule!r} is not proper: the true probabilities need not get the best score")
-    if asked.these_items and scores.forecast is not None:
+    if facts.floor is not None:
+        said.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
+    elif facts.proper is False:
+        said.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
+    if asked.these_items and facts.single_votes:
         said.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
-    units = len(scores.items) if plan.clusters is None else len(np.unique(plan.clusters))
-    if units < FEW_UNITS and not asked.these_items:
-        what = "items" if plan.clusters is None else "clusters"
-        said.append(f"only {units} {what}: the answer leans on the differences being roughly normal")
+    if strata.n_units < FEW_UNITS and not asked.these_items:
+        what = "items" if strata.n_clusters is None else "clusters"
+        said.append(f"only {strata.n_units} {what}: the answer leans on the differences being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:

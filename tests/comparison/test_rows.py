@@ -4,33 +4,37 @@ import numpy as np
 import pytest
 from made_scores import make
 
+from probtruth.comparison.evidence import Facts
 from probtruth.comparison.exact import hierarchy
 from probtruth.comparison.margins import Margin
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
 
-HALF = np.full(2, 0.5)
-
 
 def test_pairs_stand_once_by_name_whatever_the_order_of_the_posterior():
     scores = make([[1.0, 2.0], [4.0, 4.0]], "yx")
-    (row,) = pair_rows(scores, np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], 0.1, HALF)
+    (row,) = pair_rows(Facts.of(scores), np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], 0.1, scores.values.mean(1))
     assert (row["a"], row["b"], row["difference"]) == ("x", "y", 2.5)
     assert row["p_a_better"] == pytest.approx(math.atan2(1, 5) / math.pi, rel=1e-12)  # Cauchy: t with one df
     assert row["p_b_better"] == pytest.approx(1 - row["p_a_better"], rel=1e-12)
-    (reverse,) = pair_rows(scores, np.array([1, 0]), [Margin(2.5, 0.5, 1.0)], 0.1, HALF)
+    (reverse,) = pair_rows(Facts.of(scores), np.array([1, 0]), [Margin(2.5, 0.5, 1.0)], 0.1, scores.values.mean(1))
     assert row == reverse
 
 
 def test_no_rope_no_equivalence():
     scores = make([[1.0, 2.0], [4.0, 4.0]], "ab")
-    assert pair_rows(scores, np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], None, HALF)[0]["p_equivalent"] is None
+    assert (
+        pair_rows(Facts.of(scores), np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], None, scores.values.mean(1))[0][
+            "p_equivalent"
+        ]
+        is None
+    )
 
 
 def test_models_come_best_first_and_in_the_orientation_given():
     scores = make([[-1.0, -2.0], [-4.0, -4.0]], "ab", higher_is_better=True, entropy=None)
     own = [Margin(-1.5, 0.5, 1.0), Margin(-4.0, 0.0, 1.0)]
-    first, second = rank_rows(scores, np.array([0, 1]), own, None, HALF)
+    first, second = rank_rows(Facts.of(scores), np.array([0, 1]), own, None, scores.values.mean(1))
     assert (first["model"], first["score"]) == ("b", 4.0)
     assert (second["model"], second["score"]) == ("a", 1.5)
     assert second["low"] < second["score"] < second["high"]
@@ -38,7 +42,9 @@ def test_models_come_best_first_and_in_the_orientation_given():
 
 def test_divergence_is_what_lies_above_the_entropy():
     scores = make([[1.0, 2.0], [4.0, 4.0]], "ab", entropy=0.5)
-    rows = rank_rows(scores, np.array([0, 1]), [Margin(1.5, 0.5, 1.0), Margin(4.0, 0.0, 1.0)], None, HALF)
+    rows = rank_rows(
+        Facts.of(scores), np.array([0, 1]), [Margin(1.5, 0.5, 1.0), Margin(4.0, 0.0, 1.0)], None, scores.values.mean(1)
+    )
     assert [row["divergence"] for row in rows] == [1.0, 3.5]
 
 
@@ -46,7 +52,7 @@ def test_population_rows_are_in_units_of_the_score():
     quadrature = hierarchy(np.array([[1.0], [1.2], [0.8]]), np.full((3, 1), 0.01))
     basis = np.array([[1.0], [-1.0]]) / 2**0.5
     population = Population(Sampled({}, {}), quadrature, basis, np.zeros(2), unit=3.0)
-    rows = population_rows(make(np.ones((2, 3)), "ba"), np.array([0, 1]), population, 0.5)
+    rows = population_rows(Facts.of(make(np.ones((2, 3)), "ba")), np.array([0, 1]), population, 0.5)
     (row,), (new,) = rows["population of groups"], rows["one new group"]
     assert (row["a"], row["b"]) == ("a", "b")
     assert row["difference"] == pytest.approx(-3 * 2**0.5 * float(quadrature.weight @ quadrature.centre[:, 0]))
