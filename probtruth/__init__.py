@@ -9,11 +9,15 @@ if TYPE_CHECKING:
     from probtruth.comparison.benavoli import hierarchical_test as hierarchical_test
     from probtruth.comparison.benavoli import signed_rank_test as signed_rank_test
     from probtruth.comparison.compare import compare as compare
+    from probtruth.comparison.monitor import monitor as monitor
+    from probtruth.comparison.monitored import Monitor as Monitor
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
+    from probtruth.io.monitor import read_monitor as read_monitor
+    from probtruth.io.monitor import write_monitor as write_monitor
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
     from probtruth.line import Result as Result
@@ -85,6 +89,10 @@ _HOME = {
     "correlated_t_test": "comparison.benavoli",
     "hierarchical_test": "comparison.benavoli",
     "signed_rank_test": "comparison.benavoli",
+    "monitor": "comparison.monitor",
+    "Monitor": "comparison.monitored",
+    "read_monitor": "io.monitor",
+    "write_monitor": "io.monitor",
     "evaluate": "line",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",

@@ -2,6 +2,7 @@
 
 import sys
 
+from probtruth.cli import watching as watching
 from probtruth.cli.app import app as app
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 

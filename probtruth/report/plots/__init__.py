@@ -11,5 +11,6 @@ from probtruth.report.plots.curves import plot_curves as plot_curves
 from probtruth.report.plots.nelson import plot_divergence as plot_divergence
 from probtruth.report.plots.nelson import plot_nelson as plot_nelson
 from probtruth.report.plots.nelson import plot_spectrum as plot_spectrum
+from probtruth.report.plots.over_time import plot_monitor as plot_monitor
 from probtruth.report.plots.rules import plot_rule as plot_rule
 from probtruth.report.plots.rules import plot_rules as plot_rules

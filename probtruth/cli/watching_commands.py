@@ -1,0 +1,71 @@
+"""What the commands before and during a study do: read, call, print or write."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from probtruth.cli.console import Console as Console
+from probtruth.errors import InputError
+
+
+def monitor(
+    path: str,
+    state: str,
+    columns: Mapping[str, Any],
+    options: Mapping[str, Any],
+    plot: str | None,
+    console: Console,
+) -> None:
+    """Feeds a file to the monitor whose state is kept, and says what is known now."""
+    from probtruth.comparison.monitor import monitor as feed
+    from probtruth.io.folder import check_file
+    from probtruth.io.monitor import is_state, read_monitor, write_monitor
+    from probtruth.io.tables import read_table
+    from probtruth.report import terminal_watching
+
+    check_file(state, is_state)
+    if plot is not None:
+        check_file(plot, _is_figure)
+    place = Path(state)
+    before = place.read_bytes() if place.is_file() else b""
+    earlier = read_monitor(state) if before else None
+    frame, source = read_table(path)
+    watch = feed(frame, earlier, **columns, **options, source=source)
+    if (place.read_bytes() if place.is_file() else b"") != before:
+        raise InputError("a state that another run changed meanwhile", "one run at a time", "Run it again.", state)
+    write_monitor(watch, state)
+    if plot is not None:
+        _draw_monitor(watch, plot)
+    for note in terminal_watching.monitor_notes(watch):
+        console.note(note)
+    console.show(*terminal_watching.monitor_summary(watch))
+    console.emit(watch.to_dict())
+
+
+def _draw_monitor(watch: Any, plot: str) -> None:
+    from probtruth.report.plots import plot_monitor
+    from probtruth.report.svg import plain_style
+    from probtruth.report.terminal_watching import monitor_words
+
+    with plain_style():
+        ax = plot_monitor(watch)
+    _write_figure(ax, "monitor", "The mean difference over time", monitor_words(watch), plot)
+
+
+def _write_figure(ax: Any, name: str, title: str, description: str, plot: str) -> None:
+    from probtruth.io.folder import whole_file
+    from probtruth.report.svg import picture
+
+    made = picture(ax, name, title, description)
+    with whole_file(plot, _is_figure) as work:
+        work.write_text(made.alone, encoding="utf-8", newline="\n")
+
+
+def _is_figure(path: Path) -> bool:
+    """Whether a file is a figure of ours: SVG with the ids that `picture` gives."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(2000)
+    except OSError:
+        return False
+    return b"<svg" in head and (b'id="monitor-title"' in head or b'id="plan-title"' in head)

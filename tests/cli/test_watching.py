@@ -1,0 +1,110 @@
+"""`probtruth monitor`: a file that grows, a state that is kept, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+
+
+@pytest.fixture
+def growing(tmp_path):
+    """Scores of 300 items in a file of which the first lines can be taken."""
+    rng = np.random.default_rng(2)
+    rows = ["item,model,score,passage"]
+    for k in range(300):
+        rows += [f"q{k},new,{int(rng.random() < 0.85)},p{k // 3}", f"q{k},old,{int(rng.random() < 0.6)},p{k // 3}"]
+    path = tmp_path / "scores.csv"
+
+    def grow(lines):
+        path.write_text("\n".join(rows[: lines + 1]) + "\n")
+        return path
+
+    return grow
+
+
+FIRST = ("--bounds", 0, 1, "--higher-is-better")
+
+
+def test_day_by_day_is_all_at_once(run, growing, tmp_path):
+    state = tmp_path / "state.json"
+    for day, lines in enumerate((101, 102, 400, 600)):
+        options = FIRST if day == 0 else ()
+        outcome = run("monitor", growing(lines), "--state", state, *options, "--json")
+        assert outcome.status == 0, outcome.err
+        assert ("known already" in outcome.err) == (day > 0)
+    whole = tmp_path / "whole.json"
+    at_once = run("monitor", growing(600), "--state", whole, *FIRST, "--json")
+    assert at_once.json | {"skipped": 200} == outcome.json
+    assert whole.read_bytes() == state.read_bytes()
+    assert outcome.json["decision"] == "a"
+    watch = pt.read_monitor(state)
+    assert outcome.json["high"] == watch.interval[1]
+
+
+def test_what_is_printed(run, growing, tmp_path):
+    outcome = run("monitor", growing(600), "--state", tmp_path / "state.json", *FIRST)
+    assert outcome.out.startswith("new is better than old.")
+    assert "e-value" in outcome.out
+    assert run("monitor", growing(21), "--state", tmp_path / "few.json", *FIRST).out.startswith("No decision yet")
+
+
+def test_clusters_wait_for_their_last_item(run, growing, tmp_path):
+    command = ("monitor", growing(600), "--state", tmp_path / "state.json", "--cluster", "passage")
+    outcome = run(*command, *FIRST, "--largest-cluster", 3, "--json")
+    assert (outcome.json["n_units"], outcome.json["pending"]) == (99, 3)
+    assert "--close" in outcome.err
+    assert run(*command, "--close", "--json").json["n_units"] == 100
+
+
+def test_a_figure(run, growing, tmp_path):
+    figure = tmp_path / "watch.svg"
+    for lines in (300, 600):  # the second time it is replaced
+        options = FIRST if lines == 300 else ()
+        outcome = run("monitor", growing(lines), "--state", tmp_path / "s.json", *options, "--plot", figure)
+        assert outcome.status == 0, outcome.err
+    text = figure.read_text()
+    assert "new is better than old" in text
+    assert "<svg" in text
+
+
+def test_refused(run, growing, tmp_path):
+    state, other = tmp_path / "state.json", tmp_path / "other.json"
+    other.write_text(json.dumps({"title": "mine"}))
+    cases = {
+        "scores without bounds": ("--state", state),
+        "did not write": ("--state", other, *FIRST),
+        "line 3, column 'passage'": ("--state", state, *FIRST, "--score", "passage"),
+    }
+    for words, options in cases.items():
+        outcome = run("monitor", growing(600), *options)
+        assert outcome.status == 2
+        if "line" not in words:
+            assert words in outcome.err
+        assert "Traceback" not in outcome.err
+        assert not state.exists()
+    assert json.loads(other.read_text()) == {"title": "mine"}
+    assert run("monitor", growing(600), "--state", state, *FIRST).status == 0
+    before = state.read_bytes()
+    assert run("monitor", growing(600), "--state", state, "--alpha", 0.01).status == 2
+    assert state.read_bytes() == before
+
+
+def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
+    state = tmp_path / "state.json"
+    assert run("monitor", growing(200), "--state", state, *FIRST).status == 0
+    import probtruth.io.tables as tables
+
+    read = tables.read_table
+
+    def meanwhile(path):
+        monkeypatch.setattr(tables, "read_table", read)
+        pt.write_monitor(pt.monitor(read(path)[0], pt.read_monitor(state)), state)
+        return read(path)
+
+    monkeypatch.setattr(tables, "read_table", meanwhile)
+    outcome = run("monitor", growing(600), "--state", state)
+    assert outcome.status == 2
+    assert "changed meanwhile" in outcome.err
+    assert pt.read_monitor(state).n_items == 300
