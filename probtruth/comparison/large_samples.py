@@ -10,7 +10,7 @@ from probtruth.comparison.sufficient import ROUNDING
 START = 100
 """Units before which nothing is said: the limit has to be near."""
 SPREAD = 0.2
-"""Scale of the effects that are looked for, in standard deviations of a unit: limits are tightest at 200."""
+"""Scale of the effects looked for, in standard deviations of a unit: limits are tightest near 200 units."""
 
 
 def log_evidence(units: Units, mean: float) -> Float[np.ndarray, " unit"]:
