@@ -16,8 +16,8 @@ SPREAD = 0.2
 def log_evidence(units: Units, mean: float) -> Float[np.ndarray, " unit"]:
     r"""The log of the mixture likelihood ratio after each unit, for a mean difference above `mean`.
 
-    Formula: with u_t = sum (S_i - mean n_i)/(s_t sqrt t), s_t the standard deviation of the units seen, and effects from
-    the half-normal of scale r: 2 Phi(v) exp(v^2/2)/sqrt(1 + t r^2), v = r sqrt(t/(1 + t r^2)) min(u, H(u)). H is Hall's
+    Formula: with u_t = sum (S_i - mean n_i)/(s_t sqrt t), s_t the standard deviation of the units so far, effects of
+    a half-normal of scale r: 2 Phi(v) exp(v^2/2)/sqrt(1 + t r^2), v = r sqrt(t/(1 + t r^2)) min(u, H(u)). H is Hall's
     transformation, u + g u^2/3 + g^2 u^3/27 + g/6 for a mean of skewness g, as in the intervals of `compare`: what
     skewness alone could bring about is no evidence. It is 1 before `START` units, and as long as units do not vary.
 
