@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.risk_profile import risk_profile as risk_profile
     from probtruth.scoring.rules import ScoringRule as ScoringRule
     from probtruth.scoring.score import score as score
+    from probtruth.scoring.scorers import soft_label_loss as soft_label_loss
     from probtruth.scoring.skill import perplexity as perplexity
     from probtruth.scoring.skill import skill_scores as skill_scores
     from probtruth.truth.agreement import agreement as agreement
@@ -134,6 +135,7 @@ _HOME = {
     "reliability_curve": "scoring.reliability",
     "calibration_error": "scoring.calibration_error",
     "murphy_diagram": "scoring.murphy",
+    "soft_label_loss": "scoring.scorers",
     "skill_scores": "scoring.skill",
     "perplexity": "scoring.skill",
     "loss_curve": "scoring.loss_curve",

@@ -85,7 +85,7 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
             raise TypeError(f"their type is {array.dtype}")
         if array.dtype != np.float32:
             array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise InputError(
             f"{what} that are not numbers ({error})", "an array of numbers", "Check for text or ragged rows."
         ) from None

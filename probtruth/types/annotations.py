@@ -118,7 +118,10 @@ class Annotations:
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = source or Source("counts")
-        array = check.as_floats(counts, "item label", "counts").astype(np.float64)
+        table = frames.labelled(counts)
+        array = check.as_floats(table.values, "item label", "counts").astype(np.float64)
+        items = table.items if items is None else items
+        labels = table.labels if labels is None else labels
         if array.size == 0:
             raise InputError(
                 "an empty table of counts", "at least one item and one label", "Check the file.", source.name

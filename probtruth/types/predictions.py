@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
+from probtruth.frames import labelled, name_text
 from probtruth.types.index import Audit, Index, as_names
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
@@ -39,8 +39,9 @@ class Predictions:
     ) -> "Predictions":
         """Predictions from one array of probabilities (item, label) for each model.
 
-        Arguments: rows and columns follow `items` and `labels` where given, else `index` (usually
-        `annotations.index`), else they are matched with the annotations by position.
+        Arguments: each table is an array of any library, a dataframe with a column for each label (and a column
+        `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` where given, else the names in
+        the tables, else `index` (usually `annotations.index`), else they are matched with the annotations by position.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check.SUM_TOLERANCE`); nothing is clipped or renormalised.
@@ -119,9 +120,15 @@ class Predictions:
             raise _no_dict(tables)
         models = tuple(map(name_text, tables))
         check.unique(models, "model")
+        read = [labelled(table) for table in tables.values()]
+        own = read[0]
         arrays = [
-            check.as_floats(table, "item label", f"{what} of model {check.quote(name)}")
-            for name, table in tables.items()
+            check.as_floats(
+                table.in_order_of(own, f"model {check.quote(name)}"),
+                "item label",
+                f"{what} of model {check.quote(name)}",
+            )
+            for name, table in zip(models, read, strict=True)
         ]
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
@@ -130,7 +137,8 @@ class Predictions:
                     f"{arrays[0].shape} as model {check.quote(models[0])}",
                     "Give every model the same items and labels.",
                 )
-        names = as_names(items, "items")
+        names = own.items if items is None else as_names(items, "items")
+        labels = own.labels if labels is None else labels
         if index is not None:
             names = index.items if names is None else names
             labels = index.labels if labels is None else labels

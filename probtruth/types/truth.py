@@ -84,8 +84,10 @@ class Truth:
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        array = check.as_floats(probs, "item label", "soft labels")
-        names = as_names(items, "items")
+        table = frames.labelled(probs)
+        array = check.as_floats(table.values, "item label", "soft labels")
+        names = table.items if items is None else as_names(items, "items")
+        labels = table.labels if labels is None else labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
         check.simplex(array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}")
         check.one_of(estimand, ("distribution", "class"), "estimand")

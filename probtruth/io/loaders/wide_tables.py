@@ -1,0 +1,131 @@
+"""Wide tables: one row for each item, and one column for each model (scores) or each annotator (labels)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from probtruth import check, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.tables import read_table
+from probtruth.io.wide import first_repeated
+from probtruth.types import Annotations, Scores
+
+if TYPE_CHECKING:
+    import polars
+
+
+def read_wide_scores(
+    table: object,
+    models: Sequence[str] | None = None,
+    item: str = "item",
+    group: str | None = None,
+    cluster: str | None = None,
+    higher_is_better: bool = False,
+    rule: str = "score",
+) -> Scores:
+    r"""Scores from a table with one row for each item and one column for each model.
+
+    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `models` are the columns of scores
+    (all but the named others, where left out); `item`, `group` and `cluster` name columns; `higher_is_better` says
+    that the score is a merit; `rule` is the score's name. A blank cell says that the model lacks the item: it is
+    dropped for all models and counted in `audit`.
+
+    Errors: `InputError` with file, line and column of a cell that is no number, a column that is not there, or an item
+    that stands twice.
+
+    >>> import probtruth as pt
+    >>> scores = pt.loaders.read_wide_scores({"item": ["q1", "q2"], "ours": [0.5, 1.0], "theirs": [0.0, 2.0]})
+    >>> scores.models, scores.values.tolist()
+    (('ours', 'theirs'), [[0.5, 1.0], [0.0, 2.0]])
+    """
+    import polars
+
+    frame, source, columns = _opened(table, item, models, [group, cluster], "model")
+    parts = []
+    kept = [name for name in (item, group, cluster) if name is not None]
+    for model in columns:
+        full = (~_blank(frame[model])).arg_true()
+        part = frame.select([*kept, model])[full]
+        where = Source(source.name, lines=None if source.lines is None else source.lines[full.to_numpy()])
+        scores = polars.Series("score ", frames.numbers(part, model, where))
+        parts.append(part.select(kept).with_columns(polars.lit(model).alias("model "), scores))
+    made = Scores.from_frame(
+        polars.concat(parts), item, "model ", "score ", group, cluster, None, higher_is_better, Source(source.name)
+    )
+    return replace(made, rule=rule)
+
+
+def read_wide_annotations(
+    table: object, annotators: Sequence[str] | None = None, item: str = "item", labels: Sequence[object] | None = None
+) -> Annotations:
+    r"""Annotations from a table with one row for each item and one column for each annotator; blank: not annotated.
+
+    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `annotators` are the columns (all
+    but the item's, where left out); `item` names the column of items; `labels` are all the labels an item can have,
+    where some were never used.
+
+    Errors: `InputError` with file and line of an item that stands twice, or a column that is not there.
+
+    >>> import probtruth as pt
+    >>> table = {"item": ["a", "b"], "ann": ["cat", "dog"], "bob": ["cat", None]}
+    >>> pt.loaders.read_wide_annotations(table).counts().tolist()
+    [[2, 0], [0, 1]]
+    """
+    import polars
+
+    frame, source, columns = _opened(table, item, annotators, [], "annotator")
+    parts = []
+    for annotator in columns:
+        part = frame.select(
+            polars.col(item), polars.lit(annotator).alias("annotator "), _names(frame[annotator], source)
+        )
+        parts.append(part.filter(~_blank(frame[annotator])))
+    return Annotations.from_long(polars.concat(parts), item, "annotator ", "label ", "", labels, Source(source.name))
+
+
+def _opened(
+    table: object, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
+) -> "tuple[polars.DataFrame, Source, list[str]]":
+    """The table, where its rows stand, and the columns of the models or annotators."""
+    frame, source = read_table(table) if isinstance(table, (str, Path)) else (frames.as_polars(table), Source())
+    codes, names = frames.encode(frame, item, source, "item")
+    twice = first_repeated(codes)
+    if twice is not None:
+        raise InputError(
+            f"item {check.quote(names[codes[twice]])} a second time",
+            "one row for each item",
+            f"For one row for each item and {what}, read the table in long form.",
+            source.at(twice, item),
+        )
+    taken = {item, *others}
+    columns = [name for name in frame.columns if name not in taken] if chosen is None else list(chosen)
+    for name in columns:
+        frames.need(frame, name, source, what)
+    if not columns or any(name in taken for name in columns):
+        raise InputError(f"no column of a {what}", f"one for each {what}", f"Name them: {what}s=[...].", source.name)
+    check.unique(columns, f"{what} column")
+    return frame, source, columns
+
+
+def _blank(series: "polars.Series") -> "polars.Series":
+    import polars
+
+    blank = series.is_null()
+    if series.dtype == polars.String:
+        return blank | (series.str.strip_chars() == "")
+    return blank | series.is_nan() if series.dtype.is_float() else blank
+
+
+def _names(series: "polars.Series", source: Source) -> "polars.Series":
+    """Labels as text, in the way of `frames.name_text`; a float that holds an integer is one (pandas makes them so)."""
+    import polars
+
+    if series.dtype.is_nested() or series.dtype in (polars.Binary, polars.Object):
+        place = source.at(column=series.name)
+        raise InputError(f"a column of type {series.dtype}", "names of labels", "Flatten it.", place)
+    whole = series.dtype.is_float() and bool((series.drop_nulls().drop_nans() % 1 == 0).all())
+    values = [None if value is None or value != value else int(value) if whole else value for value in series.to_list()]
+    text = [None if value is None else frames.name_text(value) for value in values]
+    return polars.Series("label ", text, dtype=polars.String)

@@ -1,0 +1,108 @@
+"""scikit-learn itself makes what is read here."""
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import probtruth as pt
+from probtruth.errors import InputError
+from probtruth.io.loaders import from_cross_val_predict, read_cv_results
+
+TOLERANCE = 1e-9
+"""Round-off of means of float64 logarithms, and of scikit-learn's clipping at the dtype's epsilon."""
+
+
+@pytest.fixture(scope="module")
+def search() -> GridSearchCV:
+    data, target = load_iris(return_X_y=True)
+    grid = {"max_depth": [1, 2, 3], "criterion": ["gini"]}
+    scoring = {"acc": "accuracy", "loss": "neg_log_loss"}
+    return GridSearchCV(DecisionTreeClassifier(random_state=0), grid, scoring=scoring, refit=False, cv=4).fit(
+        data, target
+    )
+
+
+def test_cross_val_predict_goes_through_the_line() -> None:
+    data, target = load_iris(return_X_y=True)
+    probs = {"bayes": cross_val_predict(GaussianNB(), data, target, method="predict_proba")}
+    predictions = from_cross_val_predict(probs, np.unique(target), items=[f"flower {n}" for n in range(150)])
+    truth = pt.Truth.from_labels(target, 3, items=[f"flower {n}" for n in range(150)])
+    mean = float(pt.score(predictions, truth).values.mean())
+    assert mean == pytest.approx(log_loss(target, probs["bayes"]), rel=TOLERANCE)
+    with pytest.raises(InputError, match="3 labels, expected 2"):
+        from_cross_val_predict(probs, ["a", "b"])
+
+
+@pytest.mark.parametrize("kind", [dict, pandas.DataFrame])
+def test_folds_of_one_data_set_are_items(search: GridSearchCV, kind: type) -> None:
+    scores = read_cv_results(kind(search.cv_results_), "acc")
+    assert scores.models == tuple(f"criterion=gini, max_depth={depth}" for depth in (1, 2, 3))
+    assert scores.items == ("0", "1", "2", "3")
+    np.testing.assert_array_equal(-scores.values.mean(1), search.cv_results_["mean_test_acc"])
+    found = pt.correlated_t_test(scores.values[0] - scores.values[2], correlation=1 / 4)
+    assert found.right > 0.95
+
+
+def test_folds_of_several_data_sets_are_replicates(search: GridSearchCV) -> None:
+    results = {"iris": search.cv_results_, "copy": search.cv_results_}
+    scores = read_cv_results(results, "acc", names=["one", "two", "three"])
+    assert (scores.models, scores.items, scores.n_replicates) == (("one", "two", "three"), ("copy", "iris"), 4)
+
+
+def results(**changes: object) -> dict[str, object]:
+    return {"params": [{"C": 1}, {"C": 2}], "split0_test_score": [1.0, 2.0], "split1_test_score": [0.0, 1.0]} | changes
+
+
+ERRORS = {
+    "metric": (results(), {"metric": "acc"}, "no column split0_test_acc"),
+    "misspelt": (results(), {"metric": "scor"}, "Did you mean 'score'"),
+    "nan": (results(split1_test_score=[0, float("nan")]), {}, "NaN for 'C=2' in fold 1.*error_score"),
+    "ragged": (results(split1_test_score=[0]), {}, "1 scores of a fold, expected 2"),
+    "text": (results(split1_test_score=["a", "b"]), {}, "not numbers"),
+    "params": (results(params=[{"C": 1}]), {}, "results without params"),
+    "same names": (results(params=[{"C": 1}, {"C": 1}]), {}, "candidate 'C=1' more than once"),
+    "names": (results(), {"names": ["a"]}, "1 names, expected 2"),
+    "list": ([1], {}, "got list, expected cv_results_"),
+    "empty": ({}, {}, "no column split0_test_score"),
+}
+
+
+@pytest.mark.parametrize(("given", "options", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(given: object, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_cv_results(given, **options)  # type: ignore[arg-type]
+
+
+def test_soft_label_loss_as_a_scorer() -> None:
+    data, target = load_iris(return_X_y=True)
+    for classes in (3, 2):
+        some = target < classes
+        scorer = make_scorer(pt.soft_label_loss("log"), response_method="predict_proba", greater_is_better=False)
+        model = LogisticRegression(C=0.01, max_iter=1000)
+        ours = cross_val_score(model, data[some], target[some], scoring=scorer, cv=3)
+        np.testing.assert_allclose(
+            ours, cross_val_score(model, data[some], target[some], scoring="neg_log_loss", cv=3), rtol=TOLERANCE
+        )
+
+
+def test_soft_label_loss_of_soft_labels() -> None:
+    soft, probs = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[0.6, 0.4], [0.9, 0.1]])
+    expected = -(soft * np.log(probs)).sum(1).mean()
+    assert pt.soft_label_loss()(soft, probs) == pytest.approx(expected, rel=TOLERANCE)
+    assert pt.soft_label_loss("log")(soft, probs[:, 1]) == pytest.approx(expected, rel=TOLERANCE)
+    for truth, given, message in [
+        (soft[:1], probs, "soft labels with shape"),
+        (soft, probs * 2, "probabilities 1.2|sum to 2"),
+        (soft * 2, probs, "soft labels"),
+        ([0, 2], probs, "label 2"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            pt.soft_label_loss()(truth, given)
+    with pytest.raises(InputError, match="Did you mean 'log'"):
+        pt.soft_label_loss("lgo")

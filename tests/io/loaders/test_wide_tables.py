@@ -1,0 +1,78 @@
+from pathlib import Path
+
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.io.loaders import read_wide_annotations, read_wide_scores
+
+SCORES = "item,task,ours,theirs\nq1,a,1,0.5\nq2,a,0,\nq3,b,2,1\n"
+LABELS = "item,ann,bob,cid\na,x,x,y\nb,,y,\nc,y, ,y\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "t.csv"
+    path.write_text(text)
+    return path
+
+
+def test_scores(tmp_path: Path) -> None:
+    scores = read_wide_scores(written(tmp_path, SCORES), group="task", higher_is_better=True, rule="marks")
+    assert (scores.models, scores.items, scores.rule) == (("ours", "theirs"), ("q1", "q3"), "marks")
+    assert (-scores.values).tolist() == [[1, 2], [0.5, 1]]
+    assert (scores.audit.missing, scores.audit.by_model) == (("q2",), (("ours", 0, 0), ("theirs", 1, 0)))
+    assert scores.group_names == ("a", "b")
+
+
+@pytest.mark.parametrize("frame", [polars.DataFrame, pandas.DataFrame, pyarrow.table, dict])
+def test_frames_of_every_kind(frame: type) -> None:
+    scores = read_wide_scores(frame({"item": ["q1", "q2"], "ours": [1.0, 2.0], "other": [0, 1]}), ["other", "ours"])
+    assert scores.models == ("other", "ours")
+    assert scores.values.tolist() == [[0, 1], [1, 2]]
+    annotations = read_wide_annotations(frame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", None]}))
+    assert annotations.counts().tolist() == [[2, 0], [0, 1]]
+
+
+def test_annotations(tmp_path: Path) -> None:
+    annotations = read_wide_annotations(written(tmp_path, LABELS), labels=["x", "y", "z"])
+    assert annotations.index.annotators == ("ann", "bob", "cid")
+    assert annotations.counts().tolist() == [[2, 1, 0], [0, 1, 0], [0, 2, 0]]
+
+
+def test_integers_that_pandas_made_floats_stay_integers() -> None:
+    frame = pandas.DataFrame({"item": ["a", "b"], "ann": [1, 2], "bob": [1, None]})
+    assert read_wide_annotations(frame).index.labels == ("1", "2")
+
+
+ERRORS = {
+    "twice": ("item,a,b\nq,1,2\nq,1,2\n", {}, "line 3.*'q' a second time"),
+    "text": ("item,a,b\nq,1,2\nr,one,2\n", {}, "line 3, column 'a': got 'one', expected a number"),
+    "nan": ("item,a,b\nq,1,2\nr,nan,2\n", {}, "got NaN"),
+    "no column": ("item,a,b\nq,1,2\n", {"models": ["c"]}, "no column 'c'"),
+    "misspelt": ("item,model_a,b\nq,1,2\n", {"models": ["modl_a"]}, "Did you mean 'model_a'"),
+    "item as model": ("item,a\nq,1\n", {"models": ["item"]}, "no column of a model"),
+    "none": ("item\nq\n", {}, "no column of a model"),
+    "no item": ("name,a\nq,1\n", {}, "no column 'item'"),
+    "blank": ("item,a,b\nq,1,\nr,,2\n", {}, "no item in common"),
+}
+
+
+@pytest.mark.parametrize(("text", "options", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(tmp_path: Path, text: str, options: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_wide_scores(written(tmp_path, text), **options)
+    if "twice" in text or "name" in text:
+        with pytest.raises(InputError, match=message):
+            read_wide_annotations(written(tmp_path, text))
+
+
+def test_nested_labels() -> None:
+    with pytest.raises(InputError, match="a column of type List"):
+        read_wide_annotations(polars.DataFrame({"item": ["a"], "ann": [["x"]]}))
+
+
+def test_all_blank(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no rows"):
+        read_wide_annotations(written(tmp_path, "item,ann\na,\nb,\n"))
