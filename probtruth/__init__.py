@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from probtruth.truth.agreement import agreement as agreement
     from probtruth.truth.human_ceiling import human_ceiling as human_ceiling
     from probtruth.truth.infer import infer_truth as infer_truth
+    from probtruth.truth.multilabel import infer_multilabel as infer_multilabel
     from probtruth.truth.pairs import annotator_pairs as annotator_pairs
     from probtruth.types import Annotations as Annotations
     from probtruth.types import Comparison as Comparison
@@ -105,6 +106,7 @@ _HOME = {
     "agreement": "truth.agreement",
     "annotator_pairs": "truth.pairs",
     "human_ceiling": "truth.human_ceiling",
+    "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
     "brier_score": "scoring.proper",

@@ -73,7 +73,7 @@ def agreement(
     check.one_of(level, LEVELS, "level")
     if measure == "cohen":
         table = _pairs_of_two(annotations, annotators)
-        distance = _distance_of_ranks(_ranks(annotations, order, weights is not None), weights)
+        distance = _distance_of_ranks(ranks(annotations, order, weights is not None), weights)
         many, used = np.unique(table, axis=0, return_counts=True)
         statistic: Callable[[np.ndarray], float] = lambda often: _kappa_of_two(many, often, distance)  # noqa: E731
         n_annotations = 2 * len(table)
@@ -221,11 +221,11 @@ def _distance_of_ranks(ranks: Float[np.ndarray, " label"], weights: str | None) 
 def _values(annotations: Annotations, level: str, order: Sequence[object] | None) -> Float[np.ndarray, " label"]:
     """A number for each label: its rank where the level is ordinal, itself where interval or ratio."""
     if level in ("nominal", "ordinal"):
-        return _ranks(annotations, order, needed=level == "ordinal")
+        return ranks(annotations, order, needed=level == "ordinal")
     return _numbers(annotations.index.labels, level)
 
 
-def _ranks(annotations: Annotations, order: Sequence[object] | None, needed: bool) -> Float[np.ndarray, " label"]:
+def ranks(annotations: Annotations, order: Sequence[object] | None, needed: bool) -> Float[np.ndarray, " label"]:
     """The rank of every label, from `order` or by value; position where no order is needed."""
     labels = annotations.index.labels
     if not needed:

@@ -19,6 +19,7 @@ from probtruth.truth.glad import glad
 from probtruth.truth.mace import mace
 from probtruth.truth.majority import majority
 from probtruth.truth.one_coin import one_coin
+from probtruth.truth.ordinal import ordinal
 from probtruth.truth.perceived_class import perceived_class
 from probtruth.truth.pooled import pooled
 from probtruth.truth.vote_share import vote_share
@@ -48,6 +49,7 @@ METHODS: Mapping[str, Method] = {
     "dawid-skene-em": Method(dawid_skene_em, "class"),
     "dawid-skene": Method(dawid_skene, "class"),
     "hierarchical-dawid-skene": Method(hierarchical_dawid_skene, "class"),
+    "ordinal": Method(ordinal, "class"),
     "one-coin": Method(one_coin, "class"),
     "mace": Method(mace, "class"),
     "glad": Method(glad, "class"),

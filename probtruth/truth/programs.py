@@ -1,7 +1,8 @@
-"""The NumPyro programs of Dawid and Skene's model, the true classes summed out."""
+"""The NumPyro programs in which every item has one class, the classes summed out."""
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax.ops import segment_sum
@@ -12,6 +13,12 @@ CLASS_COUNTS = 2.0
 
 ROW_COUNTS, DIAGONAL_SHARE = 8.0, 0.6
 """Prior pseudo-counts of each row of an annotator's confusion, and the share of them on the diagonal."""
+
+POSITIONS = 5
+"""Places at which an item of a class can lie, in the ordinal program."""
+
+TINY = 1e-30
+"""A floor for differences of logistics, which rounding can make 0."""
 
 DIAGONAL_LOGIT = 2.0
 """Prior mean of the right label's logit above the others', in the hierarchical program."""
@@ -35,7 +42,7 @@ def dawid_skene(
     counts = jnp.broadcast_to(counts, (len(annotators), n_labels, n_labels))
     gammas = numpyro.sample("confusion_gammas", dist.Gamma(counts, counts).to_event(3))
     log_said = jnp.log(gammas * counts)
-    _observe(item, cell, weight, known, log_said - jax.nn.logsumexp(log_said, axis=2, keepdims=True))
+    observe(item, cell, weight, known, log_said - jax.nn.logsumexp(log_said, axis=2, keepdims=True))
 
 
 def hierarchical_dawid_skene(
@@ -55,17 +62,53 @@ def hierarchical_dawid_skene(
     spread = numpyro.sample("spread", dist.HalfNormal(1).expand(shape).to_event(2))
     own = numpyro.sample("own", dist.Normal(0, 1).expand((len(annotators), *shape)).to_event(3))
     logits = DIAGONAL_LOGIT * jnp.eye(n_labels) + shift + spread * own
-    _observe(item, cell, weight, known, jax.nn.log_softmax(logits, axis=2))
+    observe(item, cell, weight, known, jax.nn.log_softmax(logits, axis=2))
 
 
-def _observe(
+def ordinal(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
-    log_said: Float[Array, "annotator label label"],
+    annotators: Float[Array, " annotator"],
 ) -> None:
-    """Class marginals, and the likelihood of the annotations with the classes summed out."""
+    r"""Cumulative link: annotators' cuts $c_{jl}$ and precision $a_j$ on a line; labels in ascending order.
+
+    Class k stands at k - (K - 1)/2. Items of a class: $s \sim LogNormal(\log .35, .5)$. Precision:
+    $\log a_j \sim N(\log a, \sigma_a)$, $\log a \sim N(\log 4, .5)$, $\sigma_a \sim HalfNormal(.5)$. The mean of an
+    annotator's cuts is $N(m, \sigma_m)$, the log of every gap between two is $N(g_l, \sigma_g)$, with
+    $m, g_l \sim N(0, .3)$ and $\sigma_m, \sigma_g \sim HalfNormal(.3)$. Random answers: $e_j \sim Beta(1, 9)$.
+    """
+    n_annotators, n_labels = len(annotators), known.shape[1]
+    spread = numpyro.sample("log_spread", dist.Normal(jnp.log(0.35), 0.5))
+    precision = numpyro.sample("log_precision", dist.Normal(jnp.log(4.0), 0.5))
+    cuts = numpyro.sample("shared_cuts", dist.Normal(0, 0.3).expand((n_labels - 1,)).to_event(1))
+    spreads = numpyro.sample("spreads", dist.HalfNormal(jnp.array([0.5, 0.3, 0.3])).to_event(1))
+    own = numpyro.sample("own", dist.Normal(0, 1).expand((n_annotators, n_labels)).to_event(2))
+    random = numpyro.sample("random", dist.Beta(1, 9).expand((n_annotators,)).to_event(1))[:, None, None]
+
+    precisions = jnp.exp(precision + spreads[0] * own[:, 0])[:, None, None]
+    gaps = jnp.exp(cuts[1:] + spreads[2] * own[:, 2:])
+    steps = jnp.concatenate([jnp.zeros((n_annotators, 1)), jnp.cumsum(gaps, axis=1)], axis=1)
+    middle = cuts[0] + spreads[1] * own[:, 1]
+    places = (steps - steps.mean(1, keepdims=True) + middle[:, None])[:, None, :]
+
+    points = jnp.exp(spread) * quadrature(POSITIONS)[0]
+    positions = (jnp.arange(n_labels)[:, None] - (n_labels - 1) / 2 + points).reshape(-1, 1)
+    below = jax.nn.sigmoid(precisions * (places - positions))
+    edge = jnp.zeros_like(below[:, :, :1])
+    within = jnp.diff(jnp.concatenate([edge, below, edge + 1], axis=2), axis=2)
+    observe(item, cell, weight, known, jnp.log((1 - random) * jnp.maximum(within, TINY) + random / n_labels))
+
+
+def observe(
+    item: Int[Array, " annotation"],
+    cell: Int[Array, " annotation"],
+    weight: Float[Array, " annotation"],
+    known: Float[Array, "item label"],
+    log_said: Float[Array, "annotator position label"],
+) -> None:
+    """Class marginals, and the likelihood of the annotations with the classes and their positions summed out."""
     n_labels = known.shape[1]
     counts = jnp.full(n_labels, CLASS_COUNTS)
     gammas = numpyro.sample("class_gammas", dist.Gamma(counts, counts).to_event(1))
@@ -82,8 +125,32 @@ def log_joint(
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
     log_marginals: Float[Array, " label"],
-    log_said: Float[Array, "annotator label label"],
+    log_said: Float[Array, "annotator position label"],
 ) -> Float[Array, "item label"]:
-    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label said."""
-    terms = log_said.transpose(0, 2, 1).reshape(-1, known.shape[1])[cell] * weight[:, None]
-    return log_marginals + known + segment_sum(terms, item, known.shape[0], indices_are_sorted=True)
+    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label said.
+
+    Positions are those of the first class, then those of the second, and so on; one a class in Dawid and Skene's model.
+    """
+    n_items, n_labels = known.shape
+    n_positions = log_said.shape[1]
+    terms = log_said.transpose(0, 2, 1).reshape(-1, n_positions)[cell] * weight[:, None]
+    joint = segment_sum(terms, item, n_items, indices_are_sorted=True)
+    joint = joint.reshape(n_items, n_labels, -1) + _log_weights(n_positions // n_labels)
+    return log_marginals + known + jax.nn.logsumexp(joint, axis=2)
+
+
+def log_confusion(log_said: Float[Array, "annotator position label"]) -> Float[Array, "annotator label label"]:
+    """The log of P(said | class), over the positions of the class."""
+    n_annotators, n_positions, n_labels = log_said.shape
+    split = log_said.reshape(n_annotators, n_labels, -1, n_labels)
+    return jax.nn.logsumexp(split + _log_weights(n_positions // n_labels)[:, None], axis=2)
+
+
+def quadrature(points: int) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+    """Points and weights of Gauss-Hermite quadrature for the standard normal distribution."""
+    places, weights = np.polynomial.hermite_e.hermegauss(points)
+    return places, weights / weights.sum()
+
+
+def _log_weights(points: int) -> Float[np.ndarray, " point"]:
+    return np.asarray(np.log(quadrature(points)[1]))

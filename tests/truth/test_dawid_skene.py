@@ -7,8 +7,8 @@ import pytest
 from scipy.special import gammaln
 
 import probtruth as pt
-from probtruth.truth.dawid_skene import _switching
 from probtruth.truth.programs import CLASS_COUNTS, DIAGONAL_SHARE, ROW_COUNTS
+from probtruth.truth.sampled import switching
 
 SMALL = {"samples": 400, "warmup": 200, "chains": 4}
 QUICK = {"samples": 100, "warmup": 100, "chains": 2}
@@ -92,10 +92,10 @@ def test_hierarchical_pulls_those_with_few_annotations_to_the_others() -> None:
 
 def test_chains_in_another_naming_are_seen() -> None:
     right = np.log(np.broadcast_to([[0.8, 0.2], [0.3, 0.7]], (3, 10, 4, 2, 2)))
-    assert not _switching(right)
+    assert not switching(right)
     switched = right.copy()
     switched[1] = right[1][..., ::-1]
-    assert _switching(switched)
+    assert switching(switched)
 
 
 def test_errors() -> None:

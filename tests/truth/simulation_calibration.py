@@ -1,0 +1,114 @@
+"""Simulation-based calibration: parameters from the prior, answers from them, and the parameters' ranks among draws.
+
+Source: Talts et al. (2018), https://doi.org/10.48550/arXiv.1804.06788.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpyro import handlers
+from scipy.stats import chisquare
+
+from probtruth.inference.nuts import _kernel
+from probtruth.truth import programs
+from probtruth.truth.gibbs import quality
+
+N_ITEMS, N_ANNOTATORS, N_LABELS = 12, 4, 3
+THINNED, BINS = 99, 20
+"""Draws that a parameter is ranked among, so that the 100 ranks fall evenly into the bins."""
+
+ITEM = np.repeat(np.arange(N_ITEMS), N_ANNOTATORS)
+ANNOTATOR = np.tile(np.arange(N_ANNOTATORS), N_ITEMS)
+
+Sites = Mapping[str, jax.Array]
+
+
+def features(sites: Sites) -> jax.Array:
+    """What is ranked: class marginals, cells of confusion, its average over annotators, accuracy."""
+    rows = programs.log_confusion(sites["log_said"])
+    accuracy, _, told = quality(jnp.exp(rows), sites["log_marginals"])
+    said = jnp.exp(rows)
+    first = [sites["log_marginals"][0], sites["log_marginals"][-1], said[0, 0, 0], said[0, -1, 0], said[:, 1, 1].mean()]
+    return jnp.stack([*first, accuracy[0], accuracy.mean(), told.mean()])
+
+
+FEATURES = (
+    "log pi of the first class",
+    "log pi of the last class",
+    "P(first said, first true), one annotator",
+    "P(first said, last true), one annotator",
+    "P(second said, second true), mean",
+    "accuracy of one annotator",
+    "mean accuracy",
+    "mean information",
+)
+
+
+def answers(key: jax.Array, sites: Sites) -> tuple[jax.Array, jax.Array]:
+    """Classes and places of the items, then what every annotator says of every item."""
+    class_key, place_key, said_key = jax.random.split(key, 3)
+    classes = jax.random.categorical(class_key, sites["log_marginals"], shape=(N_ITEMS,))
+    points = sites["log_said"].shape[1] // N_LABELS
+    log_weights = jnp.log(programs.quadrature(points)[1])
+    place = classes * points + jax.random.categorical(place_key, log_weights, shape=(N_ITEMS,))
+    return classes, jax.random.categorical(said_key, sites["log_said"][ANNOTATOR, place[ITEM]])
+
+
+def simulations(
+    program: Callable[..., None], many: int, warmup: int, thin: int, batch: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ranks (simulation, feature), and P(class of the first item) less its indicator (simulation, label)."""
+
+    def data(cell: jax.Array | np.ndarray, weight: float) -> dict[str, Any]:
+        weights = jnp.full(len(ITEM), weight)
+        known, annotators = jnp.zeros((N_ITEMS, N_LABELS)), jnp.zeros(N_ANNOTATORS)
+        return {"item": ITEM, "cell": cell, "weight": weights, "known": known, "annotators": annotators}
+
+    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        prior_key, answer_key, nuts_key = jax.random.split(key, 3)
+        trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**data(ANNOTATOR * N_LABELS, 0.0))
+        true = {name: trace[name]["value"] for name in ("log_marginals", "log_said")}
+        classes, said = answers(answer_key, true)
+        seen = data(ANNOTATOR * N_LABELS + said, 1.0)
+        state, step = _kernel(program, warmup, 0.9, nuts_key, seen)
+        state = lax.fori_loop(0, warmup, lambda _, now: step(now), state)
+
+        def kept(state: Any, _: None) -> tuple[Any, tuple[jax.Array, jax.Array]]:
+            state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
+            sites = _deterministic(program, seen, state.z)
+            parts = [seen[name] for name in ("item", "cell", "weight", "known")]
+            joint = programs.log_joint(*parts, sites["log_marginals"], sites["log_said"])
+            return state, (features(sites), jax.nn.softmax(joint[0]))
+
+        _, (drawn, probs) = lax.scan(kept, state, None, THINNED)
+        return (drawn < features(true)).sum(0), probs.mean(0) - (jnp.arange(N_LABELS) == classes[0])
+
+    with jax.enable_x64(True):
+        run = jax.jit(jax.vmap(one))
+        keys = jax.random.split(jax.random.key(seed), many).reshape(-1, batch)
+        found = [jax.device_get(run(part)) for part in keys]
+    ranks, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return ranks, errors
+
+
+def _deterministic(program: Callable[..., None], seen: dict[str, Any], z: Sites) -> Sites:
+    from numpyro.infer.util import constrain_fn
+
+    sites: Sites = constrain_fn(program, (), seen, z, return_deterministic=True)
+    return sites
+
+
+def p_values(ranks: np.ndarray) -> np.ndarray:
+    """P of Pearson's chi-squared for even ranks, one for each feature."""
+    bins = ranks * BINS // (THINNED + 1)
+    return np.array([chisquare(np.bincount(column, minlength=BINS)).pvalue for column in bins.T])
+
+
+def z_values(errors: np.ndarray) -> np.ndarray:
+    """The mean error of class probabilities over its standard error, one for each label."""
+    values: np.ndarray = errors.mean(0) / (errors.std(0, ddof=1) / np.sqrt(len(errors)))
+    return values
