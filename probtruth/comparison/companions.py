@@ -68,14 +68,14 @@ def companions(
         ranked = differences.shape[1] <= MOST
         for row, difference in enumerate(differences):
             ranks = signed_rank_p(difference) if ranked else None
-            statistic, df, p = _student(place, start + row)
+            statistic, df, p = student(place, start + row)
             made.append(Companion(statistic, df, p, ranks, flips[row], below[row]))
     return made
 
 
 def held_fixed(place: Location) -> list[Companion]:
     """The t alone, for items that are held fixed: what the other tests resample, the items, does not vary."""
-    return [Companion(*_student(place, row)) for row in range(len(place.mean))]
+    return [Companion(*student(place, row)) for row in range(len(place.mean))]
 
 
 def companion_rows(
@@ -93,7 +93,8 @@ def companion_rows(
     return rows
 
 
-def _student(place: Location, row: int) -> tuple[float | None, float | None, float | None]:
+def student(place: Location, row: int) -> tuple[float | None, float | None, float | None]:
+    """The statistic, its degrees of freedom and the two-sided p-value of one pair's t; None without spread."""
     if place.plain_variance[row] == 0:
         return None, None, None
     statistic = float(place.mean[row] / math.sqrt(place.plain_variance[row]))

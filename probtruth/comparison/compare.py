@@ -8,16 +8,13 @@ from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.design import design
 from probtruth.comparison.evidence import Evidence
-from probtruth.comparison.gather import of_scores
+from probtruth.comparison.gather import LARGEST, of_scores
 from probtruth.comparison.margins import margins
 from probtruth.comparison.options import Options, options
 from probtruth.comparison.posterior import sample_location, sample_population
 from probtruth.comparison.sufficient import Location, Moments, combine
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
-
-LARGEST = 1e100
-"""Scores beyond this would overflow when cubed."""
 
 
 def compare(

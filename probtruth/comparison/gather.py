@@ -13,6 +13,8 @@ from probtruth.comparison.sufficient import moments
 from probtruth.comparison.sums import weighted_mean
 from probtruth.types import Scores
 
+LARGEST = 1e100
+"""Scores beyond this would overflow when cubed."""
 SHOWN = 3
 """Items of infinite score that a warning names."""
 

@@ -6,10 +6,12 @@ have a variance of exactly 0. Sums do not depend on the order of the items.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import combinations
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Bool, Float, Int, Num
 
 from probtruth.comparison.sums import exact_sum, exact_totals
 
@@ -122,48 +124,115 @@ def moments(values: Float[np.ndarray, "model item"], within: Structure, reach: f
         means_of(values[start : start + step], largest[start : start + step], within, None)
         for start in range(0, len(values), step)
     ]
-    return Moments(within.n_items, within.n_units, _joined(parts, within.n_groups), _joined(own, within.n_groups))
+    return Moments(within.n_items, within.n_units, joined(parts, within.n_groups), joined(own, within.n_groups))
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """Rows with a number for each item, of which only sums over the items are asked, wherever they lie."""
+
+    @property
+    def n_items(self) -> Int[np.ndarray, " group"]:
+        """Items of each group."""
+
+    @property
+    def n_units(self) -> Int[np.ndarray, " group"]:
+        """Units (clusters or items) of each group."""
+
+    def totals(self) -> Float[np.ndarray, "row group"]:
+        """The total of each row in each group."""
+
+    def powers(
+        self, chosen: Int[np.ndarray, " chosen"], centre: Float[np.ndarray, "chosen group"], largest: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of squares and of cubes of the units' residuals; 0 where all that is left is rounding."""
+
+    def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
+        """Where the pseudo-items of each row lie, 0 where it needs none."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldRows:
+    """Rows that are held in memory."""
+
+    rows: Float[np.ndarray, "row item"]
+    within: Structure
+
+    @property
+    def n_items(self) -> Int[np.ndarray, " group"]:
+        """Items of each group."""
+        return self.within.n_items
+
+    @property
+    def n_units(self) -> Int[np.ndarray, " group"]:
+        """Units of each group."""
+        return self.within.n_units
+
+    @cached_property
+    def units(self) -> Float[np.ndarray, "row unit"]:
+        """The units' totals."""
+        return self.within.unit_totals(self.rows)
+
+    def totals(self) -> Float[np.ndarray, "row group"]:
+        """The total of each row in each group."""
+        return self.within.group_totals(self.units)
+
+    def powers(
+        self, chosen: Int[np.ndarray, " chosen"], centre: Float[np.ndarray, "chosen group"], largest: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of squares and of cubes of the units' residuals; 0 where all that is left is rounding."""
+        rows = self.rows if len(chosen) == len(self.rows) else self.rows[chosen]
+        residual = rows - (centre if self.within.n_groups == 1 else centre[:, self.within.of_item()])
+        peak = np.maximum(residual.max(1), -residual.min(1))
+        if (peak <= ROUNDING * largest).any():
+            residual = np.where((peak <= ROUNDING * largest)[:, None], 0.0, residual)
+        return unit_powers(self.within.unit_totals(residual), self.within)
+
+    def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
+        """Where the pseudo-items of each row lie."""
+        n_units = self.units.shape[1]
+        differ = np.count_nonzero(self.units, axis=1)
+        least, most = np.zeros(len(differ)), np.zeros(len(differ))
+        for row in np.nonzero(rare(differ, n_units) & (differ > 0))[0]:
+            sizes = np.abs(self.units[row, self.units[row] != 0])
+            least[row], most[row] = sizes.min(), sizes.max()
+        return pseudo_items(differ, least, most, n_units, reach)
 
 
 def means_of(
     rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], within: Structure, reach: float | None
 ) -> Means:
+    """The means of rows in memory; see `means_from`."""
+    return means_from(HeldRows(rows, within), largest, reach)
+
+
+def means_from(rows: Rows, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
     """The means of the rows; `largest` is the size of the scores behind each, `reach` None leaves rare ones alone."""
-    units, n_items, n = within.unit_totals(rows), within.n_items, within.n_units
-    total = within.group_totals(units)
+    n_items, n = rows.n_items, rows.n_units
+    total = rows.totals()
     mean = total / n_items
-    square, cube = _powers(rows, mean, largest, within)
+    square, cube = rows.powers(np.arange(len(mean)), mean, largest)
     plain, third = _spread(square, cube, n, n_items)
     means = Means(mean, plain, mean, plain, third)
-    if reach is None or within.n_groups > 1:
+    if reach is None or len(n_items) > 1:
         return means
     size = float(n_items[0] / n[0])
-    pseudo = _pseudo(units, reach * size)
-    rare = np.nonzero(pseudo)[0]
-    if not len(rare):
+    pseudo = rows.pseudo(reach * size)
+    thin = np.nonzero(pseudo)[0]
+    if not len(thin):
         return means
     centre, variance = mean.copy(), plain.copy()
-    centre[rare] = total[rare] / (n_items + size)
-    square, cube = _powers(rows[rare], centre[rare], np.zeros(len(rare)), within)
-    at, shift = pseudo[rare, None], size * centre[rare]
-    variance[rare], third[rare] = _spread(
+    centre[thin] = total[thin] / (n_items + size)
+    square, cube = rows.powers(thin, centre[thin], np.zeros(len(thin)))
+    at, shift = pseudo[thin, None], size * centre[thin]
+    variance[thin], third[thin] = _spread(
         square + at**2 + shift**2, cube - (3 * at**2 + shift**2) * shift, n + 1, n_items + size
     )
     return Means(mean, plain, centre, variance, third)
 
 
-def _powers(
-    rows: Float[np.ndarray, "row item"],
-    centre: Float[np.ndarray, "row group"],
-    largest: Float[np.ndarray, " row"],
-    within: Structure,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares and of cubes of the units' residuals; 0 where all that is left is rounding."""
-    residual = rows - (centre if within.n_groups == 1 else centre[:, within.of_item()])
-    peak = np.maximum(residual.max(1), -residual.min(1))
-    if (peak <= ROUNDING * largest).any():
-        residual = np.where((peak <= ROUNDING * largest)[:, None], 0.0, residual)
-    residual = within.unit_totals(residual)
+def unit_powers(residual: Float[np.ndarray, "row unit"], within: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of squares and of cubes in each group."""
     square = residual * residual
     of_square = within.group_totals(square)
     square *= residual
@@ -183,20 +252,28 @@ def _spread(
     return variance, third
 
 
-def _pseudo(units: Float[np.ndarray, "row unit"], reach: float) -> Float[np.ndarray, " row"]:
-    """Where the pseudo-items of each row lie, 0 where it needs none."""
-    at = np.zeros(len(units))
-    differ = np.count_nonzero(units, axis=1)
-    for row in np.nonzero((differ < (1 - TIES) * units.shape[1]) & (differ < RARE))[0]:
-        sizes = np.abs(units[row, units[row] != 0])
-        if not len(sizes):
-            at[row] = reach
-        elif sizes.min() >= ALIKE * sizes.max():
-            at[row] = sizes.max()
-    return at
+def pseudo_items(
+    differ: Int[np.ndarray, " row"],
+    least: Float[np.ndarray, " row"],
+    most: Float[np.ndarray, " row"],
+    n_units: int,
+    reach: float,
+) -> Float[np.ndarray, " row"]:
+    """Where the pseudo-items of each row lie, 0 where it needs none.
+
+    Arguments: how many units differ from 0, and the least and the largest size among those, for each row.
+    """
+    few = rare(differ, n_units)
+    return np.where(few & (differ == 0), reach, np.where(few & (least >= ALIKE * most), most, 0.0))
 
 
-def _joined(parts: Sequence[Means], n_groups: int) -> Means:
+def rare(differ: Int[np.ndarray, " row"], n_units: int) -> Bool[np.ndarray, " row"]:
+    """Whether so few units differ from 0 that what is rarer still would be missed."""
+    return np.asarray((differ < (1 - TIES) * n_units) & (differ < RARE))
+
+
+def joined(parts: Sequence[Means], n_groups: int) -> Means:
+    """Means of some rows, then of others, as one."""
     names = [field.name for field in fields(Means)]
     if not parts:
         return Means(*(np.zeros((0, n_groups)) for _ in names))

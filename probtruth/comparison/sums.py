@@ -12,14 +12,17 @@ BLOCK = 1 << 14
 """Terms handled at once, so that what is held stays in the processor's cache."""
 
 
-def _exponent(values: Float[np.ndarray, "*batch item"]) -> tuple[np.ndarray, int]:
-    """The power of two that each row is rounded against first, and by how many bits n terms can outgrow one."""
-    peak = np.maximum(values.max(-1, keepdims=True, initial=0.0), -values.min(-1, keepdims=True, initial=0.0))
-    bits = max(values.shape[-1] - 1, 1).bit_length() + 1
-    return np.frexp(peak)[1] + bits, bits
+def exponent(peak: Float[np.ndarray, "*batch"], n: int) -> tuple[np.ndarray, int]:
+    """The power of two that n terms are rounded against first, and by how many bits they can outgrow the largest."""
+    bits = max(n - 1, 1).bit_length() + 1
+    return np.asarray(np.frexp(peak)[1] + bits), bits
 
 
-def pieces(values: Float[np.ndarray, "*batch item"], exponent: np.ndarray, bits: int) -> Iterator[np.ndarray]:
+def _peak(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
+    return np.asarray(np.maximum(values.max(-1, initial=0.0), -values.min(-1, initial=0.0)))
+
+
+def pieces(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: int) -> Iterator[np.ndarray]:
     """The finite values as a sum of arrays, each of which adds up along its last axis without rounding in any order.
 
     Every term is rounded to a multiple of one power of two for its row; n such multiples fit into 53 bits.
@@ -28,35 +31,50 @@ def pieces(values: Float[np.ndarray, "*batch item"], exponent: np.ndarray, bits:
     """
     rest = values
     for step in range(PIECES):
-        anchor = np.ldexp(1.5, np.maximum(exponent - step * (53 - bits), -1000))
+        anchor = np.ldexp(1.5, np.maximum(top - step * (53 - bits), -1000))
         piece = rest + anchor
         piece -= anchor
         yield piece
         rest = rest - piece
 
 
-def exact_sum(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
-    """The sum along the last axis; the negative of the values gives the negative of the sum."""
-    exponent, bits = _exponent(values)
+def part_sum(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: int) -> Float[np.ndarray, "piece *batch"]:
+    """Sums of the pieces of some of the terms (`top` and `bits` are those of all): exact, and so is adding them up."""
     n = values.shape[-1]
     step = max(1, BLOCK * n // max(values.size, 1))
-    first, second, third = (np.zeros(values.shape[:-1]) for _ in range(PIECES))
-    for start in range(0, n, step):  # sums of a piece are exact, and so is adding them up
-        one, two, three = (piece.sum(-1) for piece in pieces(values[..., start : start + step], exponent, bits))
-        first, second, third = first + one, second + two, third + three
-    return np.asarray(first + (second + third))
+    total = np.zeros((PIECES, *values.shape[:-1]))
+    for start in range(0, n, step):
+        for place, piece in enumerate(pieces(values[..., start : start + step], top[..., None], bits)):
+            total[place] += piece.sum(-1)
+    return total
+
+
+def part_totals(
+    values: Float[np.ndarray, "row item"], place: Int[np.ndarray, " item"], n_places: int, top: np.ndarray, bits: int
+) -> Float[np.ndarray, "piece row place"]:
+    """As `part_sum`, for each of the places."""
+    total = np.empty((PIECES, len(values), n_places))
+    for row, terms in enumerate(values):
+        for at, piece in enumerate(pieces(terms, top[row : row + 1], bits)):
+            total[at, row] = np.bincount(place, piece, n_places)
+    return total
+
+
+def settled(parts: Float[np.ndarray, "piece *batch"]) -> Float[np.ndarray, "*batch"]:
+    """The total from the sums of all its pieces, rounded once."""
+    return np.asarray(parts[0] + (parts[1] + parts[2]))
+
+
+def exact_sum(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
+    """The sum along the last axis; the negative of the values gives the negative of the sum."""
+    return settled(part_sum(values, *exponent(_peak(values), values.shape[-1])))
 
 
 def exact_totals(
     values: Float[np.ndarray, "row item"], place: Int[np.ndarray, " item"], n_places: int
 ) -> Float[np.ndarray, "row place"]:
     """The total of each row at each place (0 to n_places - 1)."""
-    exponent, bits = _exponent(values)
-    totals = np.empty((len(values), n_places))
-    for row, terms in enumerate(values):
-        first, second, third = (np.bincount(place, piece, n_places) for piece in pieces(terms, exponent[row], bits))
-        totals[row] = first + (second + third)
-    return totals
+    return settled(part_totals(values, place, n_places, *exponent(_peak(values), values.shape[-1])))
 
 
 def exact_mean(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
