@@ -10,6 +10,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.comparison.compare import compare
+from probtruth.comparison.crossed import same_few
 from probtruth.errors import InputError
 from probtruth.other_estimand import OtherEstimand, other_estimand
 from probtruth.scoring.decomposition import decompose
@@ -125,8 +126,18 @@ def evaluate(
     reference, predictions = _aligned(reference, predictions)
     truth = _truth(reference, method, estimand, seed)
     scores = score(predictions, truth, rule=rule, floor=floor)
+    shared = isinstance(reference, Annotations) and same_few(reference) and truth.estimand == "distribution"
+    annotations = reference if shared and scores.shares is not None else None
     comparison = compare(
-        scores, *of_item, weights=weights, engine=engine, rope=rope, seed=seed, strict=strict, on_progress=on_progress
+        scores,
+        *of_item,
+        annotations=annotations,
+        weights=weights,
+        engine=engine,
+        rope=rope,
+        seed=seed,
+        strict=strict,
+        on_progress=on_progress,
     )
     parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
     warnings = [*comparison.warnings, *_of_method(truth)]

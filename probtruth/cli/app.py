@@ -151,6 +151,12 @@ def compare(
     group: Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")] = None,
     cluster: Annotated[str | None, typer.Option(metavar="COL", help="Column of clusters.")] = None,
     replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates (seeds, repeats).")] = None,
+    replicates: Annotated[
+        str | None, typer.Option(metavar="KIND", help="What replicates are: independent, crossed (seeds), folds.")
+    ] = None,
+    fold_correlation: Annotated[
+        float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
+    ] = None,
     higher_is_better: Annotated[
         bool, typer.Option("--higher-is-better", help="The score is a merit, not a loss.")
     ] = False,
@@ -166,6 +172,7 @@ def compare(
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
+    options |= {"replicates": replicates, "fold_correlation": fold_correlation}
     commands.compare(scores, columns, higher_is_better, options, out, commands.Console(json, quiet))
 
 

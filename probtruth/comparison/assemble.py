@@ -10,7 +10,7 @@ import numpy as np
 from probtruth.comparison import datatree
 from probtruth.comparison.companions import Companion, companion_rows, held_fixed
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
-from probtruth.comparison.evidence import Evidence, Facts, Strata
+from probtruth.comparison.evidence import Evidence, Facts
 from probtruth.comparison.joint import rake
 from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.naming import by_name
@@ -79,7 +79,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         pairs=pairs,
         ranks=ranks,
         companions=tests,
-        estimand=_estimand(facts, strata, asked),
+        estimand=_estimand(found, asked),
         rule=facts.rule,
         higher_is_better=facts.higher_is_better,
         rope=asked.rope,
@@ -96,6 +96,9 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "clusters": strata.n_clusters,
             "n_items": strata.n_items,
             "replicates": facts.n_replicates,
+            "replicates_are": asked.replicates or ("independent" if facts.n_replicates > 1 else None),
+            "fold_correlation": asked.fold_correlation,
+            "crossed": found.repeats.what,
             "floor": facts.floor,
         },
         warnings=warnings,
@@ -111,7 +114,8 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
 def _tests(found: Evidence, post: Posterior, asked: Options) -> list[Companion]:
     if post.pairs is None:
         return []
-    return held_fixed(post.pairs) if asked.these_items else found.tests(post.pairs)
+    dependent = asked.dependent or found.repeats.what is not None
+    return held_fixed(post.pairs) if dependent else found.tests(post.pairs)
 
 
 def _uncertainty(
@@ -124,12 +128,15 @@ def _uncertainty(
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
         return unknown
     if asked.these_items:
-        return {"items": 0.0, "labels": 1.0}
-    if not found.facts.from_labels:
-        return {"items": 1.0, "labels": None}
+        return {"items": 0.0, "labels": 1.0 if found.facts.from_labels else None}
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
     total = by_name(models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
+    if not found.facts.from_labels:
+        again = None if found.repeats.variance is None else found.repeats.variance(models.index(a), models.index(b))
+        if again is None or total == 0:
+            return {"items": 1.0, "labels": None}
+        return {"items": 1.0 - min(again / total, 1.0), "labels": None, "replicates": min(again / total, 1.0)}
     labels = found.label_variance(models.index(a), models.index(b))
     if labels is None or total == 0:
         return unknown
@@ -137,8 +144,13 @@ def _uncertainty(
     return {"items": 1.0 - share, "labels": share}
 
 
-def _estimand(facts: Facts, strata: Strata, asked: Options) -> str:
-    over = "these very items, whose labels are unsure" if asked.these_items else "new items like these"
+def _estimand(found: Evidence, asked: Options) -> str:
+    facts, strata, what = found.facts, found.strata, found.repeats.what
+    over = "new items like these"
+    if asked.these_items:
+        over = "these very items, " + ("whose labels are unsure" if facts.from_labels else "scored again")
+    if what is not None:
+        over += f", new {what}s like these"
     if strata.grouped:
         over += f", these {strata.n_groups} groups"
     if strata.n_clusters is not None and not asked.these_items:

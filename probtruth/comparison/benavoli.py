@@ -13,7 +13,7 @@ from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.comparison.margins import Margin
-from probtruth.comparison.options import known_rope, whole
+from probtruth.comparison.options import known_correlation, known_rope, whole
 from probtruth.comparison.programs import correlated_hierarchy
 from probtruth.errors import InputError, PosteriorError
 from probtruth.inference import nuts
@@ -57,7 +57,7 @@ def correlated_t_test(differences: object, correlation: object, rope: object = 0
     >>> round(found.right, 3)
     0.873
     """
-    margin = correlated_t(_folds(differences), _correlation(correlation))
+    margin = correlated_t(_folds(differences), known_correlation(correlation))
     width = known_rope(rope) or 0.0
     return ThreeRegions(margin.below(-width), margin.within(width), margin.above(width))
 
@@ -133,7 +133,7 @@ def hierarchical_test(
     table = check.as_floats(differences, "group fold", "differences").astype(np.float64)
     if min(table.shape) < 2 or not np.isfinite(table).all():
         raise InputError(f"differences of shape {table.shape}", "finite, at least 2 data sets x 2 folds", "Check them.")
-    rho, n = _correlation(correlation), table.shape[1]
+    rho, n = known_correlation(correlation), table.shape[1]
     spread = table.std(axis=1, ddof=1)
     unit = float(spread.mean())
     if unit == 0:
@@ -170,12 +170,6 @@ def _folds(given: object) -> Float[np.ndarray, " fold"]:
     if len(values) < 2:
         raise InputError("one fold", "at least two", "The spread between folds cannot be known from one.")
     return values
-
-
-def _correlation(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < 1:
-        raise InputError(f"correlation {given!r}", "a number from 0 up to, not including, 1", "It is 1/k for k folds.")
-    return float(given)
 
 
 def _positive(given: object) -> float:

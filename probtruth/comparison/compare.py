@@ -1,6 +1,7 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from probtruth.comparison.gather import LARGEST, of_scores
 from probtruth.comparison.margins import margins
 from probtruth.comparison.options import Options, options
 from probtruth.comparison.posterior import sample_location, sample_population
-from probtruth.comparison.sufficient import Location, Moments, combine
+from probtruth.comparison.sufficient import Location, Moments, combine, square
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 
@@ -21,7 +22,10 @@ def compare(
     scores: Scores,
     groups: object = None,
     clusters: object = None,
+    replicates: object = None,
     *,
+    annotations: object = None,
+    fold_correlation: object = None,
     engine: object = "nuts",
     population: object = "new-items",
     weights: object = None,
@@ -40,11 +44,17 @@ def compare(
     of groups and one new group, with partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
-    cluster are dependent (a passage, a patient), clusters lie inside groups. `engine` is "nuts" or "exact".
-    `population` "these-items" holds the items fixed, so that only the labels (few votes, an uncertain class) leave the
-    difference unsure. `rope` is the largest difference, in units of the score, that does not matter. `draws` is per
-    chain, of four chains. `strict` raises `PosteriorError` where a diagnostic fails. `on_progress(done, total)` hears
-    of the sampling.
+    cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
+    of an item are: "independent" (answers asked again; the default: they are averaged within the item, whose spread
+    holds their noise), "crossed" (the same training seeds on every item: their own variance is added, so that the
+    answer is about new seeds too) or "folds" (items, or replicates of items, are folds that share training data, with
+    `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). `annotations` are those behind the
+    scores: where the same few annotators labelled every item, their leanings are added in the same way.
+
+    `engine` is "nuts" or "exact". `population` "these-items" holds the items fixed, so that only the labels (few
+    votes, an uncertain class) leave the difference unsure. `rope` is the largest difference, in units of the score,
+    that does not matter. `draws` is per chain, of four chains. `strict` raises `PosteriorError` where a diagnostic
+    fails. `on_progress(done, total)` hears of the sampling.
 
     Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score.
 
@@ -58,15 +68,18 @@ def compare(
     (-0.3, True)
     """
     _check(scores)
-    asked = options(engine, population, rope, draws, seed, strict)
+    asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation)
     plan = design(scores, groups, clusters, weights)
-    return conclude(of_scores(scores, plan), asked, on_progress)
+    return conclude(of_scores(scores, plan, asked, annotations), asked, on_progress)
 
 
 def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
     """The comparison that the evidence supports, wherever that came from."""
     report = on_progress or (lambda done, total: None)
     pairs, levels = (None, None) if found.parts is None else _locations(found, found.parts, asked)
+    of_items = pairs
+    if found.repeats.widened is not None and pairs is not None and levels is not None:
+        pairs, levels = found.repeats.widened(pairs, levels)
     sampled, hierarchy = None, None
     if pairs is not None and found.parts is not None and len(found.order) > 1:
         n_models, stages = len(found.order), 2 if found.strata.grouped and not asked.these_items else 1
@@ -75,6 +88,8 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
         if stages == 2:
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
             hierarchy = sample_population(found.parts, n_models, asked.engine, asked.draws, asked.seed, second)
+            if hierarchy is not None and of_items is not None:
+                hierarchy = replace(hierarchy, shared=square(pairs.variance - of_items.variance, n_models))
     return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy), asked)
 
 

@@ -76,6 +76,20 @@ class Strata:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeats:
+    """What replicates, or annotators who label many items, do to the comparison; empty without any.
+
+    `what` names the units of a two-way variance, which `widened` adds to the posteriors of pairs and of single models;
+    `variance` is the replicates' part of the variance of the difference of two models.
+    """
+
+    what: str | None = None
+    widened: Callable[[Location, Location], tuple[Location, Location]] | None = None
+    variance: Callable[[int, int], float | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """The facts, and what was summed up over the items; nothing here grows with their number.
 
@@ -95,3 +109,4 @@ class Evidence:
     label_variance: Callable[[int, int], float | None]
     label_locations: Callable[[], tuple[Location, Location]]
     tests: Callable[[Location], list[Companion]]
+    repeats: Repeats = Repeats()

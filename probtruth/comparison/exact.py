@@ -38,6 +38,10 @@ class Mixture:
         """The same mixture, moved."""
         return Mixture(self.weight, self.mean + by, self.sd)
 
+    def widened(self, variance: float) -> "Mixture":
+        """The same mixture with an independent normal error of this variance added."""
+        return Mixture(self.weight, self.mean, np.sqrt(self.sd**2 + variance)) if variance > 0 else self
+
     def average(self) -> float:
         """Its mean."""
         return float(self.weight @ self.mean)

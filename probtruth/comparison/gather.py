@@ -8,7 +8,10 @@ from probtruth.comparison.companions import companions
 from probtruth.comparison.design import Design
 from probtruth.comparison.evidence import Evidence, Facts, Strata
 from probtruth.comparison.labels import label_locations, label_variance
+from probtruth.comparison.options import Options
 from probtruth.comparison.ordering import model_order
+from probtruth.comparison.repeats import repeats_of
+from probtruth.comparison.replicates import correlated_folds, repeated_locations
 from probtruth.comparison.sufficient import moments
 from probtruth.comparison.sums import weighted_mean
 from probtruth.types import Scores
@@ -19,12 +22,17 @@ SHOWN = 3
 """Items of infinite score that a warning names."""
 
 
-def of_scores(scores: Scores, plan: Design) -> Evidence:
-    """The evidence of scores under a design."""
+def of_scores(scores: Scores, plan: Design, asked: Options, annotations: object = None) -> Evidence:
+    """The evidence of scores under a design; `annotations` are those behind them, where their annotators matter."""
     whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
     structure, item_weights = plan.structure(), plan.item_weights()
     order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], structure)]
     finite = scores.values[order]
+    repeats = repeats_of(scores, plan, order, asked, annotations)
+    parts = moments(finite, structure, _reach(scores)) if len(order) else None
+    if parts is not None and asked.fold_correlation is not None and scores.replicate_values is None:
+        parts = correlated_folds(parts, asked.fold_correlation)
+    again = scores.replicate_values is not None and scores.label_values is None
     return Evidence(
         Facts.of(scores),
         Strata.of(plan, len(scores.items)),
@@ -32,10 +40,15 @@ def of_scores(scores: Scores, plan: Design) -> Evidence:
         scores.n_infinite,
         tuple(tuple(scores.items[place] for place in np.nonzero(np.isinf(row))[0][:SHOWN]) for row in scores.values),
         order,
-        moments(finite, structure, _reach(scores)) if len(order) else None,
+        parts,
         lambda a, b: label_variance(scores, a, b, item_weights),
-        lambda: label_locations(scores, order, item_weights),
+        lambda: (
+            repeated_locations(scores, order, item_weights, asked.fold_correlation)
+            if again
+            else label_locations(scores, order, item_weights)
+        ),
         lambda place: companions(finite, structure, plan.weights, place),
+        repeats,
     )
 
 

@@ -10,6 +10,7 @@ from probtruth.errors import InputError
 
 ENGINES = ("nuts", "exact")
 POPULATIONS = ("new-items", "these-items")
+REPLICATES = ("independent", "crossed", "folds")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,13 @@ class Options:
     draws: int
     seed: int
     strict: bool
+    replicates: str | None = None
+    fold_correlation: float | None = None
+
+    @property
+    def dependent(self) -> bool:
+        """Whether items are not the independent units that resampling needs."""
+        return self.these_items or self.replicates in ("crossed", "folds")
 
     @property
     def these_items(self) -> bool:
@@ -29,7 +37,16 @@ class Options:
         return self.population == "these-items"
 
 
-def options(engine: object, population: object, rope: object, draws: object, seed: object, strict: object) -> Options:
+def options(
+    engine: object,
+    population: object,
+    rope: object,
+    draws: object,
+    seed: object,
+    strict: object,
+    replicates: object = None,
+    fold_correlation: object = None,
+) -> Options:
     """The options; an error for one that cannot be used."""
     return Options(
         check.one_of(engine, ENGINES, "engine"),
@@ -38,7 +55,30 @@ def options(engine: object, population: object, rope: object, draws: object, see
         whole(draws, "draws", 1),
         whole(seed, "seed", 0),
         bool(strict),
+        None if replicates is None else check.one_of(replicates, REPLICATES, "replicates"),
+        _fold_correlation(fold_correlation, replicates),
     )
+
+
+def _fold_correlation(given: object, replicates: object) -> float | None:
+    if replicates != "folds":
+        if given is not None:
+            raise InputError(
+                "fold_correlation without replicates='folds'", "both or neither", "Add replicates='folds'."
+            )
+        return None
+    return known_correlation(given, "fold_correlation")
+
+
+def known_correlation(given: object, what: str = "correlation") -> float:
+    """A correlation from 0 up to, not including, 1."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < 1:
+        raise InputError(
+            f"{what} {given!r}",
+            "a number from 0 up to, not including, 1",
+            "For k folds it is 1/k, the share of the data that is tested on.",
+        )
+    return float(given)
 
 
 def known_rope(given: object) -> float | None:

@@ -114,6 +114,7 @@ class Population:
     """The hierarchy over groups: draws, its posterior by quadrature, and what brings it back to scores.
 
     The population's contrasts are `unit` times `basis` times the centre, plus `offset`, which no group varies in.
+    `shared` is the variance of each difference that all groups have in common (annotators, seeds).
     """
 
     sampled: Sampled
@@ -121,11 +122,13 @@ class Population:
     basis: Float[np.ndarray, "model direction"]
     offset: Float[np.ndarray, " model"]
     unit: float
+    shared: Float[np.ndarray, "model model"] | None = None
 
     def difference(self, a: int, b: int, new_group: bool) -> exact.Mixture:
         """The posterior of model a minus model b, in units of the score."""
         direction = self.unit * (self.basis[a] - self.basis[b])
-        return self.quadrature.mixture(direction, new_group).shifted(float(self.offset[a] - self.offset[b]))
+        found = self.quadrature.mixture(direction, new_group).shifted(float(self.offset[a] - self.offset[b]))
+        return found if self.shared is None else found.widened(float(self.shared[a, b]))
 
     def contrast(self) -> Float[np.ndarray, "chain draw model"]:
         """Draws of the population's contrasts, in units of the score."""

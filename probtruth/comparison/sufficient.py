@@ -47,7 +47,7 @@ class Moments:
     `n_units` are the independent ones (clusters or items); `df` is n_units - 1.
     """
 
-    n_items: Int[np.ndarray, " group"]
+    n_items: Num[np.ndarray, " group"]
     n_units: Int[np.ndarray, " group"]
     pairs: Means
     levels: Means

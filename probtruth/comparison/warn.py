@@ -23,7 +23,7 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     facts, strata = found.facts, found.strata
-    said = [*_sampling(diagnostics), *strata.notes]
+    said = [*_sampling(diagnostics), *strata.notes, *found.repeats.notes]
     audit = facts.audit
     if audit.dropped:
         said.append(

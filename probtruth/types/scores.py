@@ -16,12 +16,13 @@ class Scores:
     """Per-item losses of every model on the same items.
 
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
-    records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares` and
-    `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is the
-    mean generalised entropy of the labels, which no model can go below. `truth` is the distribution over labels that
-    the losses average over, under `estimand`; `forecast` is the models' average prediction, kept where some item has a
-    single vote. `range` bounds a loss, where bounds are known. `groups` and `clusters` are positions in `group_names`
-    and `cluster_names`.
+    records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares`
+    and `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is
+    the mean generalised entropy of the labels, which no model can go below. `truth` is the distribution over labels
+    that the losses average over, under `estimand`; `forecast` is the models' average prediction, kept where some
+    item has a single vote. `replicate_values` are the losses before replicates were averaged (NaN where there is
+    none), and `replicate_names` names them where items share them. `range` bounds a loss, where bounds are known.
+    `groups` and `clusters` are positions in `group_names` and `cluster_names`.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -44,6 +45,8 @@ class Scores:
     clusters: Int[np.ndarray, " item"] | None = None
     cluster_names: tuple[str, ...] = ()
     n_replicates: int = 1
+    replicate_values: Float[np.ndarray, "model item replicate"] | None = None
+    replicate_names: tuple[str, ...] = ()
     audit: Audit = field(default_factory=Audit)
 
     @property
@@ -86,8 +89,10 @@ class Scores:
                 "Remove the item or give its score.",
                 source.at(int(np.isnan(values).argmax()), score),
             )
-        repeat = (
-            frames.encode(table, replicate, source, "replicate")[0] if replicate is not None else np.zeros_like(items)
+        repeat, repeat_names = (
+            frames.encode(table, replicate, source, "replicate")
+            if replicate is not None
+            else (np.zeros_like(items), [""])
         )
         _no_duplicates(items, models, repeat, item_names, model_names, source)
 
@@ -120,6 +125,9 @@ class Scores:
         )
         groups, group_names = _per_item(table, group, rows, len(ordered), keep, ordered, source, "group")
         clusters, cluster_names = _per_item(table, cluster, rows, len(ordered), keep, ordered, source, "cluster")
+        apart, apart_names = _by_replicate(
+            cell, -values if higher_is_better else values, count, repeat, list(repeat_names)
+        )
         return cls(
             (-mean if higher_is_better else mean)[:, keep],
             tuple(model_names),
@@ -131,6 +139,8 @@ class Scores:
             clusters=clusters,
             cluster_names=cluster_names,
             n_replicates=int(count.max()),
+            replicate_values=None if apart is None else apart[:, keep],
+            replicate_names=apart_names,
             audit=audit,
         )
 
@@ -155,6 +165,29 @@ def _no_duplicates(
             "Remove the duplicates, or tell repeats apart with replicate=... (command line: --replicate).",
             source.at(row),
         )
+
+
+MOST_EMPTY = 4
+"""Replicates count as shared by items while the table of items by replicates is filled to at least a quarter."""
+
+
+def _by_replicate(
+    cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: list[str]
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """The values of each model, item and replicate, where there are replicates; names only where items share them."""
+    if count.max() < 2:
+        return None, ()
+    ordered = sort_names(names)
+    if count.size * len(names) <= MOST_EMPTY * len(values):
+        place, width = positions(ordered, names)[repeat], len(names)
+    else:  # every item has replicates of its own: counted within the item
+        rows = np.lexsort((values, cell))
+        first = np.r_[True, np.diff(cell[rows]) != 0]
+        place, width, ordered = np.empty(len(rows), np.int64), int(count.max()), ()
+        place[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
+    table = np.full((count.size, width), np.nan)
+    table[cell, place] = values
+    return table.reshape(*count.shape, width), tuple(ordered)
 
 
 def _per_item(
