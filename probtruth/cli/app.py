@@ -20,7 +20,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")]
 Rope = Annotated[
-    float | None, typer.Option(metavar="X", help="Largest difference that does not matter, in units of the score.")
+    str | None,
+    typer.Option(metavar="X", help="Largest difference that does not matter: in score units, or 2%, or '5% of range'."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 where a diagnostic fails.")]
 Engine = Annotated[str, typer.Option(metavar="nuts|exact", help="How the posterior is computed.")]
@@ -171,8 +172,8 @@ def compare(
     from probtruth.cli import commands
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
-    options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
-    options |= {"replicates": replicates, "fold_correlation": fold_correlation}
+    of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation}
+    options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
     commands.compare(scores, columns, higher_is_better, options, out, commands.Console(json, quiet))
 
 

@@ -1,6 +1,6 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,6 +9,7 @@ import numpy as np
 
 from probtruth.comparison import datatree
 from probtruth.comparison.companions import Companion, companion_rows, held_fixed
+from probtruth.comparison.conclusions import decisions_of, sensitivity_of
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
 from probtruth.comparison.evidence import Evidence, Facts
 from probtruth.comparison.joint import rake
@@ -17,6 +18,7 @@ from probtruth.comparison.naming import by_name
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
+from probtruth.comparison.sensitivity import sensitive
 from probtruth.comparison.sufficient import Location, all_pairs, contrasts
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
@@ -70,8 +72,9 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs]),
     }
+    sensitivity = sensitivity_of(found, post.margins, post.sampled, post.population)
     uncertainty = _uncertainty(found, post, ranks, asked)
-    warnings = (*warnings_of(found, asked, diagnostics, pairs), *disagreements(pairs, tests))
+    warnings = (*warnings_of(found, asked, diagnostics, pairs), *disagreements(pairs, tests), *_sensitive(sensitivity))
     if asked.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
     return Comparison(
@@ -102,8 +105,16 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "floor": facts.floor,
         },
         warnings=warnings,
+        decisions=decisions_of(found, post.pairs, decisions, ranks),
+        sensitivity=sensitivity,
         group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
     )
+
+
+def _sensitive(rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
+    moved = sensitive(rows)
+    more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
+    return (f"half or double the prior would move the answer: {'; '.join(moved[:3])}{more}",) if moved else ()
 
 
 def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T | None:
@@ -164,7 +175,7 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
     if post.sampled is None or post.pairs is None or decisions is None:
         contrast = np.zeros((1, 1, len(models)))
         ranking = np.eye(len(models))
-        return datatree.build(models, [], contrast, {}, {}, ranking, None, {"rule": facts.rule, "seed": seed})
+        return datatree.build(models, [], contrast, {}, {}, ranking, None, {}, {"rule": facts.rule, "seed": seed})
     pairs = sorted(
         ((a, b) if models[a] < models[b] else (b, a) for a, b in all_pairs(len(models))),
         key=lambda pair: [models[row] for row in pair],
@@ -173,6 +184,12 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
     if post.population is not None:
         between = post.population.unit * post.population.sampled.sites["between"]
         population = {"contrast": post.population.contrast(), "between": between}
+    runs = {"items": post.sampled, "population": post.population.sampled if post.population else None}
+    densities = {
+        name: (run.log_prior, run.log_likelihood)
+        for name, run in runs.items()
+        if run is not None and run.log_prior is not None and run.log_likelihood is not None
+    }
     levels = np.zeros(0) if post.levels is None else post.levels.mean
     constant = {"score": levels, "mean_contrast": contrasts(post.pairs.mean, len(models))}
     return datatree.build(
@@ -183,5 +200,6 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
         constant,
         decisions.rank_probability,
         population,
+        densities,
         {"rule": facts.rule, "seed": seed},
     )

@@ -13,6 +13,7 @@ from probtruth.comparison.gather import LARGEST, of_scores
 from probtruth.comparison.margins import margins
 from probtruth.comparison.options import Options, options
 from probtruth.comparison.posterior import sample_location, sample_population
+from probtruth.comparison.ropes import width
 from probtruth.comparison.sufficient import Location, Moments, combine, square
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
@@ -52,9 +53,10 @@ def compare(
     scores: where the same few annotators labelled every item, their leanings are added in the same way.
 
     `engine` is "nuts" or "exact". `population` "these-items" holds the items fixed, so that only the labels (few
-    votes, an uncertain class) leave the difference unsure. `rope` is the largest difference, in units of the score,
-    that does not matter. `draws` is per chain, of four chains. `strict` raises `PosteriorError` where a diagnostic
-    fails. `on_progress(done, total)` hears of the sampling.
+    votes, an uncertain class) leave the difference unsure. `rope` is the largest difference that does not matter: a
+    number in units of the score, "2%" of the best mean score, or "5% of range", the range from the entropy of the
+    labels to the score of their frequencies. `draws` is per chain, of four chains. `strict` raises `PosteriorError`
+    where a diagnostic fails. `on_progress(done, total)` hears of the sampling.
 
     Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score.
 
@@ -75,6 +77,7 @@ def compare(
 
 def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
     """The comparison that the evidence supports, wherever that came from."""
+    asked = replace(asked, rope=width(asked.rope_asked, found.facts, found.means))
     report = on_progress or (lambda done, total: None)
     pairs, levels = (None, None) if found.parts is None else _locations(found, found.parts, asked)
     of_items = pairs

@@ -18,9 +18,11 @@ def build(
     constant: Mapping[str, Float[np.ndarray, " model"]],
     rank_probability: Float[np.ndarray, "model rank"],
     population: Mapping[str, np.ndarray] | None,
+    densities: Mapping[str, tuple[np.ndarray, np.ndarray]],
     attributes: Mapping[str, object],
 ) -> "xarray.DataTree":
-    """Groups: `posterior`, `sample_stats`, `constant_data` (mean scores, the two models of each pair), `ranking`.
+    """Groups: `posterior`, `sample_stats`, `constant_data` (mean scores, the two models of each pair), `ranking`; and
+    `log_prior` and `log_likelihood` of each program, which `arviz_stats.psense_summary` reads.
 
     The posterior has `contrast` by model, `difference` by pair, and those of the population of groups where there are
     groups. Its dimension is called `model_name`, because ArviZ keeps `model` for statistical models side by side.
@@ -56,4 +58,8 @@ def build(
     if stats:
         of_draw = {name: (("chain", "draw"), value) for name, value in stats.items()}
         tree["/sample_stats"] = xarray.Dataset(of_draw, sampled)
+    for row, group in enumerate(("log_prior", "log_likelihood")):
+        kept = {name: (("chain", "draw"), both[row]) for name, both in densities.items() if np.isfinite(both).all()}
+        if kept:
+            tree[f"/{group}"] = xarray.Dataset(kept, sampled)
     return xarray.DataTree.from_dict(tree)

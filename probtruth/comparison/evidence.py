@@ -26,6 +26,7 @@ class Facts:
     audit: Audit
     from_labels: bool
     single_votes: bool
+    baseline: float | None = None
 
     @classmethod
     def of(cls, scores: Scores) -> "Facts":
@@ -41,6 +42,7 @@ class Facts:
             scores.audit,
             scores.label_values is not None,
             scores.forecast is not None,
+            scores.baseline,
         )
 
 

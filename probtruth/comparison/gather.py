@@ -8,7 +8,7 @@ from probtruth.comparison.companions import companions
 from probtruth.comparison.design import Design
 from probtruth.comparison.evidence import Evidence, Facts, Strata
 from probtruth.comparison.labels import label_locations, label_variance
-from probtruth.comparison.options import Options
+from probtruth.comparison.options import PLAIN, Options
 from probtruth.comparison.ordering import model_order
 from probtruth.comparison.repeats import repeats_of
 from probtruth.comparison.replicates import correlated_folds, repeated_locations
@@ -22,7 +22,7 @@ SHOWN = 3
 """Items of infinite score that a warning names."""
 
 
-def of_scores(scores: Scores, plan: Design, asked: Options, annotations: object = None) -> Evidence:
+def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations: object = None) -> Evidence:
     """The evidence of scores under a design; `annotations` are those behind them, where their annotators matter."""
     whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
     structure, item_weights = plan.structure(), plan.item_weights()

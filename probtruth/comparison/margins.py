@@ -51,7 +51,7 @@ class Margin:
         """Whether it is a t."""
         return abs(self.skewness) < STRAIGHT
 
-    def _threshold(self, value: float) -> float:
+    def threshold(self, value: float) -> float:
         """The T above which the difference lies below the value."""
         t, g = (self.centre - value) / self.scale, self.skewness
         if self.straight:
@@ -71,13 +71,13 @@ class Margin:
         """P(difference < value) + P(difference = value)/2."""
         if self.scale == 0:
             return 0.5 if self.centre == value else float(self.centre < value)
-        return float(stdtr(self.df, -self._threshold(value)))
+        return float(stdtr(self.df, -self.threshold(value)))
 
     def above(self, value: float) -> float:
         """P(difference > value) + P(difference = value)/2."""
         if self.scale == 0:
             return 1 - self.below(value)
-        return float(stdtr(self.df, self._threshold(value)))
+        return float(stdtr(self.df, self.threshold(value)))
 
     def within(self, rope: float) -> float:
         """P(|difference| <= rope)."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from probtruth import check
+from probtruth.comparison.ropes import Rope, parse
 from probtruth.errors import InputError
 
 ENGINES = ("nuts", "exact")
@@ -25,6 +26,7 @@ class Options:
     strict: bool
     replicates: str | None = None
     fold_correlation: float | None = None
+    rope_asked: Rope | None = None
 
     @property
     def dependent(self) -> bool:
@@ -35,6 +37,10 @@ class Options:
     def these_items(self) -> bool:
         """Whether the items are held fixed."""
         return self.population == "these-items"
+
+
+PLAIN = Options("nuts", "new-items", None, 2500, 0, False)
+"""Those of `compare` where nothing is asked for."""
 
 
 def options(
@@ -48,15 +54,17 @@ def options(
     fold_correlation: object = None,
 ) -> Options:
     """The options; an error for one that cannot be used."""
+    asked = parse(rope)
     return Options(
         check.one_of(engine, ENGINES, "engine"),
         check.one_of(population, POPULATIONS, "population"),
-        known_rope(rope),
+        asked.width if asked is not None and asked.of == "units" else None,
         whole(draws, "draws", 1),
         whole(seed, "seed", 0),
         bool(strict),
         None if replicates is None else check.one_of(replicates, REPLICATES, "replicates"),
         _fold_correlation(fold_correlation, replicates),
+        asked,
     )
 
 

@@ -11,6 +11,7 @@ from probtruth.comparison import exact, programs
 from probtruth.comparison.collapse import collapse
 from probtruth.comparison.joint import with_margins
 from probtruth.comparison.margins import Margin
+from probtruth.comparison.sensitivity import hierarchy_densities, location_densities
 from probtruth.comparison.sufficient import (
     Location,
     Moments,
@@ -43,6 +44,8 @@ class Sampled:
     min_ess: float | None = None
     divergences: int | None = None
     engines_agree: bool | None = None
+    log_prior: Float[np.ndarray, "chain draw"] | None = None
+    log_likelihood: Float[np.ndarray, "chain draw"] | None = None
 
 
 def _from_nuts(
@@ -87,6 +90,8 @@ def sample_location(
         data = {"mean": mean, "root": root, "df": np.asarray(df)}
         sampled = _from_nuts(programs.location, data, draws, seed, progress)
         sampled = replace(sampled, engines_agree=_location_agrees(sampled.sites, mean, root, df))
+    prior, likelihood = location_densities(sampled.sites, df)
+    sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
     drawn = sampled.sites["contrast"]
     moved = with_margins(drawn, mean, root, df, [margins[row] for row in rows])
     sites = {**sampled.sites, "program_contrast": alone.expand(drawn), "contrast": alone.expand(moved)}
@@ -122,12 +127,18 @@ class Population:
     basis: Float[np.ndarray, "model direction"]
     offset: Float[np.ndarray, " model"]
     unit: float
+    mean: Float[np.ndarray, "group direction"]
+    variance: Float[np.ndarray, "group direction"]
     shared: Float[np.ndarray, "model model"] | None = None
 
-    def difference(self, a: int, b: int, new_group: bool) -> exact.Mixture:
+    def difference(self, a: int, b: int, new_group: bool, quadrature: exact.Hierarchy | None = None) -> exact.Mixture:
         """The posterior of model a minus model b, in units of the score."""
         direction = self.unit * (self.basis[a] - self.basis[b])
-        found = self.quadrature.mixture(direction, new_group).shifted(float(self.offset[a] - self.offset[b]))
+        found = (
+            (quadrature or self.quadrature)
+            .mixture(direction, new_group)
+            .shifted(float(self.offset[a] - self.offset[b]))
+        )
         return found if self.shared is None else found.widened(float(self.shared[a, b]))
 
     def contrast(self) -> Float[np.ndarray, "chain draw model"]:
@@ -164,7 +175,9 @@ def sample_population(
         sampled = _from_nuts(programs.hierarchy, data, draws, seed, progress)
         agree = _hierarchy_agrees(sampled.sites["between"], mean, variance, basis, quadrature)
         sampled = replace(sampled, engines_agree=agree)
-    return Population(sampled, quadrature, basis, offset, unit)
+    prior, likelihood = hierarchy_densities(sampled.sites, mean, variance)
+    sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
+    return Population(sampled, quadrature, basis, offset, unit, mean, variance)
 
 
 def _hierarchy_agrees(

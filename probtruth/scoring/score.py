@@ -43,6 +43,9 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     with jax.enable_x64(True):
         parts = _losses(chosen, floored(aligned.log_probs, least), aligned.truth)
         values, label_values, entropy = map(np.asarray, parts)
+        mean_label = aligned.truth.mean(0, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            baseline = float(chosen.expected_from_log(np.log(mean_label), mean_label))
     return Scores(
         values,
         aligned.models,
@@ -52,6 +55,7 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
         range=chosen.range_for(len(aligned.labels)),
         proper=chosen.proper and least is None,
         entropy=float(entropy.mean()),
+        baseline=baseline,
         label_values=label_values,
         shares=aligned.shares,
         n_votes=aligned.n_votes,

@@ -18,10 +18,13 @@ Row = Mapping[str, object]
 class Comparison:
     """Which model is better, and how sure that is.
 
-    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
-    posterior; `estimand` says in words what the differences are differences of; `diagnostics` gate the result
+    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside
+    the posterior; `estimand` says in words what the differences are differences of; `diagnostics` gate the result
     (max_rhat, min_ess, divergences, engines_agree; None where an engine has none); `warnings` are in plain words;
-    `uncertainty` gives the shares of variance due to items and to labels; `datatree` is the ArviZ DataTree.
+    `decisions` holds the smallest set of models that contains the best with probability .95 (`credible_set`), the
+    `chosen` model (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`),
+    and each model's `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels;
+    `datatree` is the ArviZ DataTree.
     """
 
     models: tuple[str, ...]
@@ -38,6 +41,8 @@ class Comparison:
     datatree: "xarray.DataTree"
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
+    decisions: Mapping[str, object] = field(default_factory=dict)
+    sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
 
     def pairwise(self) -> "polars.DataFrame":
@@ -61,6 +66,14 @@ class Comparison:
     def companion_tests(self) -> "polars.DataFrame":
         """The model-free tests of each pair, with Holm-adjusted p-values over the pairs."""
         return frames.from_rows(self.companions)
+
+    def prior_sensitivity(self) -> "polars.DataFrame":
+        """P(a better) of each pair and P(best) of each model, were the prior or the likelihood to another power.
+
+        `p` is the answer as given; `prior_half` and `prior_double` weigh the prior half and double,
+        `likelihood_half` and `likelihood_double` the likelihood, as with half or double the data of the same content.
+        """
+        return frames.from_rows(self.sensitivity)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""

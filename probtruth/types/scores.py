@@ -18,11 +18,12 @@ class Scores:
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
     records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares`
     and `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is
-    the mean generalised entropy of the labels, which no model can go below. `truth` is the distribution over labels
-    that the losses average over, under `estimand`; `forecast` is the models' average prediction, kept where some
-    item has a single vote. `replicate_values` are the losses before replicates were averaged (NaN where there is
-    none), and `replicate_names` names them where items share them. `range` bounds a loss, where bounds are known.
-    `groups` and `clusters` are positions in `group_names` and `cluster_names`.
+    the mean generalised entropy of the labels, which no model can go below, and `baseline` the mean score of the
+    labels' own frequencies as a forecast. `truth` is the distribution over labels that the losses average over,
+    under `estimand`; `forecast` is the models' average prediction, kept where some item has a single vote.
+    `replicate_values` are the losses before replicates were averaged (NaN where there is none), and
+    `replicate_names` names them where items share them. `range` bounds a loss, where bounds are known. `groups` and
+    `clusters` are positions in `group_names` and `cluster_names`.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -34,6 +35,7 @@ class Scores:
     range: tuple[float, float] | None = None
     proper: bool | None = None
     entropy: float | None = None
+    baseline: float | None = None
     label_values: Float[np.ndarray, "model item label"] | None = None
     shares: Float[np.ndarray, "item label"] | None = None
     n_votes: Int[np.ndarray, " item"] | None = None
