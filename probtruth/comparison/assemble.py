@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float
 
 from probtruth.comparison import datatree
 from probtruth.comparison.companions import Companion, companion_rows, held_fixed
@@ -43,12 +44,17 @@ class Posterior:
         """The reported posterior of each pair's difference."""
         return [] if self.pairs is None else margins(self.pairs)
 
+    @cached_property
+    def share(self) -> Float[np.ndarray, " draw"]:
+        """The draws' weights under which every pair is ordered as often as its margin says."""
+        return np.zeros(0) if self.sampled is None else rake(self.sampled.sites["contrast"], self.margins)
+
 
 def _decisions(post: Posterior) -> Decisions | None:
     if post.sampled is None or post.pairs is None:
         return None
     contrast = post.sampled.sites["contrast"]
-    decided = decide(contrast, rake(contrast, post.margins))
+    decided = decide(contrast, post.share)
     if len(post.order) == 2:  # the margin itself, to the last digit
         best = np.array([post.margins[0].below(0.0), post.margins[0].above(0.0)])
         rank = np.stack([best, best[::-1]], axis=1)
@@ -72,7 +78,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs]),
     }
-    sensitivity = sensitivity_of(found, post.margins, post.sampled, post.population)
+    sensitivity = sensitivity_of(found, post.margins, post.share, post.sampled, post.population)
     uncertainty = _uncertainty(found, post, ranks, asked)
     warnings = (*warnings_of(found, asked, diagnostics, pairs), *disagreements(pairs, tests), *_sensitive(sensitivity))
     if asked.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):

@@ -8,7 +8,6 @@ from jaxtyping import Float
 
 from probtruth.comparison.decisions import Decisions
 from probtruth.comparison.evidence import Evidence
-from probtruth.comparison.joint import rake
 from probtruth.comparison.margins import Margin
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.posterior import Population, Sampled
@@ -47,7 +46,11 @@ def decisions_of(
 
 
 def sensitivity_of(
-    found: Evidence, margins: Sequence[Margin], sampled: Sampled | None, population: Population | None
+    found: Evidence,
+    margins: Sequence[Margin],
+    share: Float[np.ndarray, " draw"],
+    sampled: Sampled | None,
+    population: Population | None,
 ) -> list[Row]:
     """P(a better) of every pair, P(best) of every model and P(a better) in the population, as powers of the prior and
     of the likelihood would move them."""
@@ -56,7 +59,7 @@ def sensitivity_of(
     rows = [_named(f"P({a} better than {b})", "pair", pair_row(named[a, b])) for a, b in sorted(named)]
     if sampled is None:
         return rows
-    rows += _best(found, margins, sampled, rows)
+    rows += _best(found, share, sampled, rows)
     if population is not None:
         rows += _population(found, population)
     return rows
@@ -67,7 +70,7 @@ def _named(what: str, kind: str, row: Mapping[str, object]) -> Row:
     return {"what": what, "kind": kind, "p": row.get("p_a_better"), **values}
 
 
-def _best(found: Evidence, margins: Sequence[Margin], sampled: Sampled, pairs: Sequence[Row]) -> list[Row]:
+def _best(found: Evidence, share: Float[np.ndarray, " draw"], sampled: Sampled, pairs: Sequence[Row]) -> list[Row]:
     names = [found.facts.models[row] for row in found.order]
     if len(names) == 2:
         a, b = sorted(names)
@@ -78,7 +81,7 @@ def _best(found: Evidence, margins: Sequence[Margin], sampled: Sampled, pairs: S
     contrast = sampled.sites["contrast"]
     if sampled.log_prior is None or sampled.log_likelihood is None:
         return []
-    flat, share = contrast.reshape(-1, contrast.shape[-1]), rake(contrast, margins)
+    flat = contrast.reshape(-1, contrast.shape[-1])
     columns = {"p": _p_best(flat, share)}
     for name, density in (("prior", sampled.log_prior), ("likelihood", sampled.log_likelihood)):
         for word, power in POWERS.items():
