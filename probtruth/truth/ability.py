@@ -91,7 +91,8 @@ def climb(
         def residual(a: Array, b: Array, d: Array, g: Array) -> Array:
             return counts - rows * jnp.exp(log_said(a, b, d, g))
 
-        for _ in range(SWEEPS):
+        def round_of_blocks(_: Array, blocks: tuple[Array, ...]) -> tuple[Array, ...]:
+            a, b, d, g = blocks
             d = d + (residual(a, b, d, g) - own * d) / (BOUND * rows + own)
             b = b + (residual(a, b, d, g).sum(1) - own * b) / (BOUND * rows.sum(1) + own)
             spread = (g.max(1) - g.min(1)) ** 2 / 4
@@ -99,6 +100,9 @@ def climb(
             a = a + slope / ((rows[:, :, 0] * spread).sum(1) + ability_precision)
             slope = (a[:, None, None] * residual(a, b, d, g)).sum(0) - shared_precision * (g - centre)
             g = g + slope / (BOUND * (a[:, None, None] ** 2 * rows).sum(0) + shared_precision)
+            return a, b, d, g
+
+        a, b, d, g = jax.lax.fori_loop(0, SWEEPS, round_of_blocks, (a, b, d, g))
         log_marginals, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
         return log_marginals, a, b, d, g, log_said(a, b, d, g)
 

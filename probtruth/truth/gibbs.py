@@ -1,21 +1,25 @@
-"""Blocked Gibbs sampling of the perceived-class model: kernels on flat arrays, one compiled function for all sweeps."""
+"""Blocked Gibbs sampling of the perceived-class model on flat arrays, in NumPy: nothing to compile, exact gammas.
+
+A sweep is a few passes over the annotations. Compiling the same sweep for an accelerator takes longer than thousands of
+sweeps of a usual data set, and NumPy draws random numbers faster than XLA does on a CPU.
+"""
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
-from jax.ops import segment_sum
-from jaxtyping import Array, Float, Int, Key, UInt
-
-from probtruth.truth.variates import categorical, log_dirichlet
+import numpy as np
+from jaxtyping import Float, Int, UInt
+from scipy.special import gammaln
 
 WALKS = 4
 """Random-walk steps for the global parameters in each sweep."""
 
-TINY = 1e-37
-"""Added to probabilities of what was heard before a log or a draw: near the smallest float32."""
+SWAP_EVERY = 2
+"""Sweeps from one exchange of labels in the items' perceptions to the next."""
+
+TINY = 1e-300
+"""Added to weights before a log or a draw."""
 
 ACCEPT = 0.3
 """Acceptance rate that the random walks are tuned to during warm-up."""
@@ -28,295 +32,303 @@ class Data(NamedTuple):
     1); `known` is 0, and -inf for the classes that a known answer rules out.
     """
 
-    item: Int[Array, " annotation"]
-    cell: Int[Array, " annotation"]
-    known: Float[Array, "item label"]
-    log_marginals: Float[Array, " label"]
-    confusable: Float[Array, "label label"]
+    item: Int[np.ndarray, " annotation"]
+    cell: Int[np.ndarray, " annotation"]
+    known: Float[np.ndarray, "label item"]
+    log_marginals: Float[np.ndarray, " label"]
+    confusable: Float[np.ndarray, "label label"]
 
 
 class Priors(NamedTuple):
     """Of log delta, log epsilon and log kappa (mean, sd), and of the mean confusion (on the diagonal, off it)."""
 
-    log_delta: Float[Array, "2"]
-    log_epsilon: Float[Array, "2"]
-    log_kappa: Float[Array, "2"]
-    confusion: Float[Array, "2"]
+    log_delta: tuple[float, float]
+    log_epsilon: tuple[float, float]
+    log_kappa: tuple[float, float]
+    confusion: tuple[float, float]
 
 
 class State(NamedTuple):
     """One point of the chain.
 
-    `log_phi` is each item's distribution of perceptions; `log_theta[j, y, s]` the probability that annotator j says y
-    having perceived s; `ease` = (log delta, log epsilon); `habits[s]` = (log kappa_s, log of the gammas whose shares
-    are m_s); the rest are log step sizes of the random walks.
+    `log_phi` is each item's distribution of perceptions; `said[s, cell]` the probability that the cell's annotator says
+    its label having perceived s; `ease` = (log delta, log epsilon); `habits[s]` = (log kappa_s, log of the gammas whose
+    shares are m_s); the rest are log step sizes of the random walks.
     """
 
-    log_phi: Float[Array, "item label"]
-    log_theta: Float[Array, "annotator label label"]
-    ease: Float[Array, "2"]
-    habits: Float[Array, "label parameter"]
-    ease_step: Float[Array, ""]
-    habit_step: Float[Array, " label"]
+    log_phi: Float[np.ndarray, "label item"]
+    said: Float[np.ndarray, "label cell"]
+    ease: Float[np.ndarray, "2"]
+    habits: Float[np.ndarray, "label parameter"]
+    ease_step: Float[np.ndarray, ""]
+    habit_step: Float[np.ndarray, " label"]
 
 
-class Sums(NamedTuple):
-    """Means over kept sweeps: P(class), perceptions, annotators' confusion given the class, P(perceived wrongly)."""
+class Seen(NamedTuple):
+    """Perceptions that occur: `often` annotations of `item` were of `label`; `answers` counts them by (seen, cell)."""
 
-    probs: Float[Array, "item label"]
-    phi: Float[Array, "item label"]
-    confusion: Float[Array, "annotator label label"]
-    difficulty: Float[Array, " item"]
-
-
-class Trace(NamedTuple):
-    """What is kept of every sweep: draws of the classes, annotators' accuracy, skill and information, ease."""
-
-    classes: UInt[Array, "repeat item"]
-    accuracy: Float[Array, " annotator"]
-    skill: Float[Array, " annotator"]
-    information: Float[Array, " annotator"]
-    ease: Float[Array, "2"]
+    item: Int[np.ndarray, " place"]
+    label: Int[np.ndarray, " place"]
+    often: Int[np.ndarray, " place"]
+    answers: Int[np.ndarray, "label cell"]
 
 
-@partial(jax.jit, static_argnames=("n_annotators", "most_votes", "warmup", "kept", "repeats"))
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Means over kept sweeps, and what was kept of each: classes, annotators' quality, ease."""
+
+    probs: Float[np.ndarray, "label item"]
+    phi: Float[np.ndarray, "label item"]
+    confusion: Float[np.ndarray, "label cell"]
+    difficulty: Float[np.ndarray, " item"]
+    classes: UInt[np.ndarray, "draw item"]
+    quality: Float[np.ndarray, "sweep 3 annotator"]
+    ease: Float[np.ndarray, "sweep 2"]
+
+
 def sample(
-    key: Key[Array, ""],
-    data: Data,
-    priors: Priors,
-    start: State,
-    n_annotators: int,
-    most_votes: int,
-    warmup: int,
-    kept: int,
-    repeats: int,
-) -> tuple[Sums, Trace]:
-    """`warmup` sweeps that tune the walks, then `kept` sweeps that count; `most_votes` bounds an item's annotations."""
-
-    def step(carry: tuple[State, Sums], now: tuple[Array, Array, Array]) -> tuple[tuple[State, Sums], Trace]:
-        key, gain, weight = now
-        state, sums = carry
-        state, added, trace = sweep(key, state, data, priors, n_annotators, most_votes, repeats, gain)
-        return (state, jax.tree.map(lambda total, now: total + weight * now, sums, added)), trace
-
-    count = jnp.arange(warmup + kept, dtype=data.known.dtype)
-    weights = jnp.where(count < warmup, 0.0, 1.0 / kept).astype(count.dtype)
-    gains = jnp.where(count < warmup, 1 / jnp.sqrt(1 + count), 0.0)
-    zeros = jnp.zeros_like(data.known)
-    blank = Sums(zeros, zeros, jnp.zeros_like(start.log_theta), zeros[:, 0])
-    (_, sums), trace = jax.lax.scan(step, (start, blank), (jax.random.split(key, warmup + kept), gains, weights))
-    return sums, jax.tree.map(lambda kind: kind[warmup:], trace)
+    random: np.random.Generator, data: Data, priors: Priors, state: State, warmup: int, kept: int, repeats: int
+) -> Chain:
+    """`warmup` sweeps that tune the walks, then `kept` sweeps that count, each with `repeats` draws of the classes."""
+    n_labels, n_items = data.known.shape
+    probs, phi, confusion = np.zeros_like(data.known), np.zeros_like(data.known), np.zeros_like(state.said)
+    difficulty = np.zeros(n_items)
+    classes = np.empty((kept * repeats, n_items), np.uint8 if n_labels <= 256 else np.uint16)
+    quality_of = np.empty((kept, 3, state.said.shape[1] // n_labels), np.float32)
+    ease = np.empty((kept, 2))
+    for turn in range(warmup + kept):
+        gain = 1 / np.sqrt(1 + turn) if turn < warmup else 0.0
+        if turn % SWAP_EVERY == 0:
+            state = state._replace(log_phi=swap(random, state, data))
+        state, found, drawn = sweep(random, state, data, priors, gain)
+        if turn < warmup:
+            continue
+        place = turn - warmup
+        classes[place * repeats] = drawn
+        for extra in range(1, repeats):
+            classes[place * repeats + extra] = categorical(random, found)
+        now = np.exp(state.log_phi)
+        alpha = alphas(state.ease, data)
+        answers = (alpha / alpha.sum(1, keepdims=True)) @ state.said
+        probs += found
+        phi += now
+        confusion += answers
+        difficulty += 1 - now[drawn, np.arange(n_items)]
+        quality_of[place] = quality(answers.reshape(n_labels, -1, n_labels), data.log_marginals)
+        ease[place] = state.ease
+    return Chain(probs / kept, phi / kept, confusion / kept, difficulty / kept, classes, quality_of, ease)
 
 
 def sweep(
-    key: Key[Array, ""],
-    state: State,
-    data: Data,
-    priors: Priors,
-    n_annotators: int,
-    most_votes: int,
-    repeats: int,
-    gain: float | Float[Array, ""],
-) -> tuple[State, Sums, Trace]:
-    """One update of everything, what is averaged over sweeps, and what is kept of each."""
-    n_items, n_labels = data.known.shape
-    keys = jax.random.split(key, 6)
-    said = jnp.exp(state.log_theta).reshape(-1, n_labels)[data.cell]
-    log_phi = swap(keys[0], state, data, said)
+    random: np.random.Generator, state: State, data: Data, priors: Priors, gain: float
+) -> tuple[State, Float[np.ndarray, "label item"], Int[np.ndarray, " item"]]:
+    """One update of everything but the swaps: the new state, P(class | perceptions), and classes drawn from it."""
+    n_labels, n_items = data.known.shape
+    seen = perceive(random, np.exp(state.log_phi), state.said, data)
+    log_class = data.log_marginals[:, None] + data.known + rising(alphas(state.ease, data), seen, n_items)
+    probs = np.exp(log_class - log_class.max(0))
+    probs /= probs.sum(0)
+    classes = categorical(random, probs)
 
-    seen = categorical(keys[1], jnp.exp(log_phi)[data.item] * said + TINY)
-    place = count(data.item * n_labels + seen, n_items * n_labels).reshape(n_items, n_labels)
-    votes = place.astype(said.dtype)
-    answers = count(data.cell * n_labels + seen, n_annotators * n_labels**2)
-    answers = answers.astype(said.dtype).reshape(n_annotators, n_labels, n_labels)
-
-    log_class = data.log_marginals + data.known + rising(alphas(state.ease, data), place, most_votes)
-    log_probs = jax.nn.log_softmax(log_class, axis=1)
-    probs = jnp.exp(log_probs)
-    drawn = jax.vmap(lambda now: categorical(now, probs))(jax.random.split(keys[2], repeats))
-    classes = drawn[0]
-
-    ease, ease_step = walk_ease(keys[3], state, data, priors, classes, place, most_votes, gain)
-    alpha = alphas(ease, data)
-    habits, habit_step = walk_habits(keys[4], state, priors, answers, gain)
-    rows = (answers.transpose(0, 2, 1) + shared_counts(habits)).reshape(-1, n_labels)
-    logs = log_dirichlet(keys[5], jnp.concatenate([alpha[classes] + votes, rows]))
-    log_phi, log_theta = logs[:n_items], logs[n_items:].reshape(answers.shape).transpose(0, 2, 1)
-
-    mean_perception = alpha / alpha.sum(1, keepdims=True)
-    confusion = jnp.einsum("ks,jys->jky", mean_perception, jnp.exp(log_theta))
-    trace = Trace(
-        drawn.astype(jnp.uint8 if n_labels <= 256 else jnp.uint16), *quality(confusion, data.log_marginals), ease
+    ease, ease_step = walk_ease(random, state, data, priors, classes, seen, gain)
+    habits, habit_step = walk_habits(random, state, priors, seen.answers, gain)
+    counts = alphas(ease, data)[classes].T
+    counts[seen.label, seen.item] += seen.often
+    log_phi = log_dirichlet(random, counts)
+    rows = random.standard_gamma(seen.answers.reshape(n_labels, -1, n_labels) + shared_counts(habits)[:, None, :]).clip(
+        TINY
     )
-    state = State(log_phi, log_theta, ease, habits, ease_step, habit_step)
-    phi = jnp.exp(log_phi)
-    missed = 1 - phi[jnp.arange(n_items), classes]
-    return state, Sums(probs, phi, confusion, missed), trace
+    said = (rows / rows.sum(2, keepdims=True)).reshape(n_labels, -1)
+    return State(log_phi, said, ease, habits, ease_step, habit_step), probs, classes
 
 
-def count(place: Int[Array, " annotation"], length: int) -> Int[Array, " place"]:
-    """How many annotations fall into each place."""
-    return jnp.zeros(length, jnp.int32).at[place].add(1)
+def perceive(
+    random: np.random.Generator, phi: Float[np.ndarray, "label item"], said: Float[np.ndarray, "label cell"], data: Data
+) -> Seen:
+    """What every annotator saw, given the item's distribution and what they said."""
+    n_labels, n_items = phi.shape
+    running = np.empty((n_labels, len(data.item)))
+    for label in range(n_labels):
+        np.multiply(phi[label][data.item], said[label][data.cell], out=running[label])
+        running[label] += running[label - 1] if label else TINY
+    level = random.random(len(data.item)) * running[-1]
+    seen = np.zeros(len(data.item), np.int64)
+    for label in range(n_labels - 1):
+        seen += level >= running[label]
+    place = np.bincount(data.item * n_labels + seen, minlength=n_items * n_labels)
+    heard = np.flatnonzero(place)
+    answers = np.bincount(seen * said.shape[1] + data.cell, minlength=said.size).reshape(said.shape)
+    return Seen(*np.divmod(heard, n_labels), place[heard], answers)
 
 
-def alphas(ease: Float[Array, "2"], data: Data) -> Float[Array, "label label"]:
+def categorical(random: np.random.Generator, probs: Float[np.ndarray, "label item"]) -> Int[np.ndarray, " item"]:
+    """A position in each column, with probabilities in proportion to its entries."""
+    steps = np.cumsum(probs, axis=0)
+    return np.asarray((random.random(probs.shape[1]) * steps[-1] >= steps[:-1]).sum(0))
+
+
+def log_dirichlet(
+    random: np.random.Generator, counts: Float[np.ndarray, "label item"]
+) -> Float[np.ndarray, "label item"]:
+    """The log of a Dirichlet variate for each column, exact for any counts above 0: G(a) = G(a + 1) U^(1/a)."""
+    logs = np.log(random.standard_gamma(counts + 1)) - random.standard_exponential(counts.shape) / counts
+    return np.asarray(logs - log_total(logs))
+
+
+def alphas(ease: Float[np.ndarray, "2"], data: Data) -> Float[np.ndarray, "label label"]:
     """The Dirichlet parameters of perception, one row for each true class."""
-    delta, epsilon = jnp.exp(ease)
-    return delta * jnp.eye(data.confusable.shape[0], dtype=ease.dtype) + epsilon * data.confusable
+    delta, epsilon = np.exp(ease)
+    alpha: np.ndarray = epsilon * data.confusable
+    alpha.flat[:: len(alpha) + 1] += delta
+    return alpha
 
 
-def swap(
-    key: Key[Array, ""], state: State, data: Data, said: Float[Array, "annotation label"]
-) -> Float[Array, "item label"]:
+def swap(random: np.random.Generator, state: State, data: Data) -> Float[np.ndarray, "label item"]:
     """Metropolis: exchange two labels in an item's perceptions, with perceived labels and classes summed out."""
-    n_items, n_labels = data.known.shape
+    n_labels, n_items = data.known.shape
     if n_labels < 2:
         return state.log_phi
-    pair_key, gap_key, accept_key = jax.random.split(key, 3)
-    one = jax.random.randint(pair_key, (n_items, 1), 0, n_labels)
-    two = (one + jax.random.randint(gap_key, (n_items, 1), 1, n_labels)) % n_labels
-    order = jnp.arange(n_labels)
-    order = jnp.where(order == one, two, jnp.where(order == two, one, order))
-    other = jnp.take_along_axis(state.log_phi, order, axis=1)
+    one: np.ndarray = np.asarray(random.integers(0, n_labels, n_items))
+    two: np.ndarray = (one + np.asarray(random.integers(1, n_labels, n_items))) % n_labels
+    each = np.arange(n_items)
+    own, other = state.log_phi[one, each], state.log_phi[two, each]
+    phi = np.exp(state.log_phi)
+    before = np.full(len(data.item), TINY)
+    for label in range(n_labels):
+        before += phi[label][data.item] * state.said[label][data.cell]
+    flat, width = state.said.reshape(-1), state.said.shape[1]
+    gap = flat[one[data.item] * width + data.cell] - flat[two[data.item] * width + data.cell]
+    after = before + (np.exp(other) - np.exp(own))[data.item] * gap
+    rise = np.bincount(data.item, np.log(np.maximum(after, TINY) / before), n_items)
     alpha = alphas(state.ease, data)
-
-    def log_density(log_phi: Array) -> Array:
-        heard = jnp.log((jnp.exp(log_phi)[data.item] * said).sum(1) + TINY)
-        fit = segment_sum(heard, data.item, n_items, indices_are_sorted=True)
-        by_class = data.log_marginals + data.known + (log_phi @ (alpha - 1).T) + log_beta(alpha)
-        return fit + jax.nn.logsumexp(by_class, axis=1)
-
-    rise = log_density(other) - log_density(state.log_phi)
-    accepted = jnp.log(jax.random.uniform(accept_key, (n_items,), said.dtype, minval=1e-30)) < rise
-    return jnp.where(accepted[:, None], other, state.log_phi)
+    log_beta = gammaln(alpha.sum(1)) - gammaln(alpha).sum(1)
+    by_class = data.log_marginals[:, None] + data.known + log_beta[:, None] + (alpha - 1) @ state.log_phi
+    exchanged = by_class + (alpha[:, one] - alpha[:, two]) * (other - own)
+    rise += log_total(exchanged) - log_total(by_class)
+    taken: np.ndarray = -random.standard_exponential(n_items) < rise
+    log_phi = state.log_phi.copy()
+    log_phi[one[taken], each[taken]], log_phi[two[taken], each[taken]] = other[taken], own[taken]
+    return log_phi
 
 
-def log_beta(alpha: Float[Array, "label label"]) -> Float[Array, " label"]:
-    """Log normaliser of a Dirichlet density for each row (parameters of 0, where there is one label, are skipped)."""
-    return log_gamma_function(alpha.sum(1)) - jnp.where(
-        alpha > 0, log_gamma_function(jnp.where(alpha > 0, alpha, 1.0)), 0.0
-    ).sum(1)
+def log_total(logs: Float[np.ndarray, "label item"]) -> Float[np.ndarray, " item"]:
+    """The log of the sum of each column's exponentials."""
+    most = logs.max(0)
+    return np.asarray(most + np.log(np.exp(logs - most).sum(0)))
 
 
-def rising(
-    alpha: Float[Array, "label label"], votes: Int[Array, "item label"], most_votes: int
-) -> Float[Array, "item label"]:
+def rising(alpha: Float[np.ndarray, "label label"], seen: Seen, n_items: int) -> Float[np.ndarray, "label item"]:
     """Log Dirichlet-multinomial probability of each item's perceptions under each class, up to what classes share.
 
-    log Gamma(a + n) - log Gamma(a) is a running sum of log(a + n), looked up in a table by n.
+    log Gamma(a + n) - log Gamma(a), a running sum of log(a + n), is looked up in a table by n.
     """
-    steps = jnp.log(alpha[..., None] + jnp.arange(most_votes, dtype=alpha.dtype))
-    table = jnp.concatenate([jnp.zeros_like(steps[..., :1]), jnp.cumsum(steps, axis=2)], axis=2)
-    columns = [table[:, label, :].T[votes[:, label]] for label in range(alpha.shape[1])]
-    return jnp.sum(jnp.stack(columns), axis=0)
+    most = int(seen.often.max(initial=0))
+    steps = np.log(alpha[..., None] + np.arange(most))
+    table = np.concatenate([np.zeros_like(steps[..., :1]), np.cumsum(steps, axis=2)], axis=2)
+    place = seen.label * (most + 1) + seen.often
+    return np.stack([np.bincount(seen.item, row.reshape(-1)[place], n_items) for row in table])
 
 
 def walk_ease(
-    key: Key[Array, ""],
+    random: np.random.Generator,
     state: State,
     data: Data,
     priors: Priors,
-    classes: Int[Array, " item"],
-    votes: Int[Array, "item label"],
-    most_votes: int,
-    gain: float | Float[Array, ""],
-) -> tuple[Float[Array, "2"], Float[Array, ""]]:
+    classes: Int[np.ndarray, " item"],
+    seen: Seen,
+    gain: float,
+) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, ""]]:
     """Random walk in (log delta, log epsilon) given classes and perceptions, the items' distributions summed out."""
-    n_items, n_labels = votes.shape
-    size = n_labels * n_labels * (most_votes + 1)
-    place = (classes[:, None] * n_labels + jnp.arange(n_labels)) * (most_votes + 1) + votes
-    ones = jnp.ones((n_items, n_labels), data.known.dtype)
-    often = segment_sum(ones.reshape(-1), place.reshape(-1), size).reshape(n_labels, n_labels, most_votes + 1)
-    above = jnp.flip(jnp.cumsum(jnp.flip(often, 2), 2), 2)[..., 1:]  # how many items have more than n perceptions
-    totals = jnp.bincount(votes.sum(1), length=most_votes + 1).astype(ones.dtype)
-    above_totals = jnp.flip(jnp.cumsum(jnp.flip(totals)))[1:]
-    numbers = jnp.arange(most_votes, dtype=ones.dtype)
+    n_labels, n_items = data.known.shape
+    cell, number, above = exceeding(classes[seen.item] * n_labels + seen.label, seen.often)
+    totals = np.bincount(seen.item, seen.often, n_items).astype(np.int64)
+    _, total, above_total = exceeding(np.zeros_like(totals), totals)
 
-    def log_density(ease: Array) -> Array:
-        alpha = alphas(ease, data)
-        own = jnp.where(above > 0, above * jnp.log(alpha[..., None] + numbers), 0.0).sum()
-        whole = (above_totals * jnp.log(jnp.exp(ease).sum() + numbers)).sum()
-        return own - whole + normal(ease[0], priors.log_delta) + normal(ease[1], priors.log_epsilon)
+    def log_density(ease: np.ndarray) -> np.ndarray:
+        own = above @ np.log(alphas(ease, data).reshape(-1)[cell] + number)
+        whole = above_total @ np.log(np.exp(ease).sum() + total)
+        value = own - whole + normal(ease[0], priors.log_delta) + normal(ease[1], priors.log_epsilon)
+        return np.asarray(value)
 
-    return walk(key, state.ease, state.ease_step, log_density, gain)
+    return walk(random, state.ease, state.ease_step, log_density, gain)
 
 
 def walk_habits(
-    key: Key[Array, ""],
-    state: State,
-    priors: Priors,
-    answers: Float[Array, "annotator label label"],
-    gain: float | Float[Array, ""],
-) -> tuple[Float[Array, "label parameter"], Float[Array, " label"]]:
+    random: np.random.Generator, state: State, priors: Priors, answers: Int[np.ndarray, "label cell"], gain: float
+) -> tuple[Float[np.ndarray, "label parameter"], Float[np.ndarray, " label"]]:
     """Random walks in (log kappa_s, log gammas of m_s), one for each perceived label, annotators' theta summed out."""
-    eye = jnp.eye(answers.shape[2], dtype=answers.dtype)
-    counts = priors.confusion[0] * eye + priors.confusion[1] * (1 - eye)
-    said = answers.transpose(0, 2, 1)
+    n_labels = len(answers)
+    on, off = priors.confusion
+    counts = np.where(np.eye(n_labels, dtype=bool), on, off)
+    said = answers.reshape(n_labels, -1, n_labels)
+    row = np.arange(n_labels)[:, None, None] * n_labels + np.arange(n_labels)
+    cell, number, above = exceeding(np.broadcast_to(row, said.shape).reshape(-1), said.reshape(-1))
     totals = said.sum(2)
+    seen, total, above_total = exceeding(np.repeat(np.arange(n_labels), totals.shape[1]), totals.reshape(-1))
 
-    def log_density(habits: Array) -> Array:
-        kappa, pseudo = jnp.exp(habits[:, 0]), shared_counts(habits)
-        own = log_gamma_function(said + pseudo) - log_gamma_function(pseudo)
-        own = own.sum(2) - log_gamma_function(totals + kappa) + log_gamma_function(kappa)
-        prior = (counts * habits[:, 1:] - jnp.exp(habits[:, 1:])).sum(1)
-        return own.sum(0) + prior + normal(habits[:, 0], priors.log_kappa)
+    def log_density(habits: np.ndarray) -> np.ndarray:
+        kappa, pseudo = np.exp(habits[:, 0]), shared_counts(habits).reshape(-1)
+        own = np.bincount(cell // n_labels, above * np.log(pseudo[cell] + number), n_labels)
+        own -= np.bincount(seen, above_total * np.log(kappa[seen] + total), n_labels)
+        prior = (counts * habits[:, 1:] - np.exp(habits[:, 1:])).sum(1)
+        return np.asarray(own + prior + normal(habits[:, 0], priors.log_kappa))
 
-    return walk(key, state.habits, state.habit_step, log_density, gain)
+    return walk(random, state.habits, state.habit_step, log_density, gain)
+
+
+def exceeding(
+    cell: Int[np.ndarray, " count"], count: Int[np.ndarray, " count"]
+) -> tuple[Int[np.ndarray, " step"], Int[np.ndarray, " step"], Int[np.ndarray, " step"]]:
+    """How many of a cell's counts exceed n = 0, 1, ...: (cell, n, how many), where any do.
+
+    The sum over counts c of log Gamma(a + c) - log Gamma(a) is that of how many * log(a + n).
+    """
+    most = int(count.max(initial=0)) + 1
+    often = np.bincount(cell * most + count, minlength=(int(cell.max(initial=0)) + 1) * most).reshape(-1, most)
+    above = np.flip(np.cumsum(np.flip(often[:, 1:], 1), 1), 1)
+    place, number = np.nonzero(above)
+    return place, number, above[place, number]
 
 
 def walk(
-    key: Key[Array, ""],
-    point: Float[Array, "*row parameter"],
-    log_step: Float[Array, "*row"],
-    log_density: Callable[[Array], Array],
-    gain: float | Float[Array, ""],
-) -> tuple[Float[Array, "*row parameter"], Float[Array, "*row"]]:
+    random: np.random.Generator,
+    point: Float[np.ndarray, "*row parameter"],
+    log_step: Float[np.ndarray, "*row"],
+    log_density: Callable[[np.ndarray], np.ndarray],
+    gain: float,
+) -> tuple[Float[np.ndarray, "*row parameter"], Float[np.ndarray, "*row"]]:
     """Random-walk Metropolis, every row by itself; `gain` above 0 tunes the steps towards `ACCEPT`."""
-
-    def step(carry: tuple[Array, Array, Array], key: Array) -> tuple[tuple[Array, Array, Array], None]:
-        point, density, log_step = carry
-        move_key, accept_key = jax.random.split(key)
-        tried = point + jnp.exp(log_step)[..., None] * jax.random.normal(move_key, point.shape, point.dtype)
+    density = log_density(point)
+    for _ in range(WALKS):
+        tried = point + np.exp(log_step)[..., None] * random.standard_normal(point.shape)
         found = log_density(tried)
-        rate = jnp.minimum(1.0, jnp.exp(found - density))
-        taken = jax.random.uniform(accept_key, rate.shape, point.dtype) < rate
-        point, density = jnp.where(taken[..., None], tried, point), jnp.where(taken, found, density)
-        return (point, density, log_step + gain * (rate - ACCEPT)), None
-
-    first = point, log_density(point), log_step
-    (point, _, log_step), _ = jax.lax.scan(step, first, jax.random.split(key, WALKS))
-    return point, log_step
+        rate = np.exp(np.minimum(found - density, 0.0))
+        taken = random.random(rate.shape) < rate
+        point, density = np.where(taken[..., None], tried, point), np.where(taken, found, density)
+        log_step = log_step + gain * (rate - ACCEPT)
+    return point, np.asarray(log_step)
 
 
-def shared_counts(habits: Float[Array, "label parameter"]) -> Float[Array, "label label"]:
+def shared_counts(habits: Float[np.ndarray, "label parameter"]) -> Float[np.ndarray, "label label"]:
     """kappa_s m_s: the pseudo-counts that all annotators share, of saying y (column) having perceived s (row)."""
-    return jnp.exp(habits[:, :1] + jax.nn.log_softmax(habits[:, 1:], axis=1))
+    gammas = np.exp(habits[:, 1:])
+    return np.asarray(np.exp(habits[:, :1]) * gammas / gammas.sum(1, keepdims=True))
 
 
-def log_gamma_function(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
-    """log Gamma(x) for x > 0 by Stirling's series at x + 4, which compiles in a tenth of the library's time.
-
-    The next term of the series is below 2e-8 there; float32 rounds at 6e-8.
-    """
-    y = x + 4
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / 1680 / y**2) / y**2) / y**2) / y
-    return (y - 0.5) * jnp.log(y) - y + 0.9189385332046727 + series - jnp.log(x * (x + 1) * (x + 2) * (x + 3))
-
-
-def normal(value: Float[Array, "*batch"], prior: Float[Array, "2"]) -> Float[Array, "*batch"]:
+def normal(value: Float[np.ndarray, "*batch"] | float, prior: tuple[float, float]) -> Float[np.ndarray, "*batch"]:
     """Log density of a normal prior (mean, sd), up to a constant."""
-    return -0.5 * ((value - prior[0]) / prior[1]) ** 2
+    return np.asarray(-0.5 * ((value - prior[0]) / prior[1]) ** 2)
 
 
 def quality(
-    confusion: Float[Array, "annotator label label"], log_marginals: Float[Array, " label"]
-) -> tuple[Float[Array, " annotator"], Float[Array, " annotator"], Float[Array, " annotator"]]:
+    confusion: Float[np.ndarray, "label annotator label"], log_marginals: Float[np.ndarray, " label"]
+) -> Float[np.ndarray, "3 annotator"]:
     """P(an annotator says the true class), their kappa with the truth, and mutual information of both in nats."""
-    marginals = jnp.exp(log_marginals)
-    joint = marginals[:, None] * confusion
-    accuracy = jnp.trace(joint, axis1=1, axis2=2)
-    said = joint.sum(1, keepdims=True)
-    chance = (said[:, 0] * marginals).sum(1)
-    skill = (accuracy - chance) / jnp.maximum(1 - chance, TINY)
-    ratio = jnp.where(confusion > 0, confusion, 1.0) / jnp.where(said > 0, said, 1.0)
-    return accuracy, skill, (joint * jnp.log(ratio)).sum((1, 2))
+    marginals = np.exp(log_marginals)
+    joint = marginals[:, None, None] * confusion
+    accuracy = np.einsum("kjk->j", joint)
+    said = joint.sum(0)
+    chance = said @ marginals
+    skill = (accuracy - chance) / np.maximum(1 - chance, TINY)
+    ratio = np.where(confusion > 0, confusion, 1.0) / np.where(said > 0, said, 1.0)
+    return np.stack([accuracy, skill, (joint * np.log(ratio)).sum((0, 2))])

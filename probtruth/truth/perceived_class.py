@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, UInt
 
@@ -29,7 +27,7 @@ SAID_COUNTS = (8.0, 0.5)
 FIRST_STEP = -1.5
 """Log of the random walks' first step size; warm-up tunes it."""
 
-SWEEP_BUDGET, FEWEST, MOST = 1e7, 60, 1500
+SWEEP_BUDGET, FEWEST, MOST = 4e6, 60, 400
 """Annotations times kept sweeps of a chain, and the bounds of the latter, where the number of sweeps is not given."""
 
 SAME_PROBS = 0.01
@@ -69,7 +67,7 @@ def perceived_class(
 
     Arguments: `epsilon` and `delta` are the prior medians of their parameters (log sd 0.3); their ratio sets how often
     an item looks like another class, of which the annotations say little. `sweeps` kept in each of `chains` chains,
-    after half as many that are not (without it 1,500, fewer above 6,700 annotations and never below 60).
+    after half as many that are not (without it 400, fewer above 10,000 annotations and never below 60).
 
     `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
     the chains' class probabilities agree.
@@ -129,34 +127,23 @@ def sample_perceived(
     centres = np.log([_positive(delta, "delta"), _positive(epsilon, "epsilon")])
     kept = int(np.clip(SWEEP_BUDGET / n_rows, FEWEST, MOST)) if sweeps is None else whole(sweeps, 4, "sweeps")
     n_chains = whole(chains, 1, "chains")
-    repeats = max(1, -(-request.draws // (kept * n_chains))) if request.draws else 1
+    wanted = affordable(request.draws, flat.n_items, flat.n_labels)
+    repeats = max(1, -(-wanted // (kept * n_chains)))
     log_marginals, log_said = ability[0], ability[-1]
     rows = np.repeat(np.arange(len(flat.item)), flat.weight.astype(int))
-    votes = np.bincount(flat.item[rows], minlength=flat.n_items)
-    data = gibbs.Data(
-        jnp.asarray(flat.item[rows], jnp.int32),
-        jnp.asarray(flat.cell[rows], jnp.int32),
-        _single(flat.known),
-        _single(log_marginals),
-        _single(_confusable(flat, log_said)),
-    )
-    ease = [_single((centre, LOG_SPREAD)) for centre in centres]
-    priors = gibbs.Priors(ease[0], ease[1], _single(LOG_KAPPA), _single(SAID_COUNTS))
-    runs = []
-    for key in jax.random.split(jax.random.key(request.seed), n_chains):
-        start_key, run_key = jax.random.split(key)
-        start = _start(start_key, flat, ability, centres)
-        run = gibbs.sample(
-            run_key, data, priors, start, flat.n_annotators, int(votes.max()), -(-kept // 2), kept, repeats
-        )
-        runs.append(jax.tree.map(np.asarray, run))
-    sums = [run[0] for run in runs]
-    traces = [run[1] for run in runs]
-    logs = np.stack([trace.ease for trace in traces]).astype(float)
+    data = gibbs.Data(flat.item[rows], flat.cell[rows], flat.known.T.copy(), log_marginals, _confusable(flat, log_said))
+    priors = gibbs.Priors((centres[0], LOG_SPREAD), (centres[1], LOG_SPREAD), LOG_KAPPA, SAID_COUNTS)
+
+    def run(seed: np.random.SeedSequence) -> gibbs.Chain:
+        random = np.random.default_rng(seed)
+        start = _start(random, flat, ability, centres)
+        return gibbs.sample(random, data, priors, start, -(-kept // 2), kept, repeats)
+
+    runs = [run(seed) for seed in np.random.SeedSequence([request.seed, 2]).spawn(n_chains)]
+    logs = np.stack([chain.ease for chain in runs])
     rhat, ess = convergence({"log_delta": logs[..., 0], "log_epsilon": logs[..., 1]})
-    each = np.stack([part.probs for part in sums]).astype(float)
+    each = np.stack([chain.probs.T for chain in runs])
     probs = each.mean(0)
-    probs /= probs.sum(1, keepdims=True)
     delta_found, epsilon_found = np.exp(logs).mean((0, 1))
     difference = float(np.abs(each - probs).mean())
     diagnostics: dict[str, object] = {
@@ -170,38 +157,38 @@ def sample_perceived(
         "chains": n_chains,
         "label_switching": em.label_switching(probs, flat),
     }
+    n_labels = flat.n_labels
+    confusion = np.mean([chain.confusion for chain in runs], 0).reshape(n_labels, -1, n_labels).transpose(1, 0, 2)
+    quality = np.concatenate([chain.quality for chain in runs])
     return Perceived(
         probs,
-        np.mean([part.phi for part in sums], 0, dtype=float),
-        np.mean([part.confusion for part in sums], 0, dtype=float),
-        np.concatenate([trace.classes.reshape(-1, flat.n_items) for trace in traces]),
-        np.concatenate([trace.accuracy for trace in traces]),
-        np.concatenate([trace.skill for trace in traces]),
-        np.concatenate([trace.information for trace in traces]),
-        np.mean([part.difficulty for part in sums], 0, dtype=float),
+        np.mean([chain.phi for chain in runs], 0).T,
+        confusion,
+        np.concatenate([chain.classes for chain in runs]),
+        quality[:, 0],
+        quality[:, 1],
+        quality[:, 2],
+        np.mean([chain.difficulty for chain in runs], 0),
         diagnostics,
         np.exp(log_marginals),
     )
 
 
-def _start(key: jax.Array, flat: Flat, ability: em.Parameters, centres: np.ndarray) -> gibbs.State:
+def _start(random: np.random.Generator, flat: Flat, ability: em.Parameters, centres: np.ndarray) -> gibbs.State:
     """A chain's start: items' perceptions drawn around ability's classes, annotators as ability has them."""
     n_labels = flat.n_labels
     joint = np.tile(ability[0], (flat.n_items, 1)) + flat.known
     np.add.at(joint, flat.item, ability[-1][flat.annotator, :, flat.label] * flat.weight[:, None])
     joint -= joint.max(1, keepdims=True)
     probs = np.exp(joint) / np.exp(joint).sum(1, keepdims=True)
-    generator = np.random.default_rng(np.asarray(jax.random.key_data(key)))
-    phi = generator.standard_gamma(4 * probs + 0.5)
-    said = np.full((n_labels, n_labels), SAID_COUNTS[1]) + np.diag(np.full(n_labels, SAID_COUNTS[0] - SAID_COUNTS[1]))
-    habits = np.concatenate([np.full((n_labels, 1), LOG_KAPPA[0]), np.log(said)], 1)
+    said = np.where(np.eye(n_labels, dtype=bool), *SAID_COUNTS)
     return gibbs.State(
-        _single(np.log(phi / phi.sum(1, keepdims=True))),
-        _single(ability[-1].transpose(0, 2, 1)),
-        _single(centres + LOG_SPREAD * generator.standard_normal(2)),
-        _single(habits),
-        _single(FIRST_STEP),
-        _single(np.full(n_labels, FIRST_STEP)),
+        gibbs.log_dirichlet(random, 4 * probs.T + 0.5),
+        np.exp(ability[-1]).transpose(1, 0, 2).reshape(n_labels, -1),
+        centres + LOG_SPREAD * random.standard_normal(2),
+        np.concatenate([np.full((n_labels, 1), LOG_KAPPA[0]), np.log(said)], 1),
+        np.asarray(FIRST_STEP),
+        np.full(n_labels, FIRST_STEP),
     )
 
 
@@ -211,10 +198,6 @@ def _confusable(flat: Flat, log_said: Float[np.ndarray, "annotator label label"]
     pooled = np.tensordot(votes / votes.sum(), np.exp(log_said), 1) + CONFUSABLE_FLOOR
     np.fill_diagonal(pooled, 0.0)
     return np.asarray(pooled / np.maximum(pooled.sum(1, keepdims=True), np.finfo(float).tiny))
-
-
-def _single(values: object) -> jax.Array:
-    return jnp.asarray(np.asarray(values), jnp.float32)
 
 
 def _positive(value: object, what: str) -> float:
