@@ -15,7 +15,7 @@ def test_not_confident_where_everybody_is_wrong() -> None:
     annotations, classes = misperceived(1)
     found = {
         method: pt.infer_truth(annotations, method, draws=50, **options)
-        for method, options in (("dawid-skene-em", {}), ("ability", {}), ("perceived-class", {"sweeps": 200}))
+        for method, options in (("dawid-skene-em", {}), ("ability", {}), ("perceived-class", {"sweeps": 100}))
     }
     losses = {method: loss(truth, classes) for method, truth in found.items()}
     assert losses["perceived-class"] < 0.5 * losses["ability"]
@@ -34,7 +34,7 @@ def test_not_confident_where_everybody_is_wrong() -> None:
 
 def test_draws_have_the_probabilities_as_frequencies() -> None:
     annotations, _ = misperceived(2)
-    truth = pt.infer_truth(annotations, "perceived-class", draws=400, sweeps=200)
+    truth = pt.infer_truth(annotations, "perceived-class", draws=400, sweeps=100)
     assert truth.draws is not None
     assert len(truth.draws) == 400
     mixing = 0.15  # 400 correlated sweeps, the largest of 600 cells
@@ -45,8 +45,8 @@ def test_known_answers_hold_and_teach_how_often_items_mislead() -> None:
     annotations, classes = misperceived(3, share=0.4)
     names, labels = annotations.index.items, annotations.index.labels
     gold = {names[row]: labels[classes[row]] for row in range(0, 200, 2)}
-    taught = pt.infer_truth(annotations, "perceived-class", gold=gold, sweeps=200, draws=0)
-    free = pt.infer_truth(annotations, "perceived-class", sweeps=200, draws=0)
+    taught = pt.infer_truth(annotations, "perceived-class", gold=gold, sweeps=100, draws=0)
+    free = pt.infer_truth(annotations, "perceived-class", sweeps=100, draws=0)
     np.testing.assert_array_equal(taught.probs[::2].argmax(1), classes[::2])
     np.testing.assert_allclose(taught.probs[::2].max(1), 1, rtol=1e-6)  # single precision
     rest = np.arange(1, 200, 2)
@@ -75,5 +75,5 @@ def test_spammers_and_adversaries_are_flagged() -> None:
     wrong = (classes[annotations.item] + generator.integers(1, 3, len(label))) % 3
     label[contrary] = wrong[contrary]
     spoilt = pt.Annotations(annotations.item, label, annotations.annotator, annotations.multiplicity, annotations.index)
-    flags = pt.infer_truth(spoilt, "perceived-class", sweeps=200, draws=0).annotators()["flag"].to_list()
+    flags = pt.infer_truth(spoilt, "perceived-class", sweeps=100, draws=0).annotators()["flag"].to_list()
     assert flags == [""] * 6 + ["spammer", "adversary"]

@@ -36,7 +36,7 @@ def test_temper_by_hand() -> None:
 
 def test_draws_are_of_both_views() -> None:
     annotations, _ = misperceived(2)
-    truth = pt.infer_truth(annotations, "pooled", draws=400, sweeps=200)
+    truth = pt.infer_truth(annotations, "pooled", draws=400, sweeps=100)
     assert truth.draws is not None
     assert len(truth.draws) == 400
     mixing = 0.15  # half of the draws are of correlated sweeps, the largest of 600 cells
