@@ -13,9 +13,9 @@ Random = np.random.Generator
 
 
 def assign(random: Random, n_items: int, n_annotators: int, per_item: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which annotators answer which items: `per_item` different ones each, some much busier than others."""
-    busy = random.gamma(1.0, 1.0, n_annotators) + 0.05
-    keys = random.gumbel(size=(n_items, n_annotators)) + np.log(busy)
+    """Which annotators answer which items: `per_item` different ones each, a few much busier than most."""
+    busy = random.normal(0, random.uniform(0.5, 1.8), n_annotators)
+    keys = random.gumbel(size=(n_items, n_annotators)) + busy
     chosen = np.argsort(-keys, axis=1)[:, :per_item]
     return np.repeat(np.arange(n_items), per_item), chosen.reshape(-1)
 
@@ -131,6 +131,22 @@ def ordinal(random: Random, n_items: int, n_annotators: int, per_item: int, n_la
     return item, annotator, (seen[:, None] > own[annotator]).sum(1), truth, n_labels
 
 
+def lopsided(random: Random, n_items: int, n_annotators: int, per_item: int, n_labels: int) -> Crowd:
+    """Two labels, the second true of one item in three to ten; annotators lean to yes or no, and some hardly look."""
+    truth = (random.random(n_items) < random.uniform(0.1, 0.35)).astype(int)
+    clarity = random.normal(random.uniform(1.2, 2.5), random.uniform(0.4, 1.5), n_items) * (2 * truth - 1)
+    lean = random.normal(random.normal(0, 0.4), 0.6, n_annotators)
+    care = np.where(random.random(n_annotators) < random.uniform(0, 0.3), 0.15, np.exp(random.normal(0, 0.3)))
+    item, annotator = assign(random, n_items, n_annotators, per_item)
+    yes = random.random(len(item)) < 1 / (1 + np.exp(-(care[annotator] * clarity[item] + lean[annotator])))
+    return item, annotator, yes.astype(int), truth, n_labels
+
+
+def hard(random: Random, n_items: int, n_annotators: int, per_item: int, n_labels: int) -> Crowd:
+    """Judgements on which most people are often wrong: a fifth to two fifths of the items look like another class."""
+    return positions(random, n_items, n_annotators, per_item, n_labels, wrong=(0.2, 0.4))
+
+
 CROWDS: Mapping[str, Callable[[Random], Crowd]] = {
     "independent": lambda random: independent(random, 300, 40, 5, 3),
     "independent, 2 labels": lambda random: independent(random, 300, 30, 7, 2),
@@ -148,5 +164,14 @@ CROWDS: Mapping[str, Callable[[Random], Crowd]] = {
     "600 an item": lambda random: positions(random, 12, 600, 600, 3),
     "everybody answers everything": lambda random: positions(random, 108, 39, 39, 2),
     "grades": lambda random: ordinal(random, 400, 40, 6, 4),
+    "many annotators, 2 labels, 10 an item": lambda random: distractors(random, 500, 164, 10, 2),
+    "yes or no, 3 an item": lambda random: lopsided(random, 1200, 176, 3, 2),
+    "yes or no, 6 an item": lambda random: lopsided(random, 800, 75, 6, 2),
+    "yes or no, 20 an item": lambda random: lopsided(random, 250, 140, 20, 2),
+    "hard, 9 an item": lambda random: hard(random, 400, 27, 9, 4),
+    "hard, 10 an item": lambda random: hard(random, 400, 100, 10, 4),
+    "grades, many annotators": lambda random: ordinal(random, 800, 170, 6, 5),
+    "grades, 8 an item, long tail": lambda random: ordinal(random, 500, 260, 8, 4),
+    "10 classes, 4 an item": lambda random: distractors(random, 700, 44, 4, 10),
 }
 """The crowds of the study by name."""
