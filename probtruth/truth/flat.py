@@ -17,15 +17,14 @@ from probtruth.types import Annotations
 class Flat:
     """Annotations sorted by item, annotator and label, equal ones merged, so that the order of rows has no effect.
 
-    `weight` is how often the annotation stands in the data. `by_annotator` sorts the same annotations by annotator,
-    label and item, for sums over annotators. `known` is 0, and -inf for the labels that a known answer rules out.
+    `weight` is how often the annotation stands in the data. `known` is 0, and -inf for the labels that a known answer
+    rules out.
     """
 
     item: Int[np.ndarray, " annotation"]
     annotator: Int[np.ndarray, " annotation"]
     label: Int[np.ndarray, " annotation"]
     weight: Float[np.ndarray, " annotation"]
-    by_annotator: Int[np.ndarray, " annotation"]
     known: Float[np.ndarray, "item label"]
     n_items: int
     n_annotators: int
@@ -54,9 +53,8 @@ def flatten(request: Request) -> Flat:
     weight = np.bincount(place, annotations.multiplicity, len(distinct)).astype(np.float64)
     item, cell = np.divmod(distinct, n_annotators * n_labels)
     annotator, label = np.divmod(cell, n_labels)
-    order = np.argsort(cell, kind="stable")
     known = log_known(request.gold, n_labels)
-    return Flat(item, annotator, label, weight, order, known, n_items, n_annotators, n_labels)
+    return Flat(item, annotator, label, weight, known, n_items, n_annotators, n_labels)
 
 
 def log_known(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item label"]:

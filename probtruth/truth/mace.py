@@ -60,7 +60,6 @@ def climb(
     """EM from class probabilities; parameters: log marginals, log P(no spam), log P(spam), log habit."""
     n_labels = start.shape[1]
     hit = data.label[:, None] == jnp.arange(n_labels)
-    order = data.by_annotator
     uniform = jnp.full_like(start, -jnp.log(n_labels), shape=n_labels)
 
     def maximise(probs: Array, parameters: em.Parameters) -> em.Parameters:
@@ -70,9 +69,9 @@ def climb(
         right_by_luck = jnp.exp(guessed - jnp.logaddexp(mine[:, 0], guessed))
         correct = probs[data.item, data.label]
         spammed = (correct * right_by_luck + 1 - correct) * data.weight
-        habit = segment_sum(spammed[order], data.cell[order], n_annotators * n_labels, indices_are_sorted=True)
+        habit = segment_sum(spammed, data.cell, n_annotators * n_labels)
         habit = habit.reshape(n_annotators, n_labels)
-        votes = segment_sum(data.weight[order], data.annotator[order], n_annotators, indices_are_sorted=True)
+        votes = segment_sum(data.weight, data.annotator, n_annotators)
         both = jnp.stack([votes - habit.sum(1), habit.sum(1)], 1)
         learned, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
         log_marginals = jnp.where(class_counts.sum() > 0, learned, uniform)

@@ -58,13 +58,12 @@ def climb(
     """EM from class probabilities; the parameters are log marginals and each annotator's log P(right), log P(wrong)."""
     n_labels = start.shape[1]
     hit = data.label[:, None] == jnp.arange(n_labels)
-    order = data.by_annotator
 
     def maximise(probs: Array, _: em.Parameters) -> em.Parameters:
         log_marginals, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
         correct = probs[data.item, data.label]
         both = jnp.stack([correct, 1 - correct], 1) * data.weight[:, None]
-        counts = segment_sum(both[order], data.annotator[order], n_annotators, indices_are_sorted=True)
+        counts = segment_sum(both, data.annotator, n_annotators)
         return log_marginals, em.log_normalised(counts + pseudo, 1, 0.5)[0]
 
     def expect(parameters: em.Parameters) -> tuple[Array, Array, Array]:

@@ -13,9 +13,8 @@ from probtruth.errors import InputError
 from probtruth.truth import em
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import Flat, flatten, whole
-from probtruth.truth.gibbs import quality
 from probtruth.truth.quality import flags
-from probtruth.truth.variates import categorical
+from probtruth.truth.summaries import categorical, quality
 
 SETTLED = 1.05
 """R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01."""

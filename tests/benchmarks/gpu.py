@@ -90,8 +90,8 @@ def truth_by_em(n_annotations: int) -> list[str]:
     label = np.where(right, true[item], rng.integers(0, CLASSES, n_annotations))
     cell = annotator * CLASSES + label
     with jax.enable_x64(True):
-        parts = (item, annotator, label, cell, np.ones(n_annotations), np.argsort(cell, kind="stable"))
-        data = em.Sparse(*(jnp.asarray(part) for part in parts), jnp.zeros((n_items, CLASSES)))
+        indices = (jnp.asarray(part, jnp.int32) for part in (item, annotator, label, cell))
+        data = em.Sparse(*indices, jnp.ones(n_annotations), jnp.zeros((n_items, CLASSES)))
         start = jnp.full((n_items, CLASSES), 0.1).at[item, label].add(1.0)
         start = start / start.sum(1, keepdims=True)
         nothing = jnp.zeros((CLASSES, CLASSES)), jnp.zeros(CLASSES), jnp.asarray(-1.0)
