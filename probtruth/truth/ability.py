@@ -8,9 +8,11 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from probtruth.truth import em
+from probtruth.truth.earlier import Earlier, evidence, from_truth, nothing_earlier
 from probtruth.truth.fit import Fit, Request, class_draws
 from probtruth.truth.flat import Flat, flatten, positive_row
 from probtruth.truth.quality import annotator_columns
+from probtruth.types import Truth
 
 ABILITY_SPREAD = 0.7
 """Prior sd of ability around 1."""
@@ -41,29 +43,44 @@ def ability(
     """P(y_n = l | z_i = k) = softmax_l(a_j G_kl + b_jl + D_jkl), at the maximum of the posterior by EM.
 
     Priors: a_j ~ N(1, 0.7^2), b and D ~ N(0, 0.5^2), G_kl ~ N(3 (delta_kl - 1/K), 1.5^2); class marginals with
-    `prior` pseudo-counts (one for each label, or one number). One ability a_j for all rows of an annotator's
-    confusion lets classes that they seldom met borrow from those they met often. `ability` in `annotators()` is a_j
-    with the interval of its curvature, the other parameters held. Draws are of the class given the point estimate.
+    `prior` pseudo-counts (one for each label, or one number). Or `prior` is an earlier `Truth`: its expected counts of
+    annotators and classes are added, its items keep what they had, and annotators not seen before share G. One ability
+    a_j for all rows of an annotator's confusion lets classes that they seldom met borrow from those they met often.
+    `ability` in `annotators()` is a_j with the interval of its curvature, the other parameters held. Draws are of the
+    class given the point estimate.
 
     Source: this package; the bound of the M-step is that of Boehning (1992), https://doi.org/10.1007/BF00048682.
     """
-    flat = flatten(request)
-    probs, found, diagnostics = fit_ability(request, flat, prior, max_iterations, tolerance)
-    log_marginals, strength, _, _, shared, log_said = found
+    given, flat = isinstance(prior, Truth), flatten(request)
+    earlier = (
+        from_truth(prior, request.annotations) if isinstance(prior, Truth) else nothing_earlier(request.annotations)
+    )
+    wide = earlier.extend(flat)
+    probs, found, diagnostics = fit_ability(request, wide, 1 if given else prior, max_iterations, tolerance, earlier)
+    learned = evidence(probs, wide, earlier)
+    present = slice(request.annotations.n_annotators)
+    log_marginals, strength, shared, log_said = found[0], found[1][present], found[4], found[5][present]
     marginals, confusion = np.exp(log_marginals), np.exp(log_said)
     columns = annotator_columns(probs, marginals, confusion, flat)
-    spread = 1.96 * _standard_errors(probs, confusion, shared, flat)
+    spread = 1.96 * _standard_errors(learned["annotations"][present].sum(2), confusion, shared)
     columns |= {"ability": strength, "ability_low": strength - spread, "ability_high": strength + spread}
     draws = class_draws(probs, request.draws, request.seed)
-    return Fit(probs, draws, marginals, confusion, diagnostics, columns)
+    return Fit(probs, draws, marginals, confusion, diagnostics, columns, evidence=learned)
 
 
 def fit_ability(
-    request: Request, flat: Flat, prior: object = 1, max_iterations: object = 500, tolerance: object = 1e-6
+    request: Request,
+    flat: Flat,
+    prior: object = 1,
+    max_iterations: object = 500,
+    tolerance: object = 1e-6,
+    earlier: Earlier | None = None,
 ) -> tuple[Float[np.ndarray, "item label"], em.Parameters, dict[str, object]]:
     """Class probabilities, (log marginals, a, b, D, G, log confusion as annotator-truth-said), and diagnostics."""
     class_counts = positive_row(prior, flat.n_labels, "prior")
-    return em.solve(request, flat, climb, (class_counts,), 1, max_iterations, tolerance)
+    before = nothing_earlier(request.annotations) if earlier is None else earlier
+    fixed = class_counts + before.class_counts, before.counts
+    return em.solve(request, flat, climb, fixed, 1, max_iterations, tolerance)
 
 
 @partial(jax.jit, static_argnames="n_annotators")
@@ -71,11 +88,15 @@ def climb(
     start: Float[Array, "item label"],
     data: em.Sparse,
     class_counts: Float[Array, " label"],
+    earlier: Float[Array, "annotator label label"],
     tolerance: Float[Array, ""],
     max_iterations: Int[Array, ""],
     n_annotators: int,
 ) -> em.Climb:
-    """Generalised EM from class probabilities; each M-step climbs along blocks of parameters, bounded by curvature."""
+    """Generalised EM from class probabilities; each M-step climbs along blocks of parameters, bounded by curvature.
+
+    `earlier[j, k, l]` are expected annotations of former data, that count like those of these.
+    """
     n_labels = start.shape[1]
     centre = SHARED_DIAGONAL * (jnp.eye(n_labels, dtype=start.dtype) - 1 / n_labels)
     own, shared_precision, ability_precision = OWN_SPREAD**-2, SHARED_SPREAD**-2, ABILITY_SPREAD**-2
@@ -85,7 +106,7 @@ def climb(
 
     def maximise(probs: Array, parameters: em.Parameters) -> em.Parameters:
         _, a, b, d, g, _ = parameters
-        counts = em.said_given_class(probs, data, n_annotators).transpose(0, 2, 1)
+        counts = em.said_given_class(probs, data, n_annotators).transpose(0, 2, 1) + earlier
         rows = counts.sum(2, keepdims=True)
 
         def residual(a: Array, b: Array, d: Array, g: Array) -> Array:
@@ -112,7 +133,8 @@ def climb(
         probs, log_likelihood = em.classes(log_marginals, terms, data)
         squares = ability_precision * ((a - 1) ** 2).sum() + own * ((b**2).sum() + (d**2).sum())
         squares += shared_precision * ((g - centre) ** 2).sum()
-        return probs, log_likelihood, em.log_pseudo(class_counts, log_marginals) - 0.5 * squares
+        log_prior = em.log_pseudo(class_counts, log_marginals) + em.log_pseudo(earlier, said)
+        return probs, log_likelihood, log_prior - 0.5 * squares
 
     a = jnp.ones_like(start, shape=n_annotators)
     b = jnp.zeros_like(start, shape=(n_annotators, n_labels))
@@ -122,14 +144,14 @@ def climb(
 
 
 def _standard_errors(
-    probs: Float[np.ndarray, "item label"],
+    mass: Float[np.ndarray, "annotator label"],
     confusion: Float[np.ndarray, "annotator label label"],
     shared: Float[np.ndarray, "label label"],
-    flat: Flat,
 ) -> Float[np.ndarray, " annotator"]:
-    """Of ability, from the curvature of the expected log posterior with the other parameters held."""
-    mass = np.zeros((flat.n_annotators, flat.n_labels))
-    np.add.at(mass, flat.annotator, probs[flat.item] * flat.weight[:, None])
+    """Of ability, from the curvature of the expected log posterior with the other parameters held.
+
+    `mass` is how many annotations they gave to items of each class.
+    """
     mean = (confusion * shared).sum(2)
     variance = (confusion * shared**2).sum(2) - mean**2
     errors: np.ndarray = 1 / np.sqrt((mass * variance).sum(1) + ABILITY_SPREAD**-2)

@@ -36,6 +36,7 @@ class Fit:
     diagnostics: Mapping[str, object] = field(default_factory=dict)
     annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
+    evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def affordable(draws: int, n_items: int, n_labels: int) -> int:

@@ -122,6 +122,7 @@ def infer_truth(
         diagnostics={**found.diagnostics, "n_gold": int((known >= 0).sum()), "draws": kept, "draws_asked": asked},
         annotator_results=found.annotator_results,
         item_results=found.item_results,
+        evidence=found.evidence,
     )
 
 

@@ -1,4 +1,6 @@
-"""The default for one true class: perceived classes and tempered abilities, mixed equally."""
+"""The default for one true class: perceived classes and tempered abilities, mixed."""
+
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -6,8 +8,10 @@ from scipy.stats import beta
 
 from probtruth.errors import InputError
 from probtruth.truth.ability import fit_ability
-from probtruth.truth.fit import Fit, Request, affordable, class_draws
-from probtruth.truth.flat import flatten
+from probtruth.truth.earlier import evidence, nothing_earlier
+from probtruth.truth.fit import Fit, Request, class_draws
+from probtruth.truth.flat import Flat, flatten
+from probtruth.truth.held_out import foretold, split, stacking_weight
 from probtruth.truth.perceived_class import as_fit, sample_perceived
 
 RHO_WEIGHT = 6.0
@@ -20,36 +24,68 @@ NODES = 20
 def pooled(
     request: Request,
     *,
+    weight: object = 0.5,
     rho: object = 0.4,
     epsilon: object = 0.3,
     delta: object = 1.0,
     sweeps: object = None,
     chains: object = 2,
 ) -> Fit:
-    """q_i = (perceived-class + tempered ability) / 2; the latter q_ik^(1 / (1 + (n_i - 1) rho)), averaged over rho.
+    """q_i = w perceived-class + (1 - w) tempered ability; the latter q_ik^(1 / (1 + (n_i - 1) rho)), averaged over rho.
 
     Two views of errors that annotators make together: perceived classes model them, tempering takes n_i annotations
     that are correlated by rho for the n_i / (1 + (n_i - 1) rho) independent ones that they are worth. Where either is
     confidently wrong, the mixture is not.
 
-    Arguments: `rho` is the mean of its Beta prior, between 0 and 1; the others are those of `perceived-class`.
+    Arguments: `weight` is w, a half unless given, or "held-out": the w that foretells a fifth of the annotations best
+    from the others (stacking; twice the time). How well a view foretells annotations says little of how well it knows
+    the truth where annotators err together, which is why the default is a half. `rho` is the mean of its Beta prior,
+    between 0 and 1; the others are those of `perceived-class`.
 
-    Returns what `perceived-class` does; a draw is of one view or the other, with equal chances.
+    Returns what `perceived-class` does, and `diagnostics["weight"]`; a draw is of one view or the other, by w.
 
-    Source: this package; see the study of truth methods in the documentation. The effective number is that of cluster
-    sampling (Kish 1965, Survey Sampling).
+    Source: this package; see "Truth from annotators" in the documentation for its validity. The effective number is
+    that of cluster sampling (Kish 1965, Survey Sampling).
     """
-    level, flat = _between(rho), flatten(request)
+    level, flat = _between(rho, "rho"), flatten(request)
+    settings = epsilon, delta, sweeps, chains
+    share = _stacked(request, level, settings) if weight == "held-out" else _between(weight, "weight")
+    first, tempered, confusion = _views(request, flat, level, settings)
+    mixed = share * first.probs + (1 - share) * tempered
+    draws = _mixed_draws(first.draws, tempered, share, request)
+    assert first.confusion is not None  # every fit of perceived classes has it
+    confusion = share * first.confusion + (1 - share) * confusion
+    learned = evidence(mixed, flat, nothing_earlier(request.annotations))
+    return replace(
+        first,
+        probs=mixed,
+        draws=draws,
+        confusion=confusion,
+        diagnostics={**first.diagnostics, "weight": share},
+        evidence=learned,
+    )
+
+
+def _views(
+    request: Request, flat: Flat, rho: float, settings: tuple[object, object, object, object]
+) -> tuple[Fit, Float[np.ndarray, "item label"], Float[np.ndarray, "annotator label label"]]:
+    """Perceived classes, tempered class probabilities of ability, and the latter's confusion."""
     probs, ability, diagnostics = fit_ability(request, flat)
-    found = sample_perceived(request, flat, ability, epsilon, delta, sweeps, chains)
+    found = sample_perceived(request, flat, ability, *settings)
     n_votes = np.bincount(flat.item, flat.weight, flat.n_items)
-    tempered = temper(probs, n_votes, level)
-    first = as_fit(request, flat, found, diagnostics)
-    mixed = (found.probs + tempered) / 2
-    draws = _mixed_draws(first.draws, tempered, request)
-    confusion = (found.confusion + np.exp(ability[-1])) / 2
-    columns, items = first.annotator_results, first.item_results
-    return Fit(mixed, draws, first.marginals, confusion, first.diagnostics, columns, items)
+    return as_fit(request, flat, found, diagnostics), temper(probs, n_votes, rho), np.exp(ability[-1])
+
+
+def _stacked(request: Request, rho: float, settings: tuple[object, object, object, object]) -> float:
+    """The share of perceived classes with which the mixture foretells held-out annotations best."""
+    rest, rows = split(request.annotations, request.seed)
+    fewer = replace(request, annotations=rest, draws=0)
+    first, tempered, confusion = _views(fewer, flatten(fewer), rho, settings)
+    assert first.confusion is not None  # as above
+    return stacking_weight(
+        foretold(first.probs, first.confusion, request.annotations, rows),
+        foretold(tempered, confusion, request.annotations, rows),
+    )
 
 
 def temper(
@@ -67,18 +103,23 @@ def temper(
 
 
 def _mixed_draws(
-    perceived: Float[np.ndarray, "draw item label"] | None, tempered: Float[np.ndarray, "item label"], request: Request
+    perceived: Float[np.ndarray, "draw item label"] | None,
+    tempered: Float[np.ndarray, "item label"],
+    share: float,
+    request: Request,
 ) -> Float[np.ndarray, "draw item label"] | None:
-    """Every other draw of perceived classes is replaced by one of the tempered view."""
+    """A share of the draws of perceived classes, evenly spread, is replaced by draws of the tempered view."""
     if perceived is None:
         return None
-    other = class_draws(tempered, affordable(len(perceived) // 2, *tempered.shape), request.seed)
-    if other is not None and len(perceived) > 1:
-        perceived[1 : 2 * len(other) : 2] = other
+    many = round((1 - share) * len(perceived))
+    other = class_draws(tempered, many, request.seed)
+    if other is not None:
+        perceived[np.linspace(0, len(perceived) - 1, many).round().astype(int)] = other
     return perceived
 
 
-def _between(rho: object) -> float:
-    if isinstance(rho, (int, float, np.integer, np.floating)) and 0 < rho < 1:
-        return float(rho)
-    raise InputError(f"rho {rho!r}", "a number between 0 and 1", "The default is 0.4.")
+def _between(value: object, what: str) -> float:
+    if isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1:
+        return float(value)
+    hint = "The default is 0.4." if what == "rho" else "The default is 0.5; 'held-out' finds one by stacking."
+    raise InputError(f"{what} {value!r}", "a number between 0 and 1", hint)

@@ -24,7 +24,8 @@ class Truth:
     annotators would answer; under `class` it is the probability that the item's one true class is that label.
     `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that
     annotator j says l where the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
-    `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`.
+    `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`; `evidence`,
+    where the method keeps it, is what `infer_truth(..., prior=truth)` starts from.
     """
 
     probs: Float[np.ndarray, "item label"]
@@ -39,6 +40,7 @@ class Truth:
     diagnostics: Mapping[str, object] = field(default_factory=dict)
     annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
+    evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then what the method says of them (in the order of the index).

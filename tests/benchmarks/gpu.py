@@ -94,7 +94,7 @@ def truth_by_em(n_annotations: int) -> list[str]:
         data = em.Sparse(*indices, jnp.ones(n_annotations), jnp.zeros((n_items, CLASSES)))
         start = jnp.full((n_items, CLASSES), 0.1).at[item, label].add(1.0)
         start = start / start.sum(1, keepdims=True)
-        nothing = jnp.zeros((CLASSES, CLASSES)), jnp.zeros(CLASSES), jnp.asarray(-1.0)
+        nothing = jnp.zeros((n_annotators, CLASSES, CLASSES)), jnp.zeros(CLASSES), jnp.asarray(-1.0)
 
         def run(iterations: int) -> jax.Array:
             return dawid_skene_em.climb(start, data, *nothing, jnp.asarray(iterations), n_annotators).probs

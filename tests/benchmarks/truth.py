@@ -45,7 +45,7 @@ def by_kernel(iterations: int) -> np.ndarray:
     """The kernel of `infer_truth(method="dawid-skene-em")`, for a fixed number of iterations."""
     data, start = _on_device()
     with jax.enable_x64(True):
-        nothing = jnp.zeros((LABELS, LABELS)), jnp.zeros(LABELS), jnp.asarray(-1.0)
+        nothing = jnp.zeros((ANNOTATORS, LABELS, LABELS)), jnp.zeros(LABELS), jnp.asarray(-1.0)
         found = dawid_skene_em.climb(start, data, *nothing, jnp.asarray(iterations), ANNOTATORS)
         return np.asarray(found.probs)
 
@@ -54,7 +54,8 @@ def by_ability() -> np.ndarray:
     """The kernel of `infer_truth(method="ability")`, for a fixed number of iterations."""
     data, start = _on_device()
     with jax.enable_x64(True):
-        found = ability.climb(start, data, jnp.ones(LABELS), jnp.asarray(-1.0), jnp.asarray(ITERATIONS), ANNOTATORS)
+        before = jnp.ones(LABELS), jnp.zeros((ANNOTATORS, LABELS, LABELS))
+        found = ability.climb(start, data, *before, jnp.asarray(-1.0), jnp.asarray(ITERATIONS), ANNOTATORS)
         return np.asarray(found.probs)
 
 
