@@ -75,5 +75,5 @@ def test_spammers_and_adversaries_are_flagged() -> None:
     wrong = (classes[annotations.item] + generator.integers(1, 3, len(label))) % 3
     label[contrary] = wrong[contrary]
     spoilt = pt.Annotations(annotations.item, label, annotations.annotator, annotations.multiplicity, annotations.index)
-    flags = pt.infer_truth(spoilt, "perceived-class", sweeps=100, draws=0).annotators()["flag"].to_list()
+    flags = pt.infer_truth(spoilt, "perceived-class", sweeps=200, draws=0).annotators()["flag"].to_list()
     assert flags == [""] * 6 + ["spammer", "adversary"]
