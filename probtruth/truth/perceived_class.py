@@ -27,8 +27,8 @@ SAID_COUNTS = (8.0, 0.5)
 FIRST_STEP = -1.5
 """Log of the random walks' first step size; warm-up tunes it."""
 
-SWEEP_BUDGET, FEWEST, MOST = 4e6, 60, 400
-"""Annotations times kept sweeps of a chain, and the bounds of the latter, where the number of sweeps is not given."""
+SWEEP_BUDGET, FEWEST, MOST = 1e7, 60, 400
+"""Annotations times labels times kept sweeps of a chain, and the bounds of the latter, where the number of sweeps is not given."""
 
 SAME_PROBS = 0.01
 """Chains agree if their class probabilities differ from the mean by less than this, on average over the table."""
@@ -67,7 +67,7 @@ def perceived_class(
 
     Arguments: `epsilon` and `delta` are the prior medians of their parameters (log sd 0.3); their ratio sets how often
     an item looks like another class, of which the annotations say little. `sweeps` kept in each of `chains` chains,
-    after half as many that are not (without it 400, fewer above 10,000 annotations and never below 60).
+    after half as many that are not (without it 400, fewer where annotations times labels exceed 25,000 and never below 60).
 
     `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
     the chains' class probabilities agree.
@@ -125,7 +125,11 @@ def sample_perceived(
     """Runs the chains; the start is spread around the solution of `ability`."""
     n_rows = int(flat.weight.sum())
     centres = np.log([_positive(delta, "delta"), _positive(epsilon, "epsilon")])
-    kept = int(np.clip(SWEEP_BUDGET / n_rows, FEWEST, MOST)) if sweeps is None else whole(sweeps, 4, "sweeps")
+    kept = (
+        int(np.clip(SWEEP_BUDGET / (n_rows * flat.n_labels), FEWEST, MOST))
+        if sweeps is None
+        else whole(sweeps, 4, "sweeps")
+    )
     n_chains = whole(chains, 1, "chains")
     wanted = affordable(request.draws, flat.n_items, flat.n_labels)
     repeats = max(1, -(-wanted // (kept * n_chains)))
