@@ -28,7 +28,7 @@ FIRST_STEP = -1.5
 """Log of the random walks' first step size; warm-up tunes it."""
 
 SWEEP_BUDGET, FEWEST, MOST = 1e7, 60, 400
-"""Annotations times labels times kept sweeps of a chain, and the bounds of the latter, where the number of sweeps is not given."""
+"""Annotations times labels times kept sweeps of a chain, and the bounds of the latter, where none are asked for."""
 
 SAME_PROBS = 0.01
 """Chains agree if their class probabilities differ from the mean by less than this, on average over the table."""
@@ -67,7 +67,7 @@ def perceived_class(
 
     Arguments: `epsilon` and `delta` are the prior medians of their parameters (log sd 0.3); their ratio sets how often
     an item looks like another class, of which the annotations say little. `sweeps` kept in each of `chains` chains,
-    after half as many that are not (without it 400, fewer where annotations times labels exceed 25,000 and never below 60).
+    after half as many that are not (without it 400, fewer where annotations times labels exceed 25,000, at least 60).
 
     `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
     the chains' class probabilities agree.
