@@ -1,29 +1,48 @@
 """The command line: parse, call, print. Everything heavy is imported inside the commands, so that `--help` is quick."""
 
+import _thread
 import sys
+import threading
+from typing import Any
 
 from probtruth.cli import watching as watching
 from probtruth.cli.app import app as app
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, by convention."""
+
+AGAIN = 0.05
+"""Seconds after which a Ctrl-C that was dropped comes again."""
+
 
 def main() -> None:
     """Runs a command. Exit status: 0 done, 1 no answer is supported, 2 bad usage or bad input."""
+    before, sys.unraisablehook = sys.unraisablehook, _unraisable
     try:
         app()
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            _stop("interrupted: nothing was written", INTERRUPTED)
+        raise
     except (InputError, MissingExtraError) as error:
         _stop(str(error), 2)
     except PosteriorError as error:
         _stop(str(error), 1)
-    except KeyboardInterrupt:
-        _stop("interrupted: nothing was written", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        raise SystemExit(141) from None
     except MemoryError:
         _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
+    finally:
+        sys.unraisablehook = before
 
 
 def _stop(message: str, status: int) -> None:
     print(f"probtruth: {message}", file=sys.stderr)
     raise SystemExit(status)
+
+
+def _unraisable(lost: Any) -> None:
+    """Ctrl-C that fell into a callback, where Python drops it, is sent again once that is over."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        threading.Timer(AGAIN, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(lost)

@@ -1,10 +1,14 @@
 """JAX's persistent compilation cache, so that the second run of a command does not compile."""
 
 import os
+import warnings
 from pathlib import Path
 
 SWITCH = "PROBTRUTH_CACHE"
 """Environment variable: a folder for compiled code, or `off`."""
+
+DAMAGED = "Error reading persistent compilation cache entry"
+"""How JAX's warning of an entry that it cannot read begins; it then compiles, but leaves the entry as it is."""
 
 
 def folder() -> Path | None:
@@ -31,3 +35,19 @@ def switch_on() -> None:
     jax.config.update("jax_compilation_cache_dir", str(place))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    _mend(place)
+
+
+def _mend(place: Path) -> None:
+    """Where JAX warns that an entry is damaged, removes the entries instead, so that they are made anew."""
+    show = warnings.showwarning
+
+    def mend(message: Warning | str, *rest: object) -> None:
+        if not str(message).startswith(DAMAGED):
+            show(message, *rest)  # type: ignore[arg-type]
+            return
+        for entry in place.glob("*-cache"):
+            entry.unlink(missing_ok=True)
+
+    warnings.showwarning = mend  # type: ignore[assignment]
+    warnings.filterwarnings("always", DAMAGED)

@@ -173,7 +173,9 @@ def _estimand(found: Evidence, asked: Options) -> str:
     if strata.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
     sign = "; scores are higher-is-better, so the difference is of their negatives" if facts.higher_is_better else ""
-    return f"mean paired difference (a minus b, negative favours a) of expected {facts.rule} scores over {over}{sign}"
+    of_rule = "expected " if facts.proper is not None else ""
+    of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
+    return f"mean paired difference (a minus b, negative favours a) of {of_rule} over {over}{sign}"
 
 
 def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":

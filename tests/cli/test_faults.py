@@ -1,0 +1,107 @@
+"""The command line in a process of its own, when the machine fails it: no half result, no lost earlier one."""
+
+import gc
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from probtruth import cli
+from probtruth.io.folder import is_result
+
+
+@pytest.fixture
+def start(tmp_path, files):
+    """Starts a comparison of small scores into `out`; code is compiled into one cache."""
+    words = [sys.executable, "-c", "from probtruth.cli import main; main()", "compare", str(files["scores"])]
+
+    def begin(out: Path, engine: str = "exact", **options: object) -> subprocess.Popen:
+        environment = {**os.environ, "PROBTRUTH_CACHE": str(tmp_path / "cache")}
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
+        return subprocess.Popen([*words, "--engine", engine, "--quiet", "--out", str(out)], **options)
+
+    return begin
+
+
+def test_a_damaged_compilation_cache_is_made_anew(start, tmp_path):
+    first = start(tmp_path / "one", "nuts")
+    assert first.communicate()[1] == ""
+    entries = list((tmp_path / "cache").glob("*-cache"))
+    assert entries
+    for path in entries:
+        path.write_bytes(b"not what was compiled")
+    second = start(tmp_path / "two", "nuts")
+    assert second.communicate()[1] == ""
+    assert second.returncode == 0
+    assert (tmp_path / "one" / "result.json").read_bytes() == (tmp_path / "two" / "result.json").read_bytes()
+    assert all(path.read_bytes() != b"not what was compiled" for path in entries)
+
+
+def test_a_full_disk(start, tmp_path):
+    """As a limit on the size of files has it: the same error on the same call."""
+    (tmp_path / "out").mkdir()
+    small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # noqa: E731
+    ended = start(tmp_path / "out", preexec_fn=small)
+    said = ended.communicate()[1]
+    assert ended.returncode == 2
+    assert "an output that cannot be written (file too large)" in said.splitlines()[-1]
+    assert list((tmp_path / "out").iterdir()) == []
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_two_runs_into_one_folder(start, tmp_path):
+    runs = [start(tmp_path / "out") for _ in range(2)]
+    for run in runs:
+        assert run.communicate()[1] == ""
+        assert run.returncode == 0
+    assert is_result(tmp_path / "out")
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_a_closed_pipe(start, tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    ended = start(tmp_path / "out", stdout=write)
+    os.close(write)
+    assert "Traceback" not in ended.communicate()[1]
+    assert ended.returncode != 0
+    assert (tmp_path / "out" / "result.json").stat().st_size > 0
+
+
+def test_interrupted(run, files, tmp_path, monkeypatch):
+    def interrupt(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("probtruth.comparison.compare.compare", interrupt)
+    outcome = run("compare", files["scores"], "--out", tmp_path / "out")
+    assert outcome.status == 130
+    assert outcome.err.splitlines()[-1] == "probtruth: interrupted: nothing was written"
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_inside_a_callback_is_not_lost(monkeypatch):
+    """Python drops what a callback of the garbage collector raises."""
+    monkeypatch.setattr(sys, "unraisablehook", cli._unraisable)
+    seen = []
+
+    def callback(*_: object) -> None:
+        if not seen:
+            seen.append(True)
+            signal.raise_signal(signal.SIGINT)
+
+    def collect_and_wait() -> None:
+        gc.collect()
+        time.sleep(10)
+
+    gc.callbacks.append(callback)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            collect_and_wait()
+    finally:
+        gc.callbacks.remove(callback)
+    assert seen
