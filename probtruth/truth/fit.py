@@ -37,6 +37,7 @@ class Fit:
     annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
+    sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 def affordable(draws: int, n_items: int, n_labels: int) -> int:

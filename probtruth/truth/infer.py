@@ -9,6 +9,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.ability import ability
+from probtruth.truth.annotator_effects import annotator_effects
 from probtruth.truth.dawid_skene import dawid_skene, hierarchical_dawid_skene
 from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
@@ -45,6 +46,7 @@ METHODS: Mapping[str, Method] = {
     "vote-share": Method(vote_share, "distribution"),
     "dirichlet": Method(dirichlet, "distribution"),
     "dirichlet-mixture": Method(dirichlet_mixture, "distribution"),
+    "annotator-effects": Method(annotator_effects, "distribution"),
     "majority": Method(majority, "class"),
     "dawid-skene-em": Method(dawid_skene_em, "class"),
     "dawid-skene": Method(dawid_skene, "class"),
@@ -123,6 +125,7 @@ def infer_truth(
         annotator_results=found.annotator_results,
         item_results=found.item_results,
         evidence=found.evidence,
+        sampled=found.sampled,
     )
 
 

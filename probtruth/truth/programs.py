@@ -127,16 +127,27 @@ def log_joint(
     log_marginals: Float[Array, " label"],
     log_said: Float[Array, "annotator position label"],
 ) -> Float[Array, "item label"]:
-    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label said.
+    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label said."""
+    return jax.nn.logsumexp(log_places(item, cell, weight, known, log_marginals, log_said), axis=2)
+
+
+def log_places(
+    item: Int[Array, " annotation"],
+    cell: Int[Array, " annotation"],
+    weight: Float[Array, " annotation"],
+    known: Float[Array, "item label"],
+    log_marginals: Float[Array, " label"],
+    log_said: Float[Array, "annotator position label"],
+) -> Float[Array, "item label point"]:
+    """log P(class, place, annotations) of every item.
 
     Positions are those of the first class, then those of the second, and so on; one a class in Dawid and Skene's model.
     """
     n_items, n_labels = known.shape
     n_positions = log_said.shape[1]
     terms = log_said.transpose(0, 2, 1).reshape(-1, n_positions)[cell] * weight[:, None]
-    joint = segment_sum(terms, item, n_items, indices_are_sorted=True)
-    joint = joint.reshape(n_items, n_labels, -1) + _log_weights(n_positions // n_labels)
-    return log_marginals + known + jax.nn.logsumexp(joint, axis=2)
+    joint = segment_sum(terms, item, n_items, indices_are_sorted=True).reshape(n_items, n_labels, -1)
+    return joint + (log_marginals + known)[:, :, None] + _log_weights(n_positions // n_labels)
 
 
 def log_confusion(log_said: Float[Array, "annotator position label"]) -> Float[Array, "annotator label label"]:

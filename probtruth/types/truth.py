@@ -10,9 +10,11 @@ from jaxtyping import Float, Int
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.types.index import Index, as_names
+from probtruth.types.truth_tree import build
 
 if TYPE_CHECKING:
     import polars
+    import xarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,8 @@ class Truth:
     `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that
     annotator j says l where the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
     `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`; `evidence`,
-    where the method keeps it, is what `infer_truth(..., prior=truth)` starts from.
+    where the method keeps it, is what `infer_truth(..., prior=truth)` starts from; `sampled` holds draws of the
+    parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
     """
 
     probs: Float[np.ndarray, "item label"]
@@ -41,6 +44,7 @@ class Truth:
     annotator_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
+    sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then what the method says of them (in the order of the index).
@@ -68,6 +72,16 @@ class Truth:
         if self.n_votes is not None:
             columns["n_votes"] = self.n_votes
         return frames.as_polars({**columns, "entropy": entropy, **self.item_results})
+
+    def datatree(self) -> "xarray.DataTree":
+        """An ArviZ DataTree: parameters (or draws of the truth), sampler statistics, and what went in.
+
+        Methods sampled by NUTS have the group `log_likelihood`, one value for each item with its class summed out, so
+        that `arviz.loo` and `arviz.compare` judge truth models by how they predict a new item's annotations; and
+        `posterior_predictive`, the `agreement` of replicated answers (the mean share of an item's pairs of annotations
+        that agree) and its `agreement_spread` over items, with the observed ones in `observed_data`.
+        """
+        return build(self)
 
     @property
     def n_items(self) -> int:

@@ -23,7 +23,7 @@ SAMPLED = ("perceived-class", "pooled")
 CROWD, _, _ = simulate(30, 5, 3, 3, seed=3)
 
 
-NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal")
+NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
 
 
