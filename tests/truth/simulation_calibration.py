@@ -66,7 +66,13 @@ def simulations(
     def data(cell: jax.Array | np.ndarray, weight: float) -> dict[str, Any]:
         weights = jnp.full(len(ITEM), weight)
         known, annotators = jnp.zeros((N_ITEMS, N_LABELS)), jnp.zeros(N_ANNOTATORS)
-        return {"item": ITEM, "cell": cell, "weight": weights, "known": known, "annotators": annotators}
+        return {
+            "item": jnp.asarray(ITEM),
+            "cell": jnp.asarray(cell),
+            "weight": weights,
+            "known": known,
+            "annotators": annotators,
+        }
 
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         prior_key, answer_key, nuts_key = jax.random.split(key, 3)
@@ -102,10 +108,10 @@ def _deterministic(program: Callable[..., None], seen: dict[str, Any], z: Sites)
     return sites
 
 
-def p_values(ranks: np.ndarray) -> np.ndarray:
+def p_values(ranks: np.ndarray, bins: int = BINS) -> np.ndarray:
     """P of Pearson's chi-squared for even ranks, one for each feature."""
-    bins = ranks * BINS // (THINNED + 1)
-    return np.array([chisquare(np.bincount(column, minlength=BINS)).pvalue for column in bins.T])
+    place = ranks * bins // (THINNED + 1)
+    return np.array([chisquare(np.bincount(column, minlength=bins)).pvalue for column in place.T])
 
 
 def z_values(errors: np.ndarray) -> np.ndarray:
