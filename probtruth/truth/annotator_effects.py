@@ -8,7 +8,7 @@ from jaxtyping import Array, Float
 from probtruth.errors import InputError
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import flatten, whole
-from probtruth.truth.sampled import MOST_BYTES, SETTLED
+from probtruth.truth.sampled import MOST_BYTES, settled
 
 OTHERS = 16
 """Pairs of annotators of opposite bias over whom each draw's population is averaged."""
@@ -77,7 +77,7 @@ def annotator_effects(request: Request, *, samples: object = 500, warmup: object
         }
     )
     diagnostics = {
-        "converged": bool(rhat <= SETTLED),
+        "converged": settled(rhat, ess),
         "n_iterations": kept + warm,
         "max_rhat": rhat,
         "min_ess": ess,

@@ -19,6 +19,9 @@ from probtruth.truth.summaries import categorical, quality
 SETTLED = 1.05
 """R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01."""
 
+ENOUGH = 100.0
+"""Effective draws, bulk and tail, below which sampling does not count as converged (a single chain has no R-hat)."""
+
 MOST_BYTES = 2**31
 """What all draws of the annotators' confusion may take while a method runs: 2 GiB."""
 
@@ -69,7 +72,7 @@ def fit_by_nuts(request: Request, program: str, samples: object, warmup: object,
         columns |= {name: values.mean(0), f"{name}_low": low, f"{name}_high": high}
     columns["flag"] = flags(columns["skill_low"], columns["skill_high"])
     diagnostics: dict[str, object] = {
-        "converged": bool(rhat <= SETTLED),
+        "converged": settled(rhat, ess),
         "n_iterations": kept + warm,
         "max_rhat": rhat,
         "min_ess": ess,
@@ -174,6 +177,11 @@ def _affordable_at_all(flat: Flat, draws: int, positions: int) -> None:
             f"at most {MOST_BYTES / 2**30:.0f} GiB",
             "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
         )
+
+
+def settled(rhat: float, ess: float) -> bool:
+    """Whether the chains agree and hold enough effective draws (infinitely many where nothing varies)."""
+    return rhat <= SETTLED and ess >= ENOUGH
 
 
 def switching(log_rows: Float[np.ndarray, "chain draw annotator label label"]) -> bool:

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 import probtruth as pt
 from probtruth.truth.programs import CLASS_COUNTS, DIAGONAL_SHARE, ROW_COUNTS
-from probtruth.truth.sampled import switching
+from probtruth.truth.sampled import settled, switching
 
 SMALL = {"samples": 400, "warmup": 200, "chains": 4}
 QUICK = {"samples": 100, "warmup": 100, "chains": 2}
@@ -96,6 +96,13 @@ def test_chains_in_another_naming_are_seen() -> None:
     switched = right.copy()
     switched[1] = right[1][..., ::-1]
     assert switching(switched)
+
+
+def test_a_sampler_has_converged_when_chains_agree_and_draws_are_enough() -> None:
+    assert settled(1.01, 200.0)
+    assert not settled(1.2, 200.0)
+    assert not settled(1.0, 20.0)
+    assert not settled(float("nan"), float("nan"))
 
 
 def test_errors() -> None:
