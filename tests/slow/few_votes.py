@@ -50,7 +50,7 @@ def main() -> None:
             for subsample in range(SUBSAMPLES):
                 generator = np.random.default_rng([votes, subsample])
                 few = np.stack([generator.multivariate_hypergeometric(row, votes) for row in counts])
-                truth = pt.infer_truth(pt.Annotations.from_counts(few), method, draws=200, **options)
+                truth = pt.infer_truth(pt.Annotations.from_counts(few), method, draws=1000, **options)
                 rows.append(judged(truth, counts - few, generator))
             divergence, covered = np.mean(rows, 0)
             cells.append(f"{divergence:.3f}" + ("" if np.isnan(covered) else f" ({covered:.3f})"))
