@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from probtruth.comparison.compare import compare as compare
     from probtruth.comparison.monitor import monitor as monitor
     from probtruth.comparison.monitored import Monitor as Monitor
+    from probtruth.comparison.plan import Plan as Plan
+    from probtruth.comparison.plan import plan as plan
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
@@ -93,6 +95,8 @@ _HOME = {
     "signed_rank_test": "comparison.benavoli",
     "monitor": "comparison.monitor",
     "Monitor": "comparison.monitored",
+    "plan": "comparison.plan",
+    "Plan": "comparison.plan",
     "read_monitor": "io.monitor",
     "write_monitor": "io.monitor",
     "evaluate": "line",

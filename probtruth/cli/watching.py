@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from probtruth.cli.app import Item, Json, Quiet, Rope, app
+from probtruth.cli.app import Item, Json, Kind, Quiet, Rope, Rule, Seed, app
 
 Scores = Annotated[str, typer.Argument(metavar="SCORES", help="A table of scores: item, model, score.")]
 Model = Annotated[str, typer.Option(metavar="COL", help="Column of model names.")]
@@ -51,3 +51,64 @@ def monitor(
     options = {"bounds": bounds, "method": method, "alpha": alpha, "rope": rope, "a": a, "b": b, "close": close}
     options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better or None}
     commands.monitor(scores, state, columns, options, plot, commands.Console(json, quiet))
+
+
+@app.command()
+def plan(
+    scores: Annotated[
+        str | None, typer.Argument(metavar="[SCORES]", help="The pilot: a table of scores (item, model, score).")
+    ] = None,
+    annotations: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The pilot instead: what annotators said, to plan them too.")
+    ] = None,
+    predictions: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=FILE", help="With --annotations: a model's probabilities. Repeat.")
+    ] = None,
+    rule: Rule = "log",
+    kind: Kind = "probs",
+    items: Annotated[
+        int | None, typer.Option(metavar="N", help="Items of the study; as in the pilot if left out.")
+    ] = None,
+    annotators: Annotated[int | None, typer.Option(metavar="M", help="Annotations of each item.")] = None,
+    clusters: Annotated[int | None, typer.Option(metavar="C", help="Clusters of the study.")] = None,
+    replicates: Annotated[int | None, typer.Option(metavar="R", help="Replicates of each item.")] = None,
+    certainty: Annotated[float, typer.Option(metavar="X", help="What P(a better) or P(b better) must reach.")] = 0.95,
+    power: Annotated[float, typer.Option(metavar="X", help="How likely it shall be to reach it, for --cost.")] = 0.8,
+    width: Annotated[
+        float | None, typer.Option(metavar="X", help="Width that the interval shall have, in place of --power.")
+    ] = None,
+    cost: Annotated[
+        list[str] | None, typer.Option(metavar="WHAT=PRICE", help="item, annotation, cluster or replicate. Repeat.")
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(metavar="X", help="True difference, a minus b, in place of the pilot's.")
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="The items of the study include the pilot's.")] = False,
+    higher_is_better: Higher = False,
+    a: First = None,
+    b: Second = None,
+    item: Item = "item",
+    model: Model = "model",
+    score: Score = "score",
+    group: Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")] = None,
+    cluster: Cluster = None,
+    replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates.")] = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """From a pilot: what a study would show, the cheapest that shows enough, and what to buy next."""
+    from probtruth.cli import watching_commands as commands
+
+    columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
+    pilot = commands.Pilot(scores, columns, higher_is_better, annotations, predictions or [], rule, kind)
+    options: dict[str, object] = {
+        "n_items": items,
+        "n_annotators": annotators,
+        "n_clusters": clusters,
+        "n_replicates": replicates,
+    }
+    options |= {"certainty": certainty, "power": power, "width": width, "difference": difference, "keep": keep}
+    options |= {"a": a, "b": b, "seed": seed}
+    commands.plan(pilot, options, cost or [], plot, commands.Console(json, quiet))

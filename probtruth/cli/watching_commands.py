@@ -1,6 +1,7 @@
 """What the commands before and during a study do: read, call, print or write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,75 @@ def monitor(
         console.note(note)
     console.show(*terminal_watching.monitor_summary(watch))
     console.emit(watch.to_dict())
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """The files of a pilot: scores, or annotations and predictions."""
+
+    scores: str | None
+    columns: Mapping[str, Any]
+    higher: bool
+    annotations: str | None
+    predictions: Sequence[str]
+    rule: str
+    kind: str
+
+    def read(self) -> Any:
+        """The scores."""
+        if (self.scores is None) == (self.annotations is None):
+            raise InputError(
+                "both SCORES and --annotations" if self.scores else "no pilot", "one of the two",
+                "Give a table of scores, or --annotations and --predictions.",
+            )  # fmt: skip
+        if self.scores is not None:
+            from probtruth.io.scores import read_scores
+
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None)
+        from probtruth.io.annotations import read_annotations
+        from probtruth.io.predictions import model_files, read_predictions_pairs
+        from probtruth.scoring.score import score
+        from probtruth.truth.infer import infer_truth
+
+        item = self.columns["item"]
+        annotations = read_annotations(self.annotations, item)
+        files = model_files(self.predictions)
+        predictions = read_predictions_pairs(files, annotations.index, item, self.kind)
+        truth = infer_truth(annotations.annotated()[0], method="vote-share")
+        return score(predictions, truth, rule=self.rule)
+
+
+def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: str | None, console: Console) -> None:
+    """What a study would show."""
+    from probtruth.comparison.plan import plan as make
+    from probtruth.io.folder import check_file
+    from probtruth.report import terminal_watching
+
+    if plot is not None:
+        check_file(plot, _is_figure)
+    made = make(pilot.read(), costs=_prices(costs), **options)
+    if plot is not None:
+        from probtruth.report.plots import plot_plan
+        from probtruth.report.svg import plain_style
+
+        with plain_style():
+            ax = plot_plan(made, "chance" if made.width is None else "width")
+        _write_figure(ax, "plan", "What studies of each size would show", terminal_watching.plan_words(made), plot)
+    console.show(*terminal_watching.plan_summary(made))
+    console.emit(made.to_dict())
+
+
+def _prices(costs: Sequence[str]) -> dict[str, float] | None:
+    prices: dict[str, float] = {}
+    for entry in costs:
+        name, _, price = entry.rpartition("=")
+        try:
+            prices[name] = float(price)
+        except ValueError:
+            raise InputError(
+                f"cost {entry!r}", "WHAT=PRICE", "For example --cost item=1 --cost annotation=0.1."
+            ) from None
+    return prices or None
 
 
 def _draw_monitor(watch: Any, plot: str) -> None:

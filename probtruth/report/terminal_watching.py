@@ -1,12 +1,14 @@
-"""Monitors for a terminal, and the words that stand for their figures."""
+"""Monitors and plans for a terminal, and the words that stand for their figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from probtruth.comparison.monitored import Monitor
+from probtruth.comparison.plan import Plan
 from probtruth.report.numbers import count, decimals, equals, exact, fixed, interval, plain, probability, significant
 
 
@@ -72,3 +74,49 @@ def monitor_notes(watch: Monitor) -> Iterator[str]:
     pending = len(watch.differences) - watch.n_items
     if pending:
         yield f"{count(pending, 'item')} of the last cluster wait until the next begins, or for --close"
+
+
+def plan_words(plan: Plan) -> str:
+    """What the study, and the cheapest design, would show."""
+    return " ".join(_design_words(plan, row) for row in plan.designs if row["design"] in ("study", "cheapest"))
+
+
+def _design_words(plan: Plan, row: Mapping[str, Any]) -> str:
+    head = "The cheapest such study" if row["design"] == "cheapest" else "A study"
+    return (
+        f"{head} of {_size(row)} says with certainty {exact(plan.certainty)} which is better, {plain(plan.a)} or "
+        f"{plain(plan.b)}, with probability {probability(row['p_certain'])}; its 95% interval is expected to be "
+        f"{significant(row['width'], 3)} wide."
+    )
+
+
+def _size(row: Mapping[str, Any]) -> str:
+    words = [count(round(row["n_items"]), "item")]
+    words += [f"in {count(round(row['n_clusters']), 'cluster')}"] if row["n_clusters"] is not None else []
+    words += [f"with {_few(row['n_annotators'])} annotations each"] if row["n_annotators"] is not None else []
+    words += [f"and {_few(row['n_replicates'])} replicates"] if row["n_replicates"] != 1 else []
+    return " ".join(words)
+
+
+def _few(value: float) -> str:
+    return f"{value:.0f}" if value == round(value) else f"{value:.1f}"
+
+
+def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
+    """The study in words, the table of designs, and warnings."""
+    known = {
+        name: any(row[name] is not None for row in plan.designs) for name in ("n_annotators", "n_clusters", "cost")
+    }
+    known["n_replicates"] = any(row["n_replicates"] != 1 for row in plan.designs)
+    heads = {"n_items": "items", "n_annotators": "annotators", "n_clusters": "clusters", "n_replicates": "replicates"}
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("design")
+    shown = [name for name in heads if known.get(name, True)]
+    for name in (*(heads[name] for name in shown), "width", "P(decides)", *(["cost"] if known["cost"] else [])):
+        table.add_column(name, justify="right")
+    for row in plan.designs:
+        cells = [str(row["design"]), *("" if row[name] is None else _few(float(str(row[name]))) for name in shown)]
+        cells += [significant(row["width"], 3), probability(row["p_certain"])]
+        table.add_row(*cells, *([significant(row["cost"], 4)] if known["cost"] else []))
+    head = Text(" ".join(_design_words(plan, row) for row in plan.designs if row["design"] == "study"), "bold")
+    return (head, table, *(Text(f"! {line}", style="yellow") for line in plan.warnings))

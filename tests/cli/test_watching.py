@@ -108,3 +108,45 @@ def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
     assert outcome.status == 2
     assert "changed meanwhile" in outcome.err
     assert pt.read_monitor(state).n_items == 300
+
+
+def test_plan_from_scores(run, files, tmp_path):
+    figure = tmp_path / "plan.svg"
+    command = ("plan", files["scores"], "--items", 100, "--cost", "item=2", "--plot", figure)
+    outcome = run(*command, "--json")
+    assert outcome.status == 0, outcome.err
+    made = pt.plan(pt.Scores.from_frame(_columns(files["scores"])), n_items=100, costs={"item": 2})
+    assert outcome.json["designs"] == json.loads(json.dumps(made.designs))
+    assert "expected to be" in figure.read_text()
+    shown = run(*command).out
+    assert "cheapest" in shown
+    assert "P(decides)" in shown
+
+
+def _columns(path):
+    import polars
+
+    return polars.read_csv(path)
+
+
+def test_plan_from_annotations(run, files):
+    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+    command = ("plan", "--annotations", files["labels"], *models, "--rule", "brier", "--annotators", 9)
+    outcome = run(*command, "--cost", "item=1", "--cost", "annotation=0.1", "--json")
+    assert outcome.status == 0, outcome.err
+    study = outcome.json["designs"][1]
+    assert (study["n_items"], study["n_annotators"]) == (24, 9)
+    assert outcome.json["variance"]["annotation"] > 0
+
+
+def test_plan_refused(run, files, tmp_path):
+    for words, options in {
+        "no pilot": (),
+        "both SCORES": (files["scores"], "--annotations", files["labels"]),
+        "cost 'item'": (files["scores"], "--cost", "item"),
+        "Did you mean 'item'?": (files["scores"], "--cost", "itm=3"),
+        "n_annotators with a pilot": (files["scores"], "--annotators", 3),
+    }.items():
+        outcome = run("plan", *options)
+        assert outcome.status == 2
+        assert words in outcome.err

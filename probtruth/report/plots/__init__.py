@@ -12,5 +12,6 @@ from probtruth.report.plots.nelson import plot_divergence as plot_divergence
 from probtruth.report.plots.nelson import plot_nelson as plot_nelson
 from probtruth.report.plots.nelson import plot_spectrum as plot_spectrum
 from probtruth.report.plots.over_time import plot_monitor as plot_monitor
+from probtruth.report.plots.planning import plot_plan as plot_plan
 from probtruth.report.plots.rules import plot_rule as plot_rule
 from probtruth.report.plots.rules import plot_rules as plot_rules

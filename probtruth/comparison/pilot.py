@@ -1,0 +1,249 @@
+"""What a pilot tells about the mean difference of two models: its value, and what makes it vary."""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import stdtrit
+
+from probtruth import check
+from probtruth.comparison.design import design
+from probtruth.comparison.labels import label_variance
+from probtruth.comparison.margins import FEWEST
+from probtruth.comparison.sufficient import Location, Moments, Structure, combine, means_of
+from probtruth.errors import InputError, PosteriorError
+from probtruth.types import Comparison, Scores
+
+RESAMPLED = 2000
+"""Units up to which the width of an interval is simulated; beyond, what skewness adds falls with their root."""
+NUMBERS, RUNS = 100_000, (20, 100)
+"""Numbers drawn for one width, and its fewest and most replications."""
+GRID = 1.5
+"""Widths are simulated at sizes that differ by this factor, and interpolated."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """A design: items, annotators an item (None: labels are not at stake), clusters (None: none), replicates."""
+
+    n_items: float | int
+    n_annotators: float | int | None = None
+    n_clusters: float | int | None = None
+    n_replicates: float | int = 1
+
+    @property
+    def n_units(self) -> float | int:
+        """Independent units."""
+        return self.n_items if self.n_clusters is None else self.n_clusters
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """The mean difference a minus b, its standard error, and the parts of the variance of one item's difference.
+
+    `between` is the variance of clusters, `items` that of items within them, `labels` what a single vote adds and
+    `replicates` what a single replicate adds (None where it is not known); `uneven` is the squared coefficient of
+    variation of the clusters' sizes. `totals` are the units' centred totals and `sizes` their items.
+    """
+
+    a: str
+    b: str
+    study: Study
+    difference: float
+    error: float
+    df: float
+    between: float
+    items: float
+    labels: float | None
+    replicates: float | None
+    uneven: float = 0.0
+    totals: Float[np.ndarray, " unit"] | None = None
+    sizes: Float[np.ndarray, " unit"] | None = None
+    stretch: float = 1.0
+    seed: int = 0
+    widths: dict[int, float] = field(default_factory=dict)
+
+    def error_of(self, study: Study) -> float:
+        """The standard error of the mean difference under a design."""
+        each = self.items
+        each += 0.0 if self.labels is None else self.labels / (study.n_annotators or 1)
+        each += 0.0 if self.replicates is None else self.replicates / study.n_replicates
+        shared = 0.0 if study.n_clusters is None else self.between * (1 + self.uneven) / study.n_clusters
+        return math.sqrt(shared + each / study.n_items)
+
+    def half_width(self, n_units: float | int) -> float:
+        """The expected half-width of the 95 per cent interval, in standard errors."""
+        n = max(float(n_units), 2.0)
+        if self.totals is None:  # the t, and what skewness added in the pilot
+            more = (self.stretch - 1) * math.sqrt(self.study.n_units / n)
+            return float(stdtrit(n - 1, 0.975)) * (1 + more)
+        if n > RESAMPLED:
+            return 1.959964 + (self._simulated(RESAMPLED) - 1.959964) * math.sqrt(RESAMPLED / n)
+        step = math.log(n / 2) / math.log(GRID)
+        below = math.floor(step)
+        ends = [min(round(2 * GRID**at), RESAMPLED) for at in (below, below + 1)]
+        low, high = (self._simulated(end) for end in ends)
+        return low if ends[0] == ends[1] else low + (high - low) * (n - ends[0]) / (ends[1] - ends[0])
+
+    def _simulated(self, n: int) -> float:
+        """That of samples of n of the pilot's units."""
+        if n not in self.widths:
+            self.widths[n] = self._mean_width(n) / 2
+        return self.widths[n]
+
+    def _mean_width(self, n: int) -> float:
+        totals, sizes = self.totals, self.sizes
+        assert totals is not None
+        assert sizes is not None
+        spread = float(np.sqrt(np.square(totals).mean() / n)) / float(sizes.mean())
+        if spread == 0:
+            return 2 * float(stdtrit(n - 1, 0.975))
+        rng = np.random.default_rng([self.seed, n])
+        runs = int(np.clip(NUMBERS // n, *RUNS))
+        rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
+        within = Structure.of(np.zeros(n, np.int64), None)
+        means = means_of(rows, np.abs(rows).max(1), within, None)
+        place = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
+        return float(_widths(place).mean()) / spread
+
+
+def _widths(place: Location) -> Float[np.ndarray, " row"]:
+    """The widths of the rows' 95 per cent intervals: those of `Margin.interval`, all at once."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        g = np.nan_to_num(place.third / place.variance**1.5)
+    bent = np.abs(g) > 1e-6
+    safe = np.where(bent & (place.n_units >= FEWEST), g, 1.0)
+    t = stdtrit(place.df, 0.975)
+    ends = [np.where(safe == g, 3 / safe * (np.cbrt(1 + safe * (end - safe / 6)) - 1), end) for end in (t, -t)]
+    return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(place.variance))
+
+
+def pilot_of(given: object, a: object, b: object, groups: object, clusters: object, seed: int) -> Pilot:
+    """What scores, a result or a comparison say about two of their models."""
+    scores = given if isinstance(given, Scores) else getattr(given, "scores", None)
+    if isinstance(scores, Scores):
+        return _of_scores(scores, *_pair(scores.models, a, b), groups, clusters, seed)
+    if isinstance(given, Comparison):
+        if groups is not None or clusters is not None:
+            raise InputError("groups or clusters with a comparison", "its own", "Plan from Scores to change them.")
+        return _of_comparison(given, *_pair(given.models, a, b))
+    raise InputError(type(given).__name__, "Scores, a Comparison or a Result", "Give what score or compare returned.")
+
+
+def _pair(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
+    if a is None and b is None and len(models) == 2:
+        first, second = sorted(models)
+        return first, second
+    for name, what in ((a, "a"), (b, "b")):
+        if name is None:
+            raise InputError(
+                f"{len(models)} models and no {what}", "the names of two of them",
+                f"Give {what}=... (command line: --{what}). The models are {check.shortlist(models)}.",
+            )  # fmt: skip
+        check.one_of(name, models, "model")
+    if a == b:
+        raise InputError(f"model {check.quote(a)} twice", "two different models", "Name another one.")
+    return str(a), str(b)
+
+
+def _of_scores(scores: Scores, a: str, b: str, groups: object, clusters: object, seed: int) -> Pilot:
+    plan = design(scores, groups, clusters, None)
+    first, second = scores.models.index(a), scores.models.index(b)
+    if not np.isfinite(scores.values[[first, second]]).all():
+        raise PosteriorError(f"got an infinite score of {a!r} or {b!r}, expected a finite spread. Hint: use a floor.")
+    difference = scores.values[first] - scores.values[second]
+    within = plan.structure()
+    largest = np.abs(scores.values[[first, second]]).max()
+    means = means_of(difference[None], largest[None], within, None)
+    parts = Moments(within.n_items, within.n_units, means, means)
+    if not parts.df.any():
+        raise PosteriorError("got one unit in all, expected at least two to see a spread. Hint: add to the pilot.")
+    place = combine(parts, means, plan.weights)
+    variance, n = float(place.variance[0]), len(difference)
+    totals, sizes = _units(difference, within)
+    study = Study(n, None, None if within.unit is None else len(sizes), scores.n_replicates)
+    between, each, uneven = 0.0, variance * n, 0.0
+    if within.unit is not None:
+        uneven = float(sizes.var() / sizes.mean() ** 2)
+        inner = difference - (np.bincount(within.unit, difference) / sizes)[within.unit]
+        each = float(np.square(inner).sum() / max(n - len(sizes), 1))
+        between = (variance - each / n) * len(sizes) / (1 + uneven)
+        if between < 0 or n == len(sizes):
+            between, each = (0.0, variance * n) if n > len(sizes) else (variance * n, 0.0)
+    found = Pilot(a, b, study, float(place.mean[0]), math.sqrt(variance), float(place.df[0]), between, each,
+                  None, None, uneven, totals, sizes, seed=seed)  # fmt: skip
+    return _without_noise(found, scores, first, second, plan.item_weights())
+
+
+def _units(difference: Float[np.ndarray, " item"], within: Structure) -> tuple[np.ndarray, np.ndarray]:
+    """Centred totals and sizes of the units."""
+    group = within.of_item()
+    mean = np.bincount(group, difference) / np.bincount(group)
+    residual = difference - mean[group]
+    if within.unit is None:
+        return residual, np.ones(len(residual))
+    return np.bincount(within.unit, residual), np.bincount(within.unit).astype(np.float64)
+
+
+def _without_noise(
+    found: Pilot, scores: Scores, first: int, second: int, item_weights: Float[np.ndarray, " item"]
+) -> Pilot:
+    """With the variance due to few votes and few replicates taken out of the items'."""
+    n, each, study = found.study.n_items, found.items, found.study
+    noise = label_variance(scores, first, second, item_weights)
+    labels = None
+    if noise is not None and scores.n_votes is not None and scores.estimand != "class":
+        one = float(np.mean(1 / np.maximum(scores.n_votes, 1)))  # the variance falls with the votes of each item
+        study = replace(study, n_annotators=1 / one)
+        labels = min(noise * n, each) / one
+        each -= labels * one
+    again = _replicate_variance(scores, first, second)
+    replicates = None
+    if again is not None:
+        share, n_replicates = again
+        study = replace(study, n_replicates=n_replicates)
+        replicates = min(share / n_replicates, each) * n_replicates
+        each -= replicates / n_replicates
+    return replace(found, study=study, items=each, labels=labels, replicates=replicates)
+
+
+def _replicate_variance(scores: Scores, first: int, second: int) -> tuple[float, float] | None:
+    """The variance that a single replicate adds to an item's difference, and how many an item has."""
+    cells = getattr(scores, "replicate_values", None)
+    if cells is None:
+        return None
+    counts = [(~np.isnan(cells[row])).sum(1) for row in (first, second)]
+    if any((count < 2).all() for count in counts):
+        return None
+    total, shares = 0.0, 0.0
+    for row, count in zip((first, second), counts, strict=True):
+        rest = cells[row] - np.where(count > 0, np.nansum(cells[row], 1) / np.maximum(count, 1), 0.0)[:, None]
+        df = int(np.maximum(count - 1, 0).sum())
+        total += float(np.nansum(rest**2) / df)
+        shares += float(np.mean(1 / np.maximum(count, 1))) / 2
+    return total, 1 / shares
+
+
+def _of_comparison(given: Comparison, a: str, b: str) -> Pilot:
+    """From the draws of the joint posterior, a t; what skewness adds to the interval stands beside it."""
+    n_items, n_clusters = (given.settings.get(name) for name in ("n_items", "clusters"))
+    row = next(row for row in given.pairs if {row["a"], row["b"]} == {a, b})
+    if given.settings.get("population") != "new-items" or not isinstance(n_items, int):
+        raise InputError("a comparison of these very items", "one of new items", "Compare with population='new-items'.")
+    ends = [float(str(row[end])) for end in ("difference", "low", "high")]
+    if not np.isfinite(ends).all() or "posterior" not in given.datatree.children:
+        raise PosteriorError(f"got no finite difference of {a!r} and {b!r}. Hint: score with a floor.")
+    contrast = given.datatree["posterior"]["contrast"].sel(model_name=[a, b]).to_numpy()
+    groups = given.settings.get("groups")
+    units = n_clusters if isinstance(n_clusters, int) else n_items
+    df = units - (groups if isinstance(groups, int) else 1)
+    if df < 3:
+        raise PosteriorError(f"got {units} independent units, expected at least four to plan. Hint: plan from Scores.")
+    error = float((contrast[..., 0] - contrast[..., 1]).std()) * math.sqrt((df - 2) / df)
+    stretch = (ends[2] - ends[1]) / (2 * float(stdtrit(df, 0.975)) * error) if error > 0 else 1.0
+    sign = 1.0 if row["a"] == a else -1.0
+    study = Study(n_items, None, n_clusters if isinstance(n_clusters, int) else None)
+    shared = study.n_clusters is not None  # how much items of a cluster share is not known: more clusters only
+    return Pilot(a, b, study, sign * ends[0], error, float(df), error**2 * units if shared else 0.0,
+                 0.0 if shared else error**2 * n_items, None, None, stretch=max(stretch, 1.0))  # fmt: skip
