@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from probtruth.line import Result as Result
     from probtruth.line import evaluate as evaluate
     from probtruth.report import plots as figures  # noqa: F401
+    from probtruth.report.latex import latex_table as latex_table
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
@@ -113,6 +114,7 @@ _HOME = {
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
     "write_report": "report.write",
+    "latex_table": "report.latex",
     "brier_score": "scoring.proper",
     "decompose": "scoring.decomposition",
     "entropy": "scoring.proper",

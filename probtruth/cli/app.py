@@ -164,6 +164,17 @@ def compare(
     rope: Rope = None,
     engine: Engine = "nuts",
     strict: Strict = False,
+    fail_if: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="Exit with status 1 where a model meets it against the baseline, such as 'p_worse > 0.9'.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Model that --fail-if compares with; the first in the file.")
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
     quiet: Quiet = False,
@@ -174,7 +185,8 @@ def compare(
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation}
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
-    commands.compare(scores, columns, higher_is_better, options, out, commands.Console(json, quiet))
+    console = commands.Console(json, quiet)
+    commands.compare(scores, columns, higher_is_better, options, out, console, (fail_if, baseline))
 
 
 @app.command()

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from probtruth.cli import cache
+from probtruth import check as check_names
+from probtruth.cli import cache, fail_if
 from probtruth.cli.console import Console as Console
 from probtruth.errors import InputError
 
@@ -90,11 +91,20 @@ def demo(out: str, seed: int, console: Console) -> None:
 
 
 def compare(
-    path: str, columns: Mapping[str, Any], higher: bool, options: Mapping[str, Any], out: str, console: Console
+    path: str,
+    columns: Mapping[str, Any],
+    higher: bool,
+    options: Mapping[str, Any],
+    out: str,
+    console: Console,
+    gate: tuple[str | None, str | None] = (None, None),
 ) -> None:
-    """A comparison of bare scores, and its report."""
+    """A comparison of bare scores, and its report; `gate` is a condition that fails the check, and the baseline."""
     from probtruth.io.folder import check_out
 
+    condition = fail_if.parse(gate[0], options["rope"]) if gate[0] is not None else None
+    if condition is None and gate[1] is not None:
+        raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
     check_out(out)
     cache.switch_on()
     from probtruth import line
@@ -102,9 +112,20 @@ def compare(
     from probtruth.io.scores import read_scores
 
     scores = read_scores(path, **columns, higher_is_better=higher or None)
+    if gate[1] is not None:
+        check_names.one_of(gate[1], scores.models, "--baseline")
     with console.progress("sampling") as on_progress:
         comparison = compare_scores(scores, **options, on_progress=on_progress)
-    _finish(line.of_scores(scores, comparison), out, console)
+    result = line.of_scores(scores, comparison)
+    if condition is None:
+        _finish(result, out, console)
+        return
+    found = fail_if.findings(condition, comparison.pairs, scores.models, gate[1])
+    _finish(result, out, console, {"fail_if": {"condition": str(condition), "models": [vars(one) for one in found]}})
+    for one in found:
+        console.show(one.words(condition))
+    if any(one.fails for one in found):
+        raise SystemExit(1)
 
 
 def truth(
@@ -199,12 +220,12 @@ def _annotations(path: str, columns: Columns) -> Any:
     return read_annotations(path, columns.item, columns.annotator, columns.label, columns.replicate)
 
 
-def _finish(result: Any, out: str, console: Console) -> None:
-    """Writes the report, then says the verdict."""
+def _finish(result: Any, out: str, console: Console, more: Mapping[str, Any] | None = None) -> None:
+    """Writes the report, then says the verdict; `more` goes into the JSON on standard output."""
     from probtruth.report import terminal
     from probtruth.report.write import write_report
 
     write_report(replace(result, command=shlex.join(["probtruth", *sys.argv[1:]])), out)
     console.show(*terminal.summary(result))
     console.note(f"report: {Path(out) / 'report.html'}")
-    console.emit(result.to_dict())
+    console.emit({**result.to_dict(), **(more or {})})

@@ -14,6 +14,8 @@ from probtruth.io.tables import shown
 
 OUR_FILES = (
     "report.html",
+    "report.md",
+    "report.tex",
     "result.json",
     "posterior.nc",
     "pairwise.csv",

@@ -68,9 +68,11 @@ def quality(result: ResultLike) -> Table | None:
         (titled("Skill (kappa)"), lambda row: number(row["skill"], 2)),
         (titled("95% interval"), lambda row: span(row["skill_low"], row["skill_high"], 2)),
         (titled("Information (nats)"), lambda row: number(row["information"], 2)),
-        (titled("Flag", False), lambda row: words(str(row["flag"]))),
     ]
-    return filled("Annotators, best first", columns, chosen, (_quality_note(truth, len(chosen), len(rows)),))
+    if flagged := any(row["flag"] for row in rows):
+        columns.append((titled("Flag", False), lambda row: words(str(row["flag"]))))
+    note = _quality_note(truth, len(chosen), len(rows), flagged)
+    return filled("Annotators, best first", columns, chosen, (note,))
 
 
 def annotator_rows(truth: Truth) -> list[Row]:
@@ -146,15 +148,17 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
     return [*rows[:half], *flagged, *rows[-half:]]
 
 
-def _quality_note(truth: Truth, shown: int, of: int) -> str:
+def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
     said = f"By the method {truth.method}, which takes each item to have one true class. "
     if shown < of:
         said += f"{shown} of {of:,} annotators: the best, the worst and those with a flag. "
-    return said + (
+    said += (
         "Accuracy is the chance that an annotation says the item's class; skill is the same beyond chance (1 always "
-        "right, 0 by chance, below 0 worse); information is what one answer tells of the class. Flags: spammer, where "
-        f"skill is surely below {NO_SKILL}; adversary, where it is surely below 0."
+        "right, 0 by chance, below 0 worse); information is what one answer tells of the class. "
     )
+    if not flagged:
+        return said + f"Nobody is flagged: no skill is surely below {NO_SKILL}."
+    return said + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
 
 
 def _wilson(

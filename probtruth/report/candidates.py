@@ -11,6 +11,7 @@ from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import UNKNOWN, as_float, decimals, shortened
 from probtruth.report.verdict import leaders
 from probtruth.report.words import Name, Sentence, joined, sentence, with_unit
+from probtruth.types import Comparison
 
 SURE = 0.95
 """Probability that the set of models named contains the best."""
@@ -19,16 +20,16 @@ MOST_NAMED = 8
 """Models that a sentence names."""
 
 
-def rank_table(result: ResultLike) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
+def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
     """Models and their probabilities of each rank, in the order of the ranking; None where nothing was ranked."""
-    tree = result.comparison.datatree
+    tree = comparison.datatree
     if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
         return None
     found: Any = tree["ranking"]["rank_probability"]
     known = [str(name) for name in found.coords["model"].values]
     if len(known) < 2:
         return None
-    order = [str(row["model"]) for row in leaders(result.comparison.ranks) if str(row["model"]) in known]
+    order = [str(row["model"]) for row in leaders(comparison.ranks) if str(row["model"]) in known]
     values = np.asarray(found.transpose("model", "rank").values, np.float64)
     return order, values[[known.index(name) for name in order]]
 
@@ -54,7 +55,7 @@ def best_set(result: ResultLike) -> Sentence | None:
 
 def ranks(result: ResultLike) -> Table | None:
     """One row for each model: P(best) and the ranks that are possible; None where none are known."""
-    found = rank_table(result)
+    found = rank_table(result.comparison)
     if found is None:
         return None
     intervals = {model: _interval(row) for model, row in zip(*found, strict=True)}

@@ -35,15 +35,15 @@ def behind_leader(rows: Sequence[Row], rope: Number | None = None, unit: str = "
     leader's own advantage is 0 and its interval None. `unit` is the title of the axis.
     """
     names = short_names(str(row["model"]) for row in rows)
-    ax = ax or _axes(len(rows), left=_room(names), right=66)
+    ax = ax or panel_of_rows(len(rows), left=room_for(names), right=66)
     _band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(rows):
         _interval(ax, place, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
-        _beside(ax, -0.03, place, names[str(row["model"])], "right")
-        _beside(ax, 1.03, place, probability(row["p_best"]), "left")
-    _beside(ax, 1.03, -0.95, "P(best)", "left")
-    _finish(ax, len(rows), unit)
+        beside(ax, -0.03, place, names[str(row["model"])], "right")
+        beside(ax, 1.03, place, probability(row["p_best"]), "left")
+    beside(ax, 1.03, -0.95, "P(best)", "left")
+    finish(ax, len(rows), unit)
     return ax
 
 
@@ -53,16 +53,16 @@ def forest(pairs: Sequence[Row], rope: Number | None = None, unit: str = "", ax:
     Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a); `rope` is shaded.
     """
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
-    ax = ax or _axes(len(pairs), left=_room(names, 10), right=_room(names, 10))
+    ax = ax or panel_of_rows(len(pairs), left=room_for(names, 10), right=room_for(names, 10))
     _band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(pairs):
         _interval(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
-        _beside(ax, -0.04, place, names[str(row["a"])], "right")
-        _beside(ax, 1.04, place, names[str(row["b"])], "left")
-    _beside(ax, -0.04, -0.95, "← favours", "right")
-    _beside(ax, 1.04, -0.95, "favours →", "left")
-    _finish(ax, len(pairs), unit)
+        beside(ax, -0.04, place, names[str(row["a"])], "right")
+        beside(ax, 1.04, place, names[str(row["b"])], "left")
+    beside(ax, -0.04, -0.95, "← favours", "right")
+    beside(ax, 1.04, -0.95, "favours →", "left")
+    finish(ax, len(pairs), unit)
     return ax
 
 
@@ -73,7 +73,7 @@ def rank_probabilities(
     n_models, n_ranks = probability_of_rank.shape
     names = short_names(models)
     roomy = n_ranks <= 7
-    ax = ax or _axes(n_models, left=_room(names), right=12, row=ROW + 12 if roomy else ROW)
+    ax = ax or panel_of_rows(n_models, left=room_for(names), right=12, row=ROW + 12 if roomy else ROW)
     full = 0.62 if roomy else 0.85
     for place, model in enumerate(models):
         floor = place + 0.42
@@ -83,9 +83,9 @@ def rank_probabilities(
             if p >= 0.001:
                 ax.bar(rank + 1, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
             if roomy and p >= 0.005:
-                _text(ax, rank + 1, floor - full * p - 0.04, probability(p), "center", "bottom", size=10)
-        _beside(ax, -0.03, place + 0.1, names[model], "right")
-    _finish(ax, n_models, "rank (1 is best)")
+                write(ax, rank + 1, floor - full * p - 0.04, probability(p), "center", "bottom", size=10)
+        beside(ax, -0.03, place + 0.1, names[model], "right")
+    finish(ax, n_models, "rank (1 is best)")
     ax.set_xlim(0.5, n_ranks + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
     ax.tick_params(axis="x", length=0)
@@ -103,7 +103,7 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
     response = np.linspace(0.005, 0.995, 397)
     log = -truth * np.log(response) - (1 - truth) * np.log1p(-response)
     brier = 2 * (truth * (1 - response) ** 2 + (1 - truth) * response**2)
-    ax = ax or _axes(8, left=46, right=20)
+    ax = ax or panel_of_rows(8, left=46, right=20)
     ax.axvline(truth, color=INK, linewidth=1, linestyle=(0, (4, 3)))
     for values, colour, name, x, y in (
         (log, RED, "log loss (nats)", 0.24, 1.16),
@@ -113,10 +113,10 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
         ax.plot(response, values, color=colour, linewidth=2)
         ax.plot(response[lowest], values[lowest], "o", color=colour, markersize=5)
         note = f"{values[lowest]:.3f}".lstrip("0")
-        _text(ax, response[lowest] + 0.015, values[lowest] - 0.04, note, "left", "top", colour)
-        _text(ax, x, y, name, "left", "bottom", colour)
-    _text(ax, truth + 0.015, 2.2, f"label {probability(truth)}", "left", "top")
-    _finish(ax, None, "response: probability of yes")
+        write(ax, response[lowest] + 0.015, values[lowest] - 0.04, note, "left", "top", colour)
+        write(ax, x, y, name, "left", "bottom", colour)
+    write(ax, truth + 0.015, 2.2, f"label {probability(truth)}", "left", "top")
+    finish(ax, None, "response: probability of yes")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 2.2)
     ax.set_ylabel("expected loss", color=INK, size=SIZE)
@@ -131,7 +131,7 @@ def small_square() -> Axes:
     return Figure(figsize=(side / 72, side / 72), facecolor="none").add_axes(box, facecolor="none")
 
 
-def _axes(
+def panel_of_rows(
     rows: int,
     left: Number,
     right: Number,
@@ -146,7 +146,7 @@ def _axes(
     return figure.add_axes(box, facecolor="none")
 
 
-def _room(names: Mapping[str, str], least: int = 0) -> float:
+def room_for(names: Mapping[str, str], least: int = 0) -> float:
     """Points that the widest name needs beside the axes."""
     return 14 + 6.9 * max(least, *(width(name) for name in names.values()))
 
@@ -179,7 +179,7 @@ def _interval(
     ax.plot(centre, place, "o", color=colour, markersize=6)
 
 
-def _text(
+def write(
     ax: Axes,
     x: Number,
     y: Number,
@@ -189,16 +189,17 @@ def _text(
     colour: str = INK,
     size: Number = SIZE,
 ) -> None:
+    """Words at a place in units of the data, without mathematics."""
     ax.text(x, y, text, ha=align, va=vertical, color=colour, size=size, parse_math=False)
 
 
-def _beside(ax: Axes, x: Number, place: Number, text: str, align: str) -> None:
+def beside(ax: Axes, x: Number, place: Number, text: str, align: str) -> None:
     """Text at a row, `x` in fractions of the axes."""
     where = ax.get_yaxis_transform()
     ax.text(x, place, text, transform=where, ha=align, va="center", color=INK, size=SIZE, parse_math=False)
 
 
-def _finish(ax: Axes, rows: int | None, title: str) -> None:
+def finish(ax: Axes, rows: int | None, title: str) -> None:
     """What all figures share: few lines, rows from the top, the unit on the axis, no offset notation."""
     for side in ("top", "right", "left"):
         ax.spines[side].set_visible(False)

@@ -89,7 +89,7 @@ def _forest(result: ResultLike) -> Picture:
 
 
 def _ranks(result: ResultLike) -> Picture | None:
-    found = rank_table(result)
+    found = rank_table(result.comparison)
     if found is None:
         return None
     models, table = found[0][:MOST_MODELS], found[1][:MOST_MODELS]

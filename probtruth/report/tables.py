@@ -23,6 +23,8 @@ MOST_PAIRS = 300
 """Rows of pairs that the page shows; the file has all."""
 MOST_IN_MATRIX = 30
 """Models that the matrix of pairs shows."""
+MOST_NAMED = 6
+"""Models whose names stand above the columns of the matrix; of more, their numbers do."""
 LONGEST_NAME = 40
 """Columns of a name in a cell; the table of models shows names whole."""
 SHADES = 20
@@ -116,11 +118,24 @@ def matrix(result: ResultLike) -> Table:
         p = as_float(better[a, b])
         return Cell((probability(p),), p, None if p is None else round(p * SHADES))
 
-    rows = tuple((named(names[a]), *(cell(a, b) for b in order)) for a in order)
-    columns = (titled("", False), *(Column((short,)) for short in shortened(order, 14).values()))
+    numbered = len(order) > MOST_NAMED
+    heads = map(str, range(1, len(order) + 1)) if numbered else shortened(order, 14).values()
+    first = [
+        Cell((f"{place} ", names[a]) if numbered else (names[a],), str(names[a])) for place, a in enumerate(order, 1)
+    ]
+    rows = tuple((head, *(cell(a, b) for b in order)) for head, a in zip(first, order, strict=True))
+    columns = (titled("", False), *(Column((short,)) for short in heads))
     left_out = len(comparison.ranks) - len(order)
-    note = f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
-    return Table("P(row beats column)", columns, rows, (note,) if note else (), sortable=False, kind="matrix")
+    note = "Columns are numbered as the rows are. " if numbered else ""
+    note += f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
+    return Table(
+        "P(row beats column)",
+        columns,
+        rows,
+        (note,) if note else (),
+        sortable=False,
+        kind="matrix numbered" if numbered else "matrix",
+    )
 
 
 def companions(result: ResultLike) -> Table:

@@ -6,11 +6,16 @@ from probtruth.io.jsonable import dumps
 from probtruth.report.contents import contents
 from probtruth.report.html import html
 from probtruth.report.interface import ResultLike
+from probtruth.report.latex import latex
+from probtruth.report.markdown import markdown
 from probtruth.report.pictures import pictures
 
 
 def write_report(result: ResultLike, out: object) -> None:
-    """Writes report.html, result.json, posterior.nc, pairwise.csv, models.csv and figures/*.svg into the folder `out`.
+    """Writes the report and what it stands on into the folder `out`.
+
+    These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,
+    posterior.nc, pairwise.csv, models.csv and figures/*.svg.
 
     Arguments: `out` may be absent, empty, or hold an earlier result of probtruth, which is replaced in one step.
 
@@ -23,7 +28,7 @@ def write_report(result: ResultLike, out: object) -> None:
     >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> pt.write_report(of_scores(scores, pt.compare(scores, engine="exact")), out)
     >>> sorted(path.name for path in out.iterdir())
-    ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'result.json']
+    ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'report.md', 'report.tex', 'result.json']
     """
     with whole_folder(out) as folder:
         said = contents(result)
@@ -32,6 +37,8 @@ def write_report(result: ResultLike, out: object) -> None:
         for name, made in drawn.items():
             (folder / "figures" / f"{name}.svg").write_text(made.alone, encoding="utf-8", newline="\n")
         (folder / "report.html").write_text(html(result, drawn, said), encoding="utf-8", newline="\n")
+        (folder / "report.md").write_text(markdown(result, said), encoding="utf-8", newline="\n")
+        (folder / "report.tex").write_text(latex(result), encoding="utf-8", newline="\n")
         (folder / "result.json").write_text(dumps(result.to_dict()), encoding="utf-8", newline="\n")
         result.comparison.save(folder / "posterior.nc")
         write_csv(result.comparison.pairwise(), folder / "pairwise.csv")

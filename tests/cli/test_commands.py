@@ -9,7 +9,16 @@ import pytest
 
 import probtruth as pt
 
-NAMES = ["report.html", "result.json", "posterior.nc", "pairwise.csv", "models.csv", "figures"]
+NAMES = [
+    "report.html",
+    "report.md",
+    "report.tex",
+    "result.json",
+    "posterior.nc",
+    "pairwise.csv",
+    "models.csv",
+    "figures",
+]
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any
@@ -135,6 +136,12 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
     )
 
 
+@cache
+def of_class() -> Truth:
+    """The demo's truth under the other estimand."""
+    return replace(infer_truth(demo.load()[0], "dawid-skene-em", draws=0), method="other")
+
+
 def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01, **changes: Any) -> FakeResult:
     """The demo data under vote shares and the log rule."""
     annotations, predictions = demo.load()
@@ -156,7 +163,7 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
     )
     diagnostics = changes.pop("diagnostics", PASSING)
     comparison = compare(scores, rope, diagnostics)
-    other = Other(replace(infer_truth(annotations, "dawid-skene-em", draws=0), method="other"), comparison)
+    other = Other(of_class(), comparison)
     more = {"annotations": annotations, "other": other, "note": demo.NOTE, **changes}
     return FakeResult(scores, comparison, truth, predictions, **more)
 

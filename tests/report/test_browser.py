@@ -44,6 +44,29 @@ def load(browser, tmp_path):
     return run
 
 
+@pytest.fixture
+def requests(browser, tmp_path):
+    """The addresses that a page asked for, from the browser's own log of its network."""
+
+    def run(text: str) -> set[str]:
+        (tmp_path / "page.html").write_text(text, encoding="utf-8")
+        log = tmp_path / "net.json"
+        where = [f"--user-data-dir={tmp_path / 'profile'}", f"--log-net-log={log}", "--dump-dom"]
+        command = [browser, *FLAGS, *where, (tmp_path / "page.html").as_uri()]
+        subprocess.run(command, capture_output=True, timeout=120)
+        # requests of a page are kept under the key of its site, here that of files; the browser's own are not
+        return set(re.findall(r"_dk_file:// file:// (https?://[^\"]+)", log.read_text("utf-8", "replace")))
+
+    return run
+
+
+def test_nothing_is_requested_and_a_request_would_be_seen(requests, odd):
+    assert requests(html(odd)) == set()
+    free = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html(odd))
+    asking = '<img src="http://127.0.0.1:9/asked.png">'
+    assert requests(free.replace("</body>", f"{asking}</body>")) == {"http://127.0.0.1:9/asked.png"}
+
+
 def column(document: str, table: str, place: int) -> list[str]:
     body = re.search(rf'aria-label="{re.escape(table)}".*?<tbody>(.*?)</tbody>', document, re.DOTALL)
     assert body is not None
@@ -96,3 +119,19 @@ def test_the_page_is_never_wider_than_the_window(load, make, width):
     over = re.search(r'data-over="(-?\d+)"', document)
     assert over is not None
     assert int(over.group(1)) <= 0
+
+
+def printing(text: str) -> str:
+    """The page without its policy, and a script that says that it is about to be printed."""
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    return text.replace("</body>", '<script>dispatchEvent(new Event("beforeprint"))</script></body>')
+
+
+def test_what_is_folded_is_open_on_paper(load, make):
+    text = html(make["bare"](12))
+    folded, said = load(text)
+    assert said == []
+    n = len(re.findall("<details>", folded))
+    assert n >= 2
+    printed, _ = load(printing(text))
+    assert len(re.findall(r"<details open=\"\">", printed)) == n

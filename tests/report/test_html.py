@@ -178,3 +178,34 @@ def test_sort_keys_are_numbers_unknown_blank(make, result):
     text = html(make["rewrite"](result, pairs=pairs))
     assert 'data-sort="Infinity">+∞' in text
     assert 'data-sort="">–' in text
+
+
+def test_contents_lead_to_every_section(text, page):
+    anchors = [(attributes.get("href") or "")[1:] for tag, attributes in page.tags if tag == "a"]
+    headings = [attributes["id"] for tag, attributes in page.tags if tag == "h2" and attributes["id"] != "warnings"]
+    assert anchors == headings
+    assert len(anchors) == 9
+
+
+def test_long_tables_open_at_a_click_short_ones_stand_open(make, text):
+    many = html(make["bare"](12))
+    assert re.search(r"<summary>Differences of all pairs <span[^>]*>66 rows</span></summary>", many)
+    assert "<summary>Differences" not in text
+
+
+def test_many_models_are_numbered_above_the_matrix(make):
+    many = html(make["bare"](12))
+    matrix = re.search(r'aria-label="P\(row beats column\)".*?</table>', many, re.DOTALL)
+    assert matrix is not None
+    assert 'data-sort="model-03">4 <bdi' in matrix.group()
+    assert len(re.findall(r'<th scope="col" class="num">\d+</th>', matrix.group())) == 12
+
+
+def test_a_large_result_is_a_page_of_less_than_a_megabyte(make):
+    assert len(html(make["bare"](40)).encode()) < 1_000_000
+
+
+def test_the_page_names_its_sources_and_how_to_cite(page):
+    shown = "".join(page.text)
+    for said in ("@software{probtruth,", "doi:10.3390/e19060286", "Krippendorff's alpha", "Annotators, best first"):
+        assert said in shown

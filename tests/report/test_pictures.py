@@ -26,7 +26,7 @@ def test_many_models_are_cut_to_the_best_and_say_so(make):
 
 
 def test_rank_table_follows_the_names(result):
-    order, table = rank_table(result)
+    order, table = rank_table(result.comparison)
     rows = {row["model"]: row for row in result.comparison.ranks}
     assert [rows[name]["p_best"] for name in order] == table[:, 0].tolist()
     assert np.allclose(table.sum(1), 1, rtol=0, atol=1e-12)  # shares of draws: round-off only

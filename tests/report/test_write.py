@@ -9,7 +9,16 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.report.write import write_report
 
-FILES = ["figures", "models.csv", "pairwise.csv", "posterior.nc", "report.html", "result.json"]
+FILES = [
+    "figures",
+    "models.csv",
+    "pairwise.csv",
+    "posterior.nc",
+    "report.html",
+    "report.md",
+    "report.tex",
+    "result.json",
+]
 
 
 def test_files_and_what_they_hold(result, tmp_path):

@@ -1,12 +1,16 @@
-"""Figures of scoring: take data and `ax=`, return the axes (matplotlib's object interface, no global state).
+"""Figures: take data and `ax=`, return the axes (matplotlib's object interface, no global state).
 
 New axes belong to a figure of their own, `ax.figure`, which `savefig` writes. Colours are told apart by all readers and
 stand out on white and on black; each curve is named where it runs.
 """
 
+from probtruth.report.plots.annotators import plot_annotators as plot_annotators
 from probtruth.report.plots.calibration import plot_decomposition as plot_decomposition
 from probtruth.report.plots.calibration import plot_murphy as plot_murphy
 from probtruth.report.plots.calibration import plot_reliability as plot_reliability
+from probtruth.report.plots.comparison import plot_forest as plot_forest
+from probtruth.report.plots.comparison import plot_matrix as plot_matrix
+from probtruth.report.plots.comparison import plot_ranks as plot_ranks
 from probtruth.report.plots.curves import plot_curves as plot_curves
 from probtruth.report.plots.nelson import plot_divergence as plot_divergence
 from probtruth.report.plots.nelson import plot_nelson as plot_nelson

@@ -50,7 +50,7 @@ def plot_nelson(risk: object, model: object = None, ax: Axes | None = None) -> A
         colour = COLOURS[order if two else 0]
         size = [BUBBLE * _number(row["n_true"]) / largest for row in mine]
         x, y = ([_number(row[key]) for row in mine] for key in ("source", "reported"))
-        ax.scatter(x, y, s=size, color=colour, alpha=0.3 if two else 0.2, linewidths=0)
+        ax.scatter(x, y, s=size, color=colour, alpha=max(0.3 if two else 0.2, min(0.6, 6 / len(mine))), linewidths=0)
         if two:
             _marks(ax, risk.source_by_label[place, order], risk.model_by_label[place, order], risk, colour, 5)
             text(ax, 0.03, 0.965 - 0.06 * order, f"label {label}", colour)

@@ -1,0 +1,104 @@
+"""A condition on a result that turns the exit status, for a check of a pull request: `p_worse > 0.9`."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from probtruth import check
+from probtruth.errors import InputError
+
+QUANTITIES = ("p_worse", "p_better", "p_equivalent", "difference", "low", "high")
+"""What a condition may speak of, always of a model against the baseline."""
+
+_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+_FORM = re.compile(r"\s*([A-Za-z_]+)\s*(>=|<=|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A quantity, a comparison and a number."""
+
+    quantity: str
+    sign: str
+    bound: float
+
+    def __str__(self) -> str:
+        """As it is written."""
+        return f"{self.quantity} {self.sign} {self.bound:g}"
+
+    def holds(self, value: float) -> bool:
+        """Whether a value meets the condition."""
+        return _SIGNS[self.sign](value, self.bound)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One model against the baseline: the value of the quantity (None: not known), and whether it fails the check."""
+
+    model: str
+    baseline: str
+    value: float | None
+    fails: bool
+
+    def words(self, condition: Condition) -> str:
+        """What was found, in one line."""
+        value = "not known" if self.value is None else f"{self.value:.4g}"
+        verdict = "fails" if self.fails else "passes"
+        return f"{verdict}: {condition.quantity} of {self.model!r} against {self.baseline!r} is {value} ({condition})"
+
+
+def parse(text: str, rope: float | None = None) -> Condition:
+    """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated.
+
+    Errors: `InputError` for another form, an unknown name, and `p_equivalent` without a ROPE.
+    """
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise InputError(
+            f"--fail-if {text!r}",
+            "a name, one of > >= < <=, and a number",
+            "Write --fail-if 'p_worse > 0.9'; the names are " + ", ".join(QUANTITIES) + ".",
+        )
+    name = check.one_of(found[1], QUANTITIES, "--fail-if")
+    if name == "p_equivalent" and rope is None:
+        raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
+    return Condition(name, found[2], float(found[3]))
+
+
+def findings(
+    condition: Condition, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], baseline: str | None
+) -> list[Finding]:
+    """Every model against the baseline: the first model unless one is named.
+
+    A quantity that is not known fails, since a check must not pass for lack of an answer. Differences are model minus
+    baseline, as losses: above 0 the model is worse.
+    """
+    base = models[0] if baseline is None else check.one_of(baseline, tuple(models), "--baseline")
+    found = []
+    for model in models:
+        if model != base:
+            value = _value(condition.quantity, pairs, model, base)
+            found.append(Finding(model, base, value, value is None or condition.holds(value)))
+    return found
+
+
+def _value(quantity: str, pairs: Sequence[Mapping[str, Any]], model: str, base: str) -> float | None:
+    row = next(row for row in pairs if {row["a"], row["b"]} == {model, base})
+    first = row["a"] == model
+    if quantity.startswith("p_"):
+        key = {
+            "p_better": "p_a_better" if first else "p_b_better",
+            "p_worse": "p_b_better" if first else "p_a_better",
+            "p_equivalent": "p_equivalent",
+        }[quantity]
+        return None if row[key] is None else float(row[key])
+    swapped = {"low": "high", "high": "low"}
+    value = row[quantity if first else swapped.get(quantity, quantity)]
+    return None if value is None else float(value) if first else -float(value)

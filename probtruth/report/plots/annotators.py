@@ -1,0 +1,63 @@
+"""The figure of annotators: how good each is, with intervals and flags."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from probtruth.errors import InputError
+from probtruth.report import figures
+from probtruth.report.annotators import annotator_rows
+from probtruth.report.figures import BLUE, INK, RED
+from probtruth.report.numbers import as_float, short_names
+from probtruth.truth.quality import NO_SKILL
+from probtruth.types import Truth
+
+MOST = 30
+"""Annotators that are drawn: of more, the best and the worst half of them."""
+
+
+def plot_annotators(truth: object, ax: Axes | None = None) -> Axes:
+    """Skill of each annotator with its 95 per cent interval, best first; flagged ones are orange, with the flag.
+
+    Formula: skill is kappa with the class, (accuracy - chance) / (1 - chance): 1 is always right, 0 is by chance.
+
+    Arguments: `truth` is what `infer_truth` returned, of a method that knows annotators; `ax` are the axes to draw on.
+
+    Returns: the axes. Of many annotators the best and the worst 15 are drawn.
+
+    Errors: `InputError` for a truth that says nothing of annotators.
+
+    >>> import probtruth as pt
+    >>> from probtruth import demo
+    >>> truth = pt.infer_truth(demo.load()[0], "dawid-skene-em", draws=0)
+    >>> pt.figures.plot_annotators(truth).get_xlabel()
+    'skill (kappa with the class)'
+    """
+    if not isinstance(truth, Truth):
+        raise InputError(f"a {type(truth).__name__}", "a Truth", "Pass on what infer_truth(...) returned.")
+    rows = sorted(annotator_rows(truth), key=_worst_last)
+    if len(rows) > MOST:
+        rows = [*rows[: MOST // 2], *rows[-MOST // 2 :]]
+    names = short_names(str(row["annotator"]) for row in rows)
+    flagged = any(row["flag"] for row in rows)
+    ax = ax or figures.panel_of_rows(len(rows), left=12 + figures.room_for(names), right=86 if flagged else 16)
+    for place in (0.0, NO_SKILL):
+        ax.axvline(place, color=INK, linewidth=1, linestyle="-" if place == 0 else (0, (4, 3)))
+    for place, row in enumerate(rows):
+        colour = RED if row["flag"] else BLUE
+        low, high, skill = (as_float(row[key]) for key in ("skill_low", "skill_high", "skill"))
+        if low is not None and high is not None:
+            ax.plot([low, high], [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
+        if skill is not None:
+            ax.plot(skill, place, "o", color=colour, markersize=6)
+        figures.beside(ax, -0.03, place, names[str(row["annotator"])], "right")
+        figures.beside(ax, 1.03, place, str(row["flag"]), "left")
+    figures.finish(ax, len(rows), "skill (kappa with the class)")
+    ax.set_xlim(min(-0.02, ax.get_xlim()[0]), max(1.0, ax.get_xlim()[1]))
+    return ax
+
+
+def _worst_last(row: Any) -> float:
+    skill = as_float(row["skill"])
+    return np.inf if skill is None else -skill

@@ -1,0 +1,123 @@
+"""probtruth/cli/fail_if.py: a condition of three words, read and never evaluated."""
+
+import json
+
+import numpy as np
+import pytest
+
+from probtruth.cli.fail_if import Condition, findings, parse
+from probtruth.errors import InputError
+
+PAIRS = [
+    {"a": "new", "b": "old", "difference": 0.3, "low": 0.1, "high": 0.5, "p_a_better": 0.04, "p_equivalent": None,
+     "p_b_better": 0.96},
+    {"a": "old", "b": "other", "difference": 0.2, "low": 0.0, "high": 0.4, "p_a_better": 0.2, "p_equivalent": None,
+     "p_b_better": None},
+    {"a": "new", "b": "other", "difference": 0.2, "low": 0.0, "high": 0.4, "p_a_better": 0.2, "p_equivalent": None,
+     "p_b_better": 0.8},
+]  # fmt: skip
+MODELS = ("old", "new", "other")
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("p_worse > 0.9", Condition("p_worse", ">", 0.9)),
+        ("p_worse>.9", Condition("p_worse", ">", 0.9)),
+        ("  difference >= -1e-3 ", Condition("difference", ">=", -0.001)),
+        ("high<0", Condition("high", "<", 0.0)),
+        ("low <= +2.", Condition("low", "<=", 2.0)),
+    ],
+)
+def test_read(text, condition):
+    assert parse(text) == condition
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "--fail-if ''"),
+        ("p_worse", "a name, one of"),
+        ("p_worse = 0.9", "a name, one of"),
+        ("p_worse > nan", "a name, one of"),
+        ("p_worse > 0.9 or 1", "a name, one of"),
+        ("0.9 < p_worse", "a name, one of"),
+        ("__import__('os').system('x') > 0", "a name, one of"),
+        ("p_wors > 0.9", "p_worse"),
+        ("p_equivalent > 0.9", "without --rope"),
+    ],
+)
+def test_not_read(text, message):
+    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+        parse(text)
+
+
+def test_equivalence_with_a_rope():
+    assert parse("p_equivalent < 0.5", rope=0.1).quantity == "p_equivalent"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "fails"),
+    [
+        ("p_worse > 0.9", 0.96, True),
+        ("p_worse > 0.96", 0.96, False),
+        ("p_worse >= 0.96", 0.96, True),
+        ("p_better < 0.05", 0.04, True),
+        ("difference > 0", 0.3, True),
+        ("low > 0.2", 0.1, False),
+        ("high <= 0.5", 0.5, True),
+    ],
+)
+def test_new_against_old_by_hand(text, value, fails):
+    found = findings(parse(text), PAIRS, MODELS, None)[0]
+    assert (found.model, found.baseline, found.value, found.fails) == ("new", "old", value, fails)
+
+
+def test_the_other_way_round_signs_and_ends_change():
+    values = {name: findings(parse(f"{name} > 9"), PAIRS, MODELS, "new")[0].value for name in ("difference", "low")}
+    assert values == {"difference": -0.3, "low": -0.5}
+    assert findings(parse("p_worse > 9"), PAIRS, MODELS, "new")[0].value == 0.04
+
+
+def test_what_is_not_known_fails():
+    found = findings(parse("p_better > 0.9"), PAIRS, MODELS, None)[1]
+    assert (found.value, found.fails) == (None, True)
+    assert "not known" in found.words(parse("p_better > 0.9"))
+
+
+def test_an_unknown_baseline():
+    with pytest.raises(InputError, match="--baseline 'odl'"):
+        findings(parse("p_worse > 0.9"), PAIRS, MODELS, "odl")
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        f"q{item},{model},{rng.normal() + worse:.4f}" for item in range(60) for model, worse in (("old", 0), ("new", 1))
+    ]
+    path = tmp_path / "scores.csv"
+    path.write_text("item,model,score\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def test_the_command_ends_with_status_1_and_has_written_the_report(run, scores, tmp_path):
+    where = ("--engine", "exact", "--out", tmp_path / "out")
+    outcome = run("compare", scores, "--fail-if", "p_worse > 0.9", *where)
+    assert outcome.status == 1
+    assert "fails: p_worse of 'new' against 'old'" in outcome.out
+    assert (tmp_path / "out" / "report.md").exists()
+    outcome = run("compare", scores, "--fail-if", "p_worse > 0.9", "--baseline", "new", "--json", *where)
+    assert outcome.status == 0
+    gate = json.loads(outcome.out)["fail_if"]
+    assert gate["condition"] == "p_worse > 0.9"
+    assert [(row["model"], row["fails"]) for row in gate["models"]] == [("old", False)]
+
+
+@pytest.mark.parametrize(
+    "options", [("--fail-if", "p_worse = 1"), ("--fail-if", "low > 0", "--baseline", "x"), ("--baseline", "old")]
+)
+def test_bad_use_is_status_2_and_writes_nothing(run, scores, tmp_path, options):
+    outcome = run("compare", scores, *options, "--out", tmp_path / "out")
+    assert outcome.status == 2
+    assert not (tmp_path / "out").exists()
