@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from probtruth.comparison.benavoli import hierarchical_test as hierarchical_test
     from probtruth.comparison.benavoli import signed_rank_test as signed_rank_test
     from probtruth.comparison.compare import compare as compare
+    from probtruth.comparison.likelihoods import compare_likelihoods as compare_likelihoods
     from probtruth.comparison.monitor import monitor as monitor
     from probtruth.comparison.monitored import Monitor as Monitor
     from probtruth.comparison.plan import Plan as Plan
@@ -90,6 +91,7 @@ _HOME = {
     "Truth": "types",
     "Result": "line",
     "compare": "comparison.compare",
+    "compare_likelihoods": "comparison.likelihoods",
     "ThreeRegions": "comparison.benavoli",
     "correlated_t_test": "comparison.benavoli",
     "hierarchical_test": "comparison.benavoli",

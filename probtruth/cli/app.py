@@ -152,6 +152,10 @@ def compare(
     group: Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")] = None,
     cluster: Annotated[str | None, typer.Option(metavar="COL", help="Column of clusters.")] = None,
     replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates (seeds, repeats).")] = None,
+    likelihood: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="auto, normal, student-t, skew-t, tie-spike or two-component."),
+    ] = "auto",
     replicates: Annotated[
         str | None, typer.Option(metavar="KIND", help="What replicates are: independent, crossed (seeds), folds.")
     ] = None,
@@ -183,7 +187,7 @@ def compare(
     from probtruth.cli import commands
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
-    of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation}
+    of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
     console = commands.Console(json, quiet)
     commands.compare(scores, columns, higher_is_better, options, out, console, (fail_if, baseline))

@@ -14,6 +14,7 @@ from probtruth.comparison.conclusions import decisions_of, sensitivity_of
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
 from probtruth.comparison.evidence import Evidence, Facts
 from probtruth.comparison.joint import rake
+from probtruth.comparison.likelihood import Fitted
 from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.options import Options
@@ -38,10 +39,13 @@ class Posterior:
     levels: Location | None
     sampled: Sampled | None
     population: Population | None
+    fitted: Fitted | None = None
 
     @cached_property
     def margins(self) -> list[Margin]:
         """The reported posterior of each pair's difference."""
+        if self.fitted is not None:
+            return self.fitted.margins
         return [] if self.pairs is None else margins(self.pairs)
 
     @cached_property
@@ -71,16 +75,25 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
     pairs = pair_rows(facts, post.order, post.margins, asked.rope, found.means)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
     tests = companion_rows(facts.models, post.order, _tests(found, post, asked), names)
-    runs = [run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None]
+    runs: list[Sampled | Fitted] = [
+        run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
+    ]
+    runs += [] if post.fitted is None else [post.fitted]
     diagnostics = {
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
         "min_ess": _worst(min, [run.min_ess for run in runs]),
         "divergences": _worst(sum, [run.divergences for run in runs]),
-        "engines_agree": _worst(all, [run.engines_agree for run in runs]),
+        "engines_agree": _worst(all, [run.engines_agree for run in runs if isinstance(run, Sampled)]),
     }
     sensitivity = sensitivity_of(found, post.margins, post.share, post.sampled, post.population)
     uncertainty = _uncertainty(found, post, ranks, asked)
-    warnings = (*warnings_of(found, asked, diagnostics, pairs), *disagreements(pairs, tests), *_sensitive(sensitivity))
+    unfit = () if post.fitted is None else post.fitted.warnings
+    warnings = (
+        *unfit,
+        *warnings_of(found, asked, diagnostics, pairs),
+        *disagreements(pairs, tests),
+        *_sensitive(sensitivity),
+    )
     if asked.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
     return Comparison(
@@ -99,7 +112,8 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         settings={
             "engine": asked.engine,
             "draws": asked.draws,
-            "margin": "outer skew-t",
+            "margin": "outer skew-t" if asked.likelihood == "auto" else asked.likelihood,
+            "likelihood": asked.likelihood,
             "population": asked.population,
             "groups": strata.n_groups if strata.grouped else None,
             "clusters": strata.n_clusters,

@@ -10,11 +10,12 @@ from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.design import design
 from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.gather import LARGEST, of_scores
+from probtruth.comparison.likelihood import Fitted, fit_pairs
 from probtruth.comparison.margins import margins
 from probtruth.comparison.options import Options, options
 from probtruth.comparison.posterior import sample_location, sample_population
 from probtruth.comparison.ropes import width
-from probtruth.comparison.sufficient import Location, Moments, combine, square
+from probtruth.comparison.sufficient import Location, Moments, all_pairs, combine, square
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 
@@ -25,6 +26,7 @@ def compare(
     clusters: object = None,
     replicates: object = None,
     *,
+    likelihood: object = "auto",
     annotations: object = None,
     fold_correlation: object = None,
     engine: object = "nuts",
@@ -52,6 +54,8 @@ def compare(
     `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). `annotations` are those behind the
     scores: where the same few annotators labelled every item, their leanings are added in the same way.
 
+    `likelihood` is "auto", or one of "normal", "student-t", "skew-t", "tie-spike" and "two-component", fitted to
+    each pair's differences by NUTS: the mean stays what is reported, with a warning where it and the fit part.
     `engine` is "nuts" or "exact". `population` "these-items" holds the items fixed, so that only the labels (few
     votes, an uncertain class) leave the difference unsure. `rope` is the largest difference that does not matter: a
     number in units of the score, "2%" of the best mean score, or "5% of range", the range from the entropy of the
@@ -70,7 +74,7 @@ def compare(
     (-0.3, True)
     """
     _check(scores)
-    asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation)
+    asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)
     return conclude(of_scores(scores, plan, asked, annotations), asked, on_progress)
 
@@ -83,17 +87,43 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
     of_items = pairs
     if found.repeats.widened is not None and pairs is not None and levels is not None:
         pairs, levels = found.repeats.widened(pairs, levels)
-    sampled, hierarchy = None, None
+    sampled, hierarchy, fitted = None, None, None
     if pairs is not None and found.parts is not None and len(found.order) > 1:
         n_models, stages = len(found.order), 2 if found.strata.grouped and not asked.these_items else 1
+        fitted = _fitted(found, pairs, asked)
+        kept = margins(pairs) if fitted is None else fitted.margins
         first = lambda done, total: report(done, stages * total)  # noqa: E731
-        sampled = sample_location(pairs, margins(pairs), n_models, asked.engine, asked.draws, asked.seed, first)
+        sampled = sample_location(pairs, kept, n_models, asked.engine, asked.draws, asked.seed, first)
         if stages == 2:
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
             hierarchy = sample_population(found.parts, n_models, asked.engine, asked.draws, asked.seed, second)
             if hierarchy is not None and of_items is not None:
                 hierarchy = replace(hierarchy, shared=square(pairs.variance - of_items.variance, n_models))
-    return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy), asked)
+    return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy, fitted), asked)
+
+
+def _fitted(found: Evidence, place: Location, asked: Options) -> Fitted | None:
+    """The pairs' margins under another likelihood than the default, by its own fit; None for the default."""
+    if asked.likelihood == "auto":
+        return None
+    structure = {
+        "groups": found.strata.grouped,
+        "clusters": found.strata.n_clusters is not None,
+        "population='these-items'": asked.these_items,
+        f"replicates={asked.replicates!r}": asked.replicates in ("crossed", "folds"),
+        "annotations": found.repeats.what == "annotator",
+        "engine='exact'": asked.engine == "exact",
+        "scores that lie in parts": found.differences is None,
+    }
+    clashes = [what for what, given in structure.items() if given]
+    if clashes or found.differences is None:
+        raise InputError(
+            f"likelihood={asked.likelihood!r} with {' and '.join(clashes)}",
+            "independent items, sampled by NUTS",
+            "Leave the likelihood out: the default knows groups, clusters and the rest.",
+        )
+    differences = [found.differences(a, b) for a, b in all_pairs(len(found.order))]
+    return fit_pairs(asked.likelihood, differences, margins(place), asked.seed, asked.draws)
 
 
 def _check(scores: Scores) -> None:

@@ -112,3 +112,4 @@ class Evidence:
     label_locations: Callable[[], tuple[Location, Location]]
     tests: Callable[[Location], list[Companion]]
     repeats: Repeats = Repeats()
+    differences: Callable[[int, int], Float[np.ndarray, " item"]] | None = None

@@ -49,6 +49,7 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
         ),
         lambda place: companions(finite, structure, plan.weights, place),
         repeats,
+        lambda a, b: finite[a] - finite[b],
     )
 
 

@@ -11,6 +11,7 @@ from probtruth.errors import InputError
 
 ENGINES = ("nuts", "exact")
 POPULATIONS = ("new-items", "these-items")
+LIKELIHOODS = ("auto", "normal", "student-t", "skew-t", "tie-spike", "two-component")
 REPLICATES = ("independent", "crossed", "folds")
 
 
@@ -27,6 +28,7 @@ class Options:
     replicates: str | None = None
     fold_correlation: float | None = None
     rope_asked: Rope | None = None
+    likelihood: str = "auto"
 
     @property
     def dependent(self) -> bool:
@@ -52,6 +54,7 @@ def options(
     strict: object,
     replicates: object = None,
     fold_correlation: object = None,
+    likelihood: object = "auto",
 ) -> Options:
     """The options; an error for one that cannot be used."""
     asked = parse(rope)
@@ -65,6 +68,7 @@ def options(
         None if replicates is None else check.one_of(replicates, REPLICATES, "replicates"),
         _fold_correlation(fold_correlation, replicates),
         asked,
+        check.one_of(likelihood, LIKELIHOODS, "likelihood"),
     )
 
 

@@ -47,6 +47,8 @@ def scaled_p(margin: Margin, prior: float, likelihood: float) -> float | None:
 def pair_row(margin: Margin) -> Row:
     """P(a better) as reported and under each power."""
     row: Row = {"p_a_better": margin.below(0.0)}
+    if type(margin) is not Margin:  # known by draws alone: no closed form
+        return row | {f"{what}_{name}": None for what in ("prior", "likelihood") for name in POWERS}
     for name, power in POWERS.items():
         row[f"prior_{name}"] = scaled_p(margin, power, 1.0)
     for name, power in POWERS.items():
