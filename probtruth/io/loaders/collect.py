@@ -1,5 +1,7 @@
 """Scores that stand one by one in logs, put side by side: repeated ones refused, other questions left out."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -96,3 +98,8 @@ def all_differ(audit: Audit, what: str) -> InputError:
         "Run every model on the same version of the task.",
         what,
     )
+
+
+def digest(value: object) -> str:
+    """A digest of a JSON value, the same for the same value."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

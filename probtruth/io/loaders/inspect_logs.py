@@ -1,7 +1,5 @@
 """Inspect (inspect_ai): `.eval` archives and `.json` logs."""
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +9,7 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect, json_values
-from probtruth.io.loaders.collect import Entry
+from probtruth.io.loaders.collect import Entry, digest
 from probtruth.io.loaders.files import log_files
 from probtruth.io.tables import read_bytes, shown, utf8
 from probtruth.types import Scores
@@ -126,20 +124,17 @@ def _sample(row: json_values.Object, model: str, task: str, where: str) -> _Samp
             values |= {f"{name}.{part}": one for part, one in value.items()}
         else:
             values[name] = value
-    content = _digest(row["input"]) if "input" in row else None
-    prompt = _digest([row.get("target"), row.get("choices")])
+    content = digest(_words(row["input"])) if "input" in row else None
+    prompt = digest([row.get("target"), row.get("choices")])
     return _Sample(f"{task}/{item}", model, task, epoch, values, where, content, prompt)
 
 
-def _digest(value: Any) -> str:
-    """A digest of what was asked; messages without the identifiers that differ from run to run."""
-    if isinstance(value, list):
-        value = [
-            {k: v for k, v in one.items() if k in ("role", "content")} if isinstance(one, dict) else one
-            for one in value
-        ]
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _words(given: Any) -> Any:
+    """An input without the identifiers of messages, which differ from run to run."""
+    if not isinstance(given, list):
+        return given
+    kept = ("role", "content")
+    return [{k: v for k, v in one.items() if k in kept} if isinstance(one, dict) else one for one in given]
 
 
 def _scorer(samples: list[_Sample], wanted: str | None) -> str:
