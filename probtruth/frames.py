@@ -119,6 +119,18 @@ def encode(
     """
     import polars
 
+    series = _filled(frame, column, source, option)
+    distinct = series.unique(maintain_order=True)
+    _no_nul(series, distinct, column, source, option)
+    codes = series.replace_strict(distinct, np.arange(len(distinct)), return_dtype=polars.Int64).to_numpy()
+    names = [name_text(value) for value in distinct.to_list()]
+    return codes, names
+
+
+def _filled(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+    """A column of names; a blank is an error."""
+    import polars
+
     series = _flat(frame, column, source, option)
     blank = series.is_null()
     if series.dtype == polars.String:
@@ -130,13 +142,47 @@ def encode(
         raise InputError(
             "a blank cell", f"the name of the {option}", "Fill it in or remove the row.", source.at(row, column)
         )
-    distinct = series.unique(maintain_order=True)
+    return series
+
+
+def _no_nul(series: "polars.Series", distinct: "polars.Series", column: str, source: Source, option: str) -> None:
+    import polars
+
     if series.dtype == polars.String and (nul := distinct.str.contains("\0", literal=True)).any():
         row = int((series == distinct[int(nul.arg_max() or 0)]).arg_max() or 0)
         raise InputError("a NUL character", f"the name of the {option}", "Remove it.", source.at(row, column))
-    codes = series.replace_strict(distinct, np.arange(len(distinct)), return_dtype=polars.Int64).to_numpy()
-    names = [name_text(value) for value in distinct.to_list()]
-    return codes, names
+
+
+def names(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+    """A column of names as text, as `encode` writes them, but in one column instead of many Python objects."""
+    import polars
+
+    series = _filled(frame, column, source, option)
+    _no_nul(series, series, column, source, option)
+    if series.dtype == polars.String:
+        return series
+    if series.dtype.is_integer():
+        return series.cast(polars.String)
+    return polars.Series(column, [name_text(value) for value in series.to_list()], dtype=polars.String)
+
+
+def places(found: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
+    """Where each name stands among those that are known, -1 where it does not."""
+    import polars
+
+    if len(found) == len(known) and bool((found == known).all()):
+        return np.arange(len(known))
+    asked = polars.DataFrame({"name": found})
+    table = polars.DataFrame({"name": known, "place": np.arange(len(known))})
+    joined = asked.join(table, on="name", how="left", maintain_order="left")
+    return joined["place"].fill_null(-1).to_numpy()
+
+
+def as_series(listed: Sequence[str]) -> "polars.Series":
+    """Names as one column."""
+    import polars
+
+    return polars.Series("name", list(listed), dtype=polars.String)
 
 
 def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:

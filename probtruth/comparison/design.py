@@ -49,10 +49,23 @@ class Design:
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the scores carry or the caller gives; groups of one item each are answered as ungrouped."""
-    given_groups = _codes(groups, scores.items, "group") if groups is not None else (scores.groups, scores.group_names)
-    given_clusters = _codes(clusters, scores.items, "cluster")[0] if clusters is not None else scores.clusters
+    own = (scores.groups, scores.group_names)
+    return design_of(scores.items, groups, clusters, weights, own, scores.clusters)
+
+
+def design_of(
+    items: Sequence[str],
+    groups: object,
+    clusters: object,
+    weights: object,
+    own_groups: tuple[np.ndarray | None, tuple[str, ...]] = (None, ()),
+    own_clusters: np.ndarray | None = None,
+) -> Design:
+    """The design of items: the groups and clusters that are given, else their own."""
+    given_groups = _codes(groups, items, "group") if groups is not None else own_groups
+    given_clusters = _codes(clusters, items, "cluster")[0] if clusters is not None else own_clusters
     codes, names = given_groups
-    everything = np.arange(len(scores.items))
+    everything = np.arange(len(items))
     notes: tuple[str, ...] = ()
     if codes is not None and (np.bincount(codes) == 1).all() and len(names) > 1:
         notes = (f"all {len(names)} groups hold one item each: answered without groups",)

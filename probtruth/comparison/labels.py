@@ -30,17 +30,27 @@ class Labels:
         self, loss: Float[np.ndarray, "item label"], item_weights: Float[np.ndarray, " item"]
     ) -> tuple[float, float, float]:
         """Variance, third central moment and degrees of freedom of the mean of one row of losses, over the labels."""
-        centred = loss - (self.weight * loss).sum(1)[:, None]
-        second, third = (self.weight * centred**2).sum(1), (self.weight * centred**3).sum(1)
-        df = np.full(len(second), np.inf)
-        if self.votes is not None:
-            m = self.votes.astype(np.float64)
-            df = np.where(m > 1, m - 1, np.inf)
-            second = np.where(m > 1, second / np.maximum(m - 1, 1), second)
-            third = np.where(m > 2, third / np.maximum((m - 1) * (m - 2), 1), np.where(m == 2, 0.0, third))
+        second, third, df = item_moments(loss, self.weight, self.votes)
         second, third = second * item_weights**2, third * item_weights**3
         variance, spread = float(exact_sum(second)), float(exact_sum(second**2 / df))
         return variance, float(exact_sum(third)), min(variance**2 / spread, LARGE_DF) if spread > 0 else LARGE_DF
+
+
+def item_moments(
+    loss: Float[np.ndarray, "item label"],
+    weight: Float[np.ndarray, "item label"],
+    votes: Int[np.ndarray, " item"] | None,
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Variance, third central moment and degrees of freedom of each item's mean loss, over the labels."""
+    centred = loss - (weight * loss).sum(1)[:, None]
+    second, third = (weight * centred**2).sum(1), (weight * centred**3).sum(1)
+    df = np.full(len(second), np.inf)
+    if votes is not None:
+        m = votes.astype(np.float64)
+        df = np.where(m > 1, m - 1, np.inf)
+        second = np.where(m > 1, second / np.maximum(m - 1, 1), second)
+        third = np.where(m > 2, third / np.maximum((m - 1) * (m - 2), 1), np.where(m == 2, 0.0, third))
+    return second, third, df
 
 
 def labels_of(scores: Scores) -> Labels | None:

@@ -32,7 +32,7 @@ def parquet_notes(data: bytes, name: str) -> dict[str, str]:
 
 def _check_marks(data: bytes, name: str) -> None:
     if not (data.startswith(b"PAR1") and data.endswith(b"PAR1") and len(data) >= 12):
-        raise _damaged("Parquet", "its marks at both ends are missing", name)
+        raise damaged("Parquet", "its marks at both ends are missing", name)
 
 
 def _table(kind: bytes, data: bytes, form: str, name: str) -> tuple[polars.DataFrame, Source]:
@@ -46,10 +46,11 @@ def _decode(kind: bytes, data: bytes, form: str, name: str) -> bytes:
     try:
         return decoding.decode(kind, data)
     except decoding.DecodingError as error:
-        raise _damaged(form, str(error), name) from None
+        raise damaged(form, str(error), name) from None
 
 
-def _damaged(form: str, why: str, name: str) -> InputError:
+def damaged(form: str, why: str, name: str) -> InputError:
+    """The error for a file that cannot be decoded."""
     return InputError(
         f"something that is not sound {form} ({why})", f"a {form} file", "Write it again, or check the extension.", name
     )

@@ -34,7 +34,33 @@ def arrow(data: bytes) -> bytes:
     return _stream(read(BytesIO(data)))
 
 
-DECODERS: dict[bytes, Callable[[bytes], bytes]] = {b"p": parquet, b"n": notes, b"a": arrow}
+def rows(question: bytes) -> bytes:
+    """Some columns of some rows of a Parquet or Arrow file, asked for as JSON, as an Arrow stream."""
+    asked = json.loads(question)
+    lazy = _scan(asked["path"]).slice(asked["start"], asked["rows"])
+    return _stream(lazy.select(asked["columns"]).collect())
+
+
+def extent(question: bytes) -> bytes:
+    """The number of rows and the columns of a Parquet or Arrow file as JSON."""
+    lazy = _scan(json.loads(question)["path"])
+    height = lazy.select(polars.len()).collect().item()
+    return json.dumps({"rows": height, "columns": lazy.collect_schema().names()}).encode()
+
+
+def _scan(path: str) -> polars.LazyFrame:
+    if path.lower().endswith(".parquet"):
+        return polars.scan_parquet(path, glob=False, hive_partitioning=False)
+    return polars.scan_ipc(path, glob=False, hive_partitioning=False)
+
+
+DECODERS: dict[bytes, Callable[[bytes], bytes]] = {
+    b"p": parquet,
+    b"n": notes,
+    b"a": arrow,
+    b"r": rows,
+    b"e": extent,
+}
 
 
 def _stream(frame: polars.DataFrame) -> bytes:

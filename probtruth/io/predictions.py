@@ -6,7 +6,7 @@ from dataclasses import replace
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import align
-from probtruth.io.wide import KINDS, WideTable, check_rows, label_difference, read_wide
+from probtruth.io.wide import KINDS, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
 from probtruth.types.index import common_labels, positions
 
@@ -40,19 +40,13 @@ def read_predictions_pairs(
     files: Iterable[tuple[str, object]], index: Index | None = None, item: str = "item", kind: str = "probs"
 ) -> Predictions:
     """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
-    pairs = [(frames.name_text(model), path) for model, path in files]
-    if not pairs:
-        raise InputError("no model", "at least one model", "Give a file of predictions.")
-    check.one_of(kind, KINDS, "kind")
+    pairs = named_files(files, kind)
     models = [model for model, _ in pairs]
-    check.unique(models, "model")
-    if not all(model.strip() for model in models):
-        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
     used = None if index is None or index.positional_labels else frozenset(index.labels)
     tables = [read_wide(path, item, used) for _, path in pairs]
     labels = tables[0].labels
     for model, table in zip(models, tables, strict=True):
-        _same_labels(models[0], labels, model, table)
+        same_labels(models[0], labels, model, table.labels, table.source.name)
         if index is not None:
             common_labels(index, Index((), table.labels), table.source.name)
         check_rows(table, kind)
@@ -69,15 +63,28 @@ def read_predictions_pairs(
     return replace(build[kind](arrays, items=items, labels=labels), audit=audit)
 
 
-def _same_labels(first: str, labels: Sequence[str], model: str, table: WideTable) -> None:
+def named_files(files: Iterable[tuple[str, object]], kind: str) -> list[tuple[str, object]]:
+    """The pairs of model and path, checked; and the kind of their cells."""
+    pairs = [(frames.name_text(model), path) for model, path in files]
+    if not pairs:
+        raise InputError("no model", "at least one model", "Give a file of predictions.")
+    check.one_of(kind, KINDS, "kind")
+    models = [model for model, _ in pairs]
+    check.unique(models, "model")
+    if not all(model.strip() for model in models):
+        raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
+    return pairs
+
+
+def same_labels(first: str, labels: Sequence[str], model: str, own: Sequence[str], name: str) -> None:
     """Raises where a file has other labels than the first."""
-    difference = label_difference(labels, table.labels)
+    difference = label_difference(labels, own)
     if difference is not None:
         raise InputError(
             difference,
             f"the labels of model {check.quote(first)}: {check.shortlist(labels)}",
             "Give every model the same labels; drop columns that are none.",
-            f"{table.source.name} (model {check.quote(model)})",
+            f"{name} (model {check.quote(model)})",
         )
 
 

@@ -37,7 +37,7 @@ def read_table(path: object) -> tuple[polars.DataFrame, Source]:
     name = shown(place)
     reader = _READERS.get(place.suffix.lower())
     if reader is None:
-        _regular(place)
+        regular(place)
         raise InputError(
             f"the extension {place.suffix!r}" if place.suffix else "a file without an extension",
             f"one of {', '.join(_READERS)}",
@@ -57,11 +57,11 @@ def read_bytes(path: Path) -> bytes:
 
     Errors: `InputError` for what is missing, a folder, a device or pipe, or may not be read.
     """
-    _regular(path)
+    regular(path)
     return _guarded(path, path.read_bytes)
 
 
-def _regular(path: Path) -> None:
+def regular(path: Path) -> None:
     """Raises where there is no file, or what is there is none."""
     mode = _guarded(path, path.stat).st_mode
     if not stat.S_ISREG(mode):

@@ -50,7 +50,7 @@ def read_wide(path: object, item: str, used: frozenset[str] | None = None) -> Wi
         raise unnamed(source)
     values, unread = frames.matrix(frame, labels)
     if unread is not None:
-        _refuse(frame, unread, source, known=used is not None and unread in used)
+        refuse(frame, unread, source, known=used is not None and unread in used)
     return WideTable(tuple(items), tuple(labels), values, source, item, used)
 
 
@@ -71,7 +71,7 @@ def unnamed(source: Source) -> InputError:
     )
 
 
-def _refuse(frame: polars.DataFrame, label: str, source: Source, known: bool) -> None:
+def refuse(frame: polars.DataFrame, label: str, source: Source, known: bool) -> None:
     """Raises for a column that does not hold numbers; one without any may be no label."""
     try:
         frames.numbers(frame, label, source, "label")

@@ -42,7 +42,7 @@ class Aligned:
 
     def of_truth(self, table: Float[np.ndarray, "*draw item known"]) -> Float[np.ndarray, "*draw item label"]:
         """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
-        return _widened(table, self.rows, self.columns, len(self.labels))
+        return widened(table, self.rows, self.columns, len(self.labels))
 
 
 def align(predictions: object, truth: object) -> Aligned:
@@ -70,10 +70,10 @@ def align(predictions: object, truth: object) -> Aligned:
     columns = _places(labels, ours.labels, ours.positional_labels or theirs.positional_labels)
     votes = truth.estimand == "distribution" and truth.shares is not None
     n_labels = len(labels)
-    shares = None if truth.shares is None else _widened(truth.shares, rows, columns, n_labels)
+    shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     return Aligned(
         predictions.log_probs if _whole(their_rows, len(theirs.items)) else predictions.log_probs[:, their_rows],
-        shares if votes and shares is not None else _widened(truth.probs, rows, columns, n_labels),
+        shares if votes and shares is not None else widened(truth.probs, rows, columns, n_labels),
         shares,
         None if truth.n_votes is None else truth.n_votes[rows],
         predictions.models,
@@ -102,7 +102,8 @@ def _whole(places: np.ndarray, size: int) -> bool:
     return len(places) == size and bool((places == np.arange(size)).all())
 
 
-def _widened(table: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> np.ndarray:
+def widened(table: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> np.ndarray:
+    """The rows and columns of a table at their places; labels that the table does not know get 0."""
     if _whole(rows, table.shape[-2]) and _whole(columns, n_labels):
         return table
     wide = np.zeros((*table.shape[:-2], len(rows), n_labels), table.dtype)

@@ -1,5 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
+import math
+from collections.abc import Iterator
 from functools import partial
 
 import jax
@@ -12,6 +14,9 @@ from probtruth.kernels import simplex
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types.scores import Scores
+
+BLOCK = 4096
+"""Items that are scored at once."""
 
 
 def score(predictions: object, truth: object, rule: object = "log", floor: object = None) -> Scores:
@@ -40,23 +45,18 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     aligned = align(predictions, truth)
     check_labels(chosen, len(aligned.labels))
     least = check_floor(floor, len(aligned.labels))
-    with jax.enable_x64(True):
-        parts = _losses(chosen, floored(aligned.log_probs, least), aligned.truth)
-        values, label_values, entropy = map(np.asarray, parts)
-        mean_label = aligned.truth.mean(0, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            baseline = float(chosen.expected_from_log(np.log(mean_label), mean_label))
+    found = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
     return Scores(
-        values,
+        np.stack([values for values, _ in found]),
         aligned.models,
         aligned.items,
         chosen.name,
         floor=least,
         range=chosen.range_for(len(aligned.labels)),
         proper=chosen.proper and least is None,
-        entropy=float(entropy.mean()),
-        baseline=baseline,
-        label_values=label_values,
+        entropy=math.fsum(entropies(chosen, aligned.truth)) / len(aligned.items),
+        baseline=baseline_of(chosen, aligned.truth),
+        label_values=np.stack([label_values for _, label_values in found]),
         shares=aligned.shares,
         n_votes=aligned.n_votes,
         truth=aligned.truth,
@@ -97,10 +97,56 @@ def check_labels(rule: ScoringRule, n_labels: int) -> None:
         )
 
 
+def losses(
+    rule: ScoringRule, log_probs: Float[np.ndarray, "item label"], truth: Float[np.ndarray, "item label"]
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, "item label"]]:
+    """The expected loss of one model on each item, and the loss if the label were k.
+
+    Items are taken in blocks of one shape, because the compiled arithmetic of one item depends on the shape around it:
+    so an item's loss is the same, bit for bit, in any batch.
+    """
+    n, n_labels = log_probs.shape
+    values, label_values = np.empty(n), np.empty((n, n_labels))
+    for rows, (logs, weights) in _blocks(log_probs, truth):
+        with jax.enable_x64(True):
+            found = _losses(rule, logs, weights)
+        values[rows], label_values[rows] = (np.asarray(part)[: rows.stop - rows.start] for part in found)
+    return values, label_values
+
+
+def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
+    """The least expected loss on each item that any report can reach, the same in any batch."""
+    values = np.empty(len(truth))
+    for rows, (weights,) in _blocks(truth):
+        with jax.enable_x64(True):
+            values[rows] = np.asarray(_entropies(rule, weights))[: rows.stop - rows.start]
+    return values
+
+
+def baseline_of(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> float:
+    """The mean score of the mean label, given for every item."""
+    mean_label = truth.mean(0, dtype=np.float64)
+    with jax.enable_x64(True), np.errstate(divide="ignore"):
+        return float(rule.expected_from_log(np.log(mean_label), mean_label))
+
+
+def _blocks(*tables: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """The rows of each block, and the tables on them; the last block is filled up with the last row."""
+    n = len(tables[0])
+    for start in range(0, n, BLOCK):
+        rows = slice(start, min(start + BLOCK, n))
+        short = BLOCK - (rows.stop - rows.start)
+        cut = [table[rows] for table in tables]
+        yield rows, [np.pad(table, ((0, short), (0, 0)), mode="edge") for table in cut] if short else cut
+
+
 @partial(jax.jit, static_argnums=0)
-def _losses(
-    rule: ScoringRule, log_probs: Float[np.ndarray | Array, "model item label"], truth: np.ndarray | Array
-) -> tuple[Array, Array, Array]:
+def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array]:
     logs, weights = simplex.as_floats(log_probs, truth)
     label_values = rule.per_label_from_log(logs)
-    return simplex.expectation(weights, label_values), label_values, rule.entropy(weights)
+    return simplex.expectation(weights, label_values), label_values
+
+
+@partial(jax.jit, static_argnums=0)
+def _entropies(rule: ScoringRule, truth: np.ndarray | Array) -> Array:
+    return rule.entropy(*simplex.as_floats(truth))

@@ -49,8 +49,7 @@ class Predictions:
 
         def log(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
             check.simplex(array, "probabilities", where)
-            with np.errstate(divide="ignore"):
-                return np.log(array)
+            return as_logs("probs", array)
 
         return cls._build(probs, items, labels, index, "probabilities", log)
 
@@ -86,7 +85,7 @@ class Predictions:
             if bad.any():
                 row = int(np.argmax(bad))
                 raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
-            return np.asarray(log_softmax(array, axis=-1))
+            return as_logs("logits", array)
 
         return cls._build(logits, items, labels, index, "logits", normalise)
 
@@ -123,10 +122,12 @@ class Predictions:
         read = [labelled(table) for table in tables.values()]
         own = read[0]
         arrays = [
-            check.as_floats(
-                table.in_order_of(own, f"model {check.quote(name)}"),
-                "item label",
-                f"{what} of model {check.quote(name)}",
+            np.ascontiguousarray(
+                check.as_floats(
+                    table.in_order_of(own, f"model {check.quote(name)}"),
+                    "item label",
+                    f"{what} of model {check.quote(name)}",
+                )
             )
             for name, table in zip(models, read, strict=True)
         ]
@@ -145,6 +146,16 @@ class Predictions:
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         logs = [build(array, _place(name, names)) for name, array in zip(models, arrays, strict=True)]
         return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)
+
+
+def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+    """Log-probabilities from checked cells, which are "probs", "log_probs" or "logits"."""
+    if kind == "logits":
+        return np.asarray(log_softmax(cells, axis=-1))
+    if kind == "log_probs":
+        return cells
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(cells))
 
 
 def _no_dict(tables: object) -> InputError:

@@ -1,0 +1,50 @@
+"""The labels that predictions are scored against, by the codes of their items."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import frames
+from probtruth.scoring.align import widened
+from probtruth.types import Truth
+from probtruth.types.index import Index, common_labels, positions
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The items in the order of their codes, and their distributions over the labels of the predictions.
+
+    `centre` is what losses average over; `shares` and `n_votes` are the votes behind it, where there are any.
+    """
+
+    names: "polars.Series"
+    labels: tuple[str, ...]
+    estimand: str
+    centre: Float[np.ndarray, "item label"]
+    shares: Float[np.ndarray, "item label"] | None = None
+    n_votes: Int[np.ndarray, " item"] | None = None
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.names)
+
+    @classmethod
+    def of(cls, truth: Truth, labels: Sequence[str], what: str) -> "Reference":
+        """A truth under the labels of the predictions.
+
+        Errors: `InputError` where the predictions lack a label of the truth.
+        """
+        known = common_labels(truth.index, Index((), tuple(labels)), what)
+        columns = positions(known, truth.index.labels) if not truth.index.positional_labels else np.arange(len(known))
+        rows = np.arange(truth.n_items)
+        shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))
+        voted = truth.estimand == "distribution" and shares is not None
+        centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, len(known))
+        return cls(frames.as_series(truth.index.items), known, truth.estimand, centre, shares, truth.n_votes)

@@ -1,0 +1,131 @@
+"""Files of predictions against a reference, batch by batch: each model's losses at the places of their items."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check, frames
+from probtruth.distributed.reference import Reference
+from probtruth.distributed.scratch import Journal, Table
+from probtruth.errors import InputError
+from probtruth.io.batches import Batch, BigTable, open_table
+from probtruth.io.predictions import named_files, same_labels
+from probtruth.io.wide import WideTable, check_rows, refuse, unnamed
+from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.score import floored, losses
+from probtruth.types.index import sort_names
+from probtruth.types.predictions import as_logs
+
+if TYPE_CHECKING:
+    import polars
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """Each model's table; their labels in the order of an index; what the cells are, and how many rows a batch has."""
+
+    models: tuple[str, ...]
+    tables: tuple[BigTable, ...]
+    labels: tuple[str, ...]
+    item: str
+    kind: str
+    size: int
+
+    @property
+    def n_batches(self) -> int:
+        """Batches of all models."""
+        return sum(len(table.cuts(self.size)) for table in self.tables)
+
+
+def open_files(files: Sequence[tuple[str, object]], item: str, kind: str, size: int) -> Files:
+    """Opens the files (or folders) of predictions; they must have the same labels."""
+    pairs = named_files(files, kind)
+    tables = [open_table(path) for _, path in pairs]
+    models = [model for model, _ in pairs]
+    columns = []
+    for table in tables:
+        labels = [column for column in table.columns if column != item]
+        if not labels:
+            raise InputError("no column of probabilities", "one column for each label", "Check the file.", table.name)
+        if not all(label.strip() for label in labels):
+            raise unnamed(check.Source(table.name))
+        columns.append(labels)
+    for model, table, labels in zip(models, tables, columns, strict=True):
+        same_labels(models[0], columns[0], model, labels, table.name)
+    return Files(tuple(models), tuple(tables), sort_names(columns[0]), item, kind, size)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where each row's item stands in the reference (-1: nowhere), and the names that stand nowhere."""
+
+    rows: Int[np.ndarray, " row"]
+    extra: "polars.Series"
+
+    @classmethod
+    def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "Places":
+        """From the column of items, each of which may stand there once."""
+        names = table.names(item, size)
+        rows = frames.places(names, reference.names)
+        known = rows >= 0
+        extra = names.filter(~known) if not known.all() else names.head(0)
+        if np.bincount(rows[known], minlength=1).max() > 1 or extra.n_unique() < len(extra):
+            twice = int((~names.is_first_distinct()).arg_max() or 0)
+            raise InputError(
+                f"item {check.quote(names[twice])} a second time",
+                "every item once",
+                "Remove one of its rows.",
+                table.at(twice, item),
+            )
+        return cls(rows, extra)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How losses are computed."""
+
+    rule: ScoringRule
+    floor: float | None
+    reference: Reference
+    files: Files
+
+
+def score_model(scoring: Scoring, model: int, places: Places, journal: Journal, report: Callable[[], None]) -> Table:
+    """The losses of one model, in a table of the journal; what is finished there is not done again."""
+    name = f"losses-{model}"
+    target = Table(journal.folder / name, scoring.reference.n_items, 1)
+    for start, items, logs in log_batches(scoring, model, places, journal.of(name)):
+        values, _ = losses(scoring.rule, logs, scoring.reference.centre[items])
+        target.write(items, values[:, None])
+        journal.finish(name, start)
+        report()
+    return target
+
+
+def log_batches(
+    scoring: Scoring, model: int, places: Places, skip: frozenset[int] = frozenset()
+) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
+    """First row, items and floored log-probabilities of each batch of one model."""
+    files = scoring.files
+    for batch in files.tables[model].batches(files.labels, files.size, skip):
+        cells = _cells(batch, files)
+        items = places.rows[batch.start : batch.start + len(cells)]
+        known = items >= 0
+        if not known.all():
+            items, cells = items[known], cells[known]
+        if len(items):
+            yield batch.start, items, floored(as_logs(files.kind, cells), scoring.floor)
+
+
+def _cells(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:
+    values, unread = frames.matrix(batch.frame, files.labels)
+    if unread is not None:
+        refuse(batch.frame, unread, batch.source, known=True)
+    table = WideTable((), files.labels, np.ascontiguousarray(values), batch.source, files.item, None)
+    check_rows(table, files.kind)
+    return table.values

@@ -1,0 +1,158 @@
+"""Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time."""
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import polars
+
+from probtruth import check, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io import decoding
+from probtruth.io.binary import damaged
+from probtruth.io.tables import regular, shown
+
+SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
+
+
+@dataclass(frozen=True)
+class BatchSource(Source):
+    """Where the rows of a batch stand: `before` of the file's rows come before it."""
+
+    before: int = 0
+
+    def at(self, row: int | None = None, column: str | None = None) -> str:
+        """The place in words."""
+        return super().at(None if row is None else row + self.before, column)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file; `start` counts them from the first row of the first file."""
+
+    frame: polars.DataFrame
+    source: Source
+    start: int
+
+
+@dataclass(frozen=True)
+class BigTable:
+    """One file, or all the files of a folder in the order of their names, one below the other."""
+
+    name: str
+    files: tuple[str, ...]
+    rows: tuple[int, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files."""
+        return sum(self.rows)
+
+    def cuts(self, size: int) -> list[tuple[int, int, int, int]]:
+        """Batches of at most so many rows: file, first row in it, number of rows, rows before in all files."""
+        made, before = [], 0
+        for place, rows in enumerate(self.rows):
+            made += [(place, start, min(size, rows - start), before + start) for start in range(0, rows, size)]
+            before += rows
+        return made
+
+    def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
+        """Some columns of one batch."""
+        place, start, rows, before = cut
+        question = {"path": self.files[place], "start": start, "rows": rows, "columns": list(columns)}
+        stream = _ask(b"r", question, self.files[place])
+        source = BatchSource(shown(Path(self.files[place])), before=start)
+        return Batch(polars.read_ipc_stream(BytesIO(stream)), source, before)
+
+    def batches(self, columns: Sequence[str], size: int, skip: frozenset[int] = frozenset()) -> Iterator[Batch]:
+        """All batches but those that start at the rows of `skip`; the next is read while one is used."""
+        wanted = [cut for cut in self.cuts(size) if cut[3] not in skip]
+        with ThreadPoolExecutor(1) as ahead:
+            coming = [ahead.submit(self.read, cut, columns) for cut in wanted[:1]]
+            for cut in [*wanted[1:], None]:
+                if not coming:
+                    return
+                batch = coming.pop().result()
+                if cut is not None:
+                    coming.append(ahead.submit(self.read, cut, columns))
+                yield batch
+
+    def names(self, column: str, size: int, option: str = "item") -> polars.Series:
+        """A whole column of names as text."""
+        if column not in self.columns:
+            frames.need(polars.DataFrame(schema=list(self.columns)), column, Source(self.name), option)
+        parts = [frames.names(batch.frame, column, batch.source, option) for batch in self.batches([column], size)]
+        return polars.concat(parts)
+
+    def at(self, row: int, column: str | None = None) -> str:
+        """Where a row of all files stands, in words."""
+        for path, rows in zip(self.files, self.rows, strict=True):
+            if row < rows:
+                return Source(shown(Path(path))).at(row, column)
+            row -= rows
+        return self.name
+
+
+def open_table(path: object) -> BigTable:
+    """A Parquet or Arrow file, or a folder of such files with the same columns.
+
+    Errors: `InputError` for other files, damaged ones, a folder without any, or files whose columns differ.
+    """
+    place = Path(str(path))
+    files = _files(place)
+    extents = [json.loads(_ask(b"e", {"path": str(file)}, str(file))) for file in files]
+    columns = extents[0]["columns"]
+    for file, extent in zip(files, extents, strict=True):
+        if sorted(extent["columns"]) != sorted(columns):
+            raise InputError(
+                f"the columns {check.shortlist(extent['columns'])}",
+                f"those of {shown(files[0])}: {check.shortlist(columns)}",
+                "Give all files of a folder the same columns.",
+                shown(file),
+            )
+    rows = tuple(extent["rows"] for extent in extents)
+    if not sum(rows):
+        raise InputError("a table without rows", "at least one row", "Check the file.", shown(place))
+    return BigTable(shown(place), tuple(map(str, files)), rows, tuple(columns))
+
+
+def can_stream(path: object) -> bool:
+    """Whether a path is a folder, or a file of a kind that can be read some rows at a time."""
+    place = Path(str(path))
+    return place.is_dir() or place.suffix.lower() in SUFFIXES
+
+
+def n_bytes(path: object) -> int:
+    """The size of a file, or of all files of a folder."""
+    return sum(file.stat().st_size for file in _files(Path(str(path))))
+
+
+def _files(place: Path) -> list[Path]:
+    if not place.is_dir():
+        regular(place)
+        if place.suffix.lower() not in SUFFIXES:
+            raise InputError(
+                f"the extension {place.suffix!r}",
+                f"one of {', '.join(SUFFIXES)}, or a folder of such files, for input that is streamed",
+                "Convert the file to Parquet.",
+                shown(place),
+            )
+        return [place]
+    found = sorted(file for file in place.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    if not found:
+        raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(place))
+    return found
+
+
+def _ask(kind: bytes, question: dict[str, object], path: str) -> bytes:
+    absolute = {**question, "path": str(Path(path).absolute())}
+    try:
+        return decoding.decode(kind, json.dumps(absolute).encode())
+    except decoding.DecodingError as error:
+        form = "Parquet" if path.lower().endswith(".parquet") else "Arrow"
+        raise damaged(form, str(error), shown(Path(path))) from None
