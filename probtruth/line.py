@@ -11,6 +11,7 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.crossed import same_few
+from probtruth.distributed.evaluate import Streamed
 from probtruth.errors import InputError
 from probtruth.other_estimand import OtherEstimand, other_estimand
 from probtruth.scoring.decomposition import decompose
@@ -27,11 +28,13 @@ class Result:
     """Everything that a report shows. `truth`, `predictions` and `decomposition` are None for bare scores.
 
     `other` is the verdict under the estimand that was not asked for, where the annotations allow it. `annotations` are
-    those that the truth was inferred from; None where soft labels were given."""
+    those that the truth was inferred from; None where soft labels were given. Of files that were streamed, `scores` are
+    what is known of them without the items, and `about_truth` stands for the truth.
+    """
 
     truth: Truth | None
     predictions: Predictions | None
-    scores: Scores
+    scores: Scores | Streamed
     comparison: Comparison
     decomposition: Sequence[Mapping[str, Any]] | None
     warnings: tuple[str, ...]
@@ -39,6 +42,7 @@ class Result:
     note: str | None = None
     command: str | None = None
     annotations: Annotations | None = None
+    about_truth: Mapping[str, object] | None = None
 
     @property
     def audit(self) -> Audit:
@@ -50,7 +54,7 @@ class Result:
         comparison, audit = self.comparison, self.audit
         return {
             "rule": comparison.rule,
-            "truth": _of_truth(self.truth),
+            "truth": self.about_truth if self.truth is None else about(self.truth),
             "models": [dict(row) for row in comparison.ranks],
             "pairwise": [dict(row) for row in comparison.pairs],
             "estimand": comparison.estimand,
@@ -126,7 +130,7 @@ def evaluate(
         )
     of_item = _by_item(groups, reference.index.items), _by_item(clusters, reference.index.items)
     reference, predictions = _aligned(reference, predictions)
-    truth = _truth(reference, method, estimand, seed)
+    truth = truth_of(reference, method, estimand, seed)
     scores = score(predictions, truth, rule=rule, floor=floor)
     shared = isinstance(reference, Annotations) and same_few(reference) and truth.estimand == "distribution"
     annotations = reference if shared and scores.shares is not None else None
@@ -142,7 +146,7 @@ def evaluate(
         on_progress=on_progress,
     )
     parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
-    warnings = [*comparison.warnings, *_of_method(truth)]
+    warnings = [*comparison.warnings, *of_method(truth)]
     other = None
     if isinstance(reference, Annotations):
         design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}
@@ -157,7 +161,8 @@ def of_scores(scores: Scores, comparison: Comparison) -> Result:
     return Result(None, None, scores, comparison, None, comparison.warnings)
 
 
-def _truth(reference: Annotations | Truth, method: str | None, estimand: str | None, seed: int) -> Truth:
+def truth_of(reference: Annotations | Truth, method: str | None, estimand: str | None, seed: int) -> Truth:
+    """The truth that is given, or inferred from annotations."""
     if isinstance(reference, Truth):
         if method is not None or estimand not in (None, reference.estimand):
             raise InputError(
@@ -199,9 +204,8 @@ def _by_item(given: object, items: Sequence[str]) -> object:
     return dict(zip(items, names, strict=True))
 
 
-def _of_truth(truth: Truth | None) -> dict[str, object] | None:
-    if truth is None:
-        return None
+def about(truth: Truth) -> dict[str, object]:
+    """What `result.json` says of a truth."""
     return {
         "method": truth.method,
         "estimand": truth.estimand,
@@ -211,7 +215,8 @@ def _of_truth(truth: Truth | None) -> dict[str, object] | None:
     }
 
 
-def _of_method(truth: Truth) -> tuple[str, ...]:
+def of_method(truth: Truth) -> tuple[str, ...]:
+    """Warnings about how the truth was found."""
     said = []
     if truth.method == "majority":
         said.append(

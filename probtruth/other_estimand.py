@@ -56,13 +56,24 @@ def other_estimand(
 
     Arguments: `options` are `rule`, `floor` and `seed`, and `groups`, `clusters` and `weights` of the comparison.
     """
-    if truth.estimand == "distribution" and annotations.annotator is None:
+    found = other_truth(annotations, truth.estimand, options["seed"])
+    if found is None:
         return None
-    other = "class" if truth.estimand == "distribution" else "distribution"
-    found = infer_truth(annotations, method=METHODS[other], draws=0, seed=options["seed"])
     scores = score(predictions, found, rule=options["rule"], floor=options["floor"])
     design = {name: options[name] for name in ("groups", "clusters", "weights", "seed")}
-    comparison = compare(scores, **design, engine="exact")
+    return changed(found, asked, compare(scores, **design, engine="exact"))
+
+
+def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | None:
+    """The truth under the estimand that was not asked for."""
+    if estimand == "distribution" and annotations.annotator is None:
+        return None
+    other = "class" if estimand == "distribution" else "distribution"
+    return infer_truth(annotations, method=METHODS[other], draws=0, seed=seed)
+
+
+def changed(found: Truth, asked: Comparison, comparison: Comparison) -> OtherEstimand:
+    """What the comparison under the other truth says that the one asked for does not."""
     return OtherEstimand(found, comparison, tuple(_changes(asked, comparison)))
 
 

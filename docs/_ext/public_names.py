@@ -7,7 +7,7 @@ from types import ModuleType
 import probtruth
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "line": ("line", "report"),
+    "line": ("line", "large", "report"),
     "figures": ("report.plots",),
     "files": ("io",),
     "nouns": ("types",),

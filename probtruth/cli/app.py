@@ -54,6 +54,10 @@ Column = Annotated[
 Clusters = Annotated[
     str | None, typer.Option("--clusters", metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Memory for predictions (2GB); larger Parquet or Arrow input is streamed."),
+]
 
 
 @app.command()
@@ -89,6 +93,7 @@ def run(
     annotator: Annotator = "annotator",
     label: Label = "label",
     replicate: Replicate = "replicate",
+    memory: Memory = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -96,7 +101,7 @@ def run(
     from probtruth.cli import commands
 
     columns = commands.Columns(item, annotator, label, replicate)
-    sources = commands.Sources(annotations, soft, predictions, kind, groups, clusters, columns)
+    sources = commands.Sources(annotations, soft, predictions, kind, groups, clusters, columns, memory)
     options = {"method": truth, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
     commands.run(
         sources, {**options, "engine": engine, "strict": strict, "seed": seed}, out, commands.Console(json, quiet)

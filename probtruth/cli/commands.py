@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check as check_names
-from probtruth.cli import cache, fail_if
+from probtruth.cli import cache, fail_if, large
 from probtruth.cli.console import Console as Console
 from probtruth.errors import InputError
 
@@ -34,6 +34,7 @@ class Sources:
     groups: str | None
     clusters: str | None
     columns: Columns
+    memory: str | None = None
 
 
 def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
@@ -54,6 +55,7 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
     from probtruth.line import evaluate
 
     columns = sources.columns
+    memory = large.known_memory(sources.memory)
     files = model_files(sources.predictions)
     if len(files) < 2:
         raise InputError(
@@ -68,9 +70,12 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
         reference: Any = read_soft(sources.soft, columns.item, settings.pop("estimand"))
     else:
         reference = _annotations(str(sources.annotations), columns)
+    specs = {"group": sources.groups, "cluster": sources.clusters}
+    if large.too_large(files, memory):
+        result = large.stream(reference, files, columns.item, sources.kind, memory, specs, settings, out, console)
+        return _finish(replace(result, note=note), out, console)
     predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
-    for what in ("group", "cluster"):
-        spec = getattr(sources, f"{what}s")
+    for what, spec in specs.items():
         if spec is not None:
             settings[f"{what}s"] = read_groups(spec, predictions.index.items, columns.item, what)
     with console.progress("sampling") as on_progress:

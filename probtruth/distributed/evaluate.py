@@ -21,7 +21,7 @@ from probtruth.distributed.scoring import Files, Places, Progress, Scoring, scor
 from probtruth.distributed.scratch import Journal, Table
 from probtruth.errors import InputError
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import check_floor, check_labels, entropies
+from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies
 from probtruth.types import Audit, Comparison, Truth
 from probtruth.types.index import sort_names
 
@@ -34,9 +34,15 @@ class Streamed:
     models: tuple[str, ...]
     rule: str
     proper: bool
+    floor: float | None
     n_items: int
     n_infinite: Int[np.ndarray, " model"]
     audit: Audit
+
+    @property
+    def items(self) -> range:
+        """Positions in place of the items: their names were never listed."""
+        return range(self.n_items)
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,7 @@ def streamed(
         audit,
         True,
         votes is not None and bool((votes == 1).any()),
+        baseline_of(rule, reference.centre[kept]),
     )
     share = weights / parts.n_items
     found = evidence_of(
@@ -108,7 +115,9 @@ def streamed(
         lambda a, b: label_variance(scoring, places, parts, journal, share, a, b),
     )
     comparison = conclude(found, options, on_progress)
-    return Streamed(comparison, files.models, rule.name, bool(facts.proper), n_items, found.n_infinite, audit)
+    return Streamed(
+        comparison, files.models, rule.name, bool(facts.proper), scoring.floor, n_items, found.n_infinite, audit
+    )
 
 
 def _scored(

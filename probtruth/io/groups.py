@@ -9,8 +9,8 @@ from probtruth.errors import InputError
 from probtruth.io.tables import read_table
 
 
-def read_groups(spec: str, items: Sequence[str], item: str = "item", what: str = "group") -> dict[str, str]:
-    """The group of each of the items, from `FILE:COLUMN` (split at the last colon).
+def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
+    """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon).
 
     Items may stand in several rows of the file if these agree; items of the file that are not asked for are ignored.
 
@@ -37,6 +37,8 @@ def read_groups(spec: str, items: Sequence[str], item: str = "item", what: str =
             source.at(row, column),
         )
     found = {name: group_names[code] for name, code in zip(names, of_item.tolist(), strict=True)}
+    if items is None:
+        return found
     absent = [name for name in items if name not in found]
     if absent:
         raise InputError(

@@ -1,9 +1,12 @@
 """What the report needs of a result; `probtruth.line.Result` has it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
+
+if TYPE_CHECKING:
+    from probtruth.distributed.evaluate import Streamed
 
 
 @runtime_checkable
@@ -40,8 +43,8 @@ class ResultLike(Protocol):
         """The models' probabilities; None for bare scores."""
 
     @property
-    def scores(self) -> Scores:
-        """One loss for each model and item."""
+    def scores(self) -> "Scores | Streamed":
+        """One loss for each model and item; or, of files that were streamed, what is known of them."""
 
     @property
     def comparison(self) -> Comparison:

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from probtruth.report.interface import ResultLike
 from probtruth.report.verdict import leaders
-from probtruth.types import Index, Truth
+from probtruth.types import Index, Scores, Truth
 
 MOST = 10
 Share = tuple[str, float]
@@ -60,6 +60,8 @@ def divided(result: ResultLike, most: int = MOST) -> tuple[tuple[str, str], list
     """The two models of highest P(best), and the items on which their scores differ most."""
     scores = result.scores
     first, second = (str(row["model"]) for row in leaders(result.comparison.ranks)[:2])
+    if not isinstance(scores, Scores):  # of files that were streamed
+        return (first, second), []
     a, b = scores.models.index(first), scores.models.index(second)
     with np.errstate(invalid="ignore"):
         gap = np.nan_to_num(np.abs(scores.values[a] - scores.values[b]), nan=0.0, posinf=np.inf)
@@ -106,7 +108,7 @@ def _labels(result: ResultLike) -> Callable[[str], tuple[Share, ...]]:
 def _items(index: Index, result: ResultLike) -> tuple[str, ...]:
     """Names of the items; those of the scores where the index has only positions."""
     same = index.positional_items and len(index.items) == len(result.scores.items)
-    return result.scores.items if same else index.items
+    return tuple(map(str, result.scores.items)) if same else index.items
 
 
 def _shares(truth: Truth) -> Float[np.ndarray, "item label"]:

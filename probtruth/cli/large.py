@@ -1,0 +1,87 @@
+"""When files are too large to be held in memory, and the run that streams them."""
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from probtruth.cli.console import Console
+from probtruth.errors import InputError
+
+UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+SHARE = 0.5
+"""Of the memory that is free, what a run takes unless it is told."""
+EXPANSION = 8
+"""Memory that predictions take for each byte of their Parquet or Arrow files, when they are read whole."""
+
+
+def known_memory(given: str | None) -> float:
+    """The memory that a run may take, in bytes: `2GB`, `500MB`; by default half of what is free."""
+    if given is None:
+        return SHARE * _free()
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", given, re.IGNORECASE)
+    size = float(found[1]) * UNITS[found[2].upper()] if found else 0.0
+    if not 0 < size < math.inf:
+        raise InputError(f"--memory {given}", "a size such as 2GB or 500MB", "Leave it out for half of what is free.")
+    return size
+
+
+def _free() -> float:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            table = dict(line.split(":", 1) for line in lines)
+        return float(table["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
+
+
+def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
+    """Whether the files are streamed: all of a kind that can be, and a folder among them or too large to be held."""
+    from probtruth.io.batches import can_stream, n_bytes
+
+    paths = [path for _, path in files]
+    if not all(can_stream(path) for path in paths):
+        return False
+    return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > memory
+
+
+def stream(
+    reference: Any,
+    files: Sequence[tuple[str, str]],
+    item: str,
+    kind: str,
+    memory: float,
+    specs: Mapping[str, str | None],
+    settings: Mapping[str, Any],
+    out: str,
+    console: Console,
+) -> Any:
+    """The result of streaming the files; what is finished stays beside the output until all of it is."""
+    from probtruth import check
+    from probtruth.io.groups import read_groups
+    from probtruth.large import evaluate_files
+
+    check.unique([name for name, _ in files], "model")
+    place = Path(os.path.abspath(out))
+    folder = place.with_name(f".{place.name[:40]}.unfinished")
+    given: dict[str, Any] = {
+        f"{what}s": read_groups(spec, None, item, what) for what, spec in specs.items() if spec is not None
+    }
+    console.note(
+        f"streaming {len(files)} models' files, {memory / 1e9:.3g} GB for batches; if this is interrupted, the "
+        "same command goes on where it stopped"
+    )
+    with console.progress("scoring, then sampling") as on_progress:
+        return evaluate_files(
+            reference,
+            dict(files),
+            folder,
+            memory=memory,
+            item=item,
+            kind=kind,
+            **given,
+            **settings,
+            on_progress=on_progress,
+        )

@@ -1,0 +1,125 @@
+"""The whole line on files larger than memory."""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from probtruth.comparison.crossed import same_few
+from probtruth.comparison.options import options
+from probtruth.distributed.evaluate import Asked, streamed
+from probtruth.distributed.scoring import Files, open_files
+from probtruth.errors import InputError
+from probtruth.line import Result, about, of_method, truth_of
+from probtruth.other_estimand import OtherEstimand, changed, other_truth
+from probtruth.types import Annotations, Comparison, Truth
+
+LEAST, MOST = 1 << 10, 1 << 18
+"""Items of a batch, whatever the memory."""
+COPIES = 40
+"""How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
+DRAWS = 2500
+"""Of each chain, as in `compare`."""
+
+Progress = Callable[[int, int], None]
+
+
+def evaluate_files(
+    reference: object,
+    files: Mapping[str, object],
+    folder: object,
+    *,
+    memory: float = 2e9,
+    item: str = "item",
+    kind: str = "probs",
+    method: str | None = None,
+    estimand: str | None = None,
+    rule: object = "log",
+    floor: float | None = None,
+    groups: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    weights: object = None,
+    engine: str = "nuts",
+    rope: float | None = None,
+    seed: int = 0,
+    strict: bool = False,
+    on_progress: Progress | None = None,
+) -> Result:
+    """As `evaluate`, for predictions in Parquet or Arrow files that need not fit into memory, with the same result.
+
+    Arguments: `reference` is `Annotations` or a `Truth`, which stays in memory; `files` are {model: path}, where a path
+    may be a folder of files; losses are kept in `folder` meanwhile, a run that was interrupted goes on from there, and
+    it is removed at the end. `memory` (bytes) is what the batches may take, beside the reference and the libraries
+    themselves; `item` names the column of items and `kind` what the other cells are (see `read_predictions`). `method`,
+    `estimand`, `rule`, `floor`, `groups`, `clusters`, `weights`, `engine`, `rope` and `strict` are those of `evaluate`;
+    `on_progress(done, total)` hears of the batches, then of the sampling.
+
+    Returns: a `Result` whose `scores` have no items and whose `truth`, `predictions` and `decomposition` are None. With
+    more than 200,000 items the only model-free test is the t.
+
+    Errors: `InputError` as `evaluate` and `read_predictions`; `PosteriorError` where the data support no answer.
+
+    >>> import pathlib, polars, tempfile
+    >>> import probtruth as pt
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> for name, yes in {"a": [0.8, 0.1, 0.5], "b": [0.6, 0.6, 0.6]}.items():
+    ...     table = {"item": ["x", "y", "z"], "yes": yes, "no": [1 - p for p in yes]}
+    ...     polars.DataFrame(table).write_parquet(folder / f"{name}.parquet")
+    >>> truth = pt.Truth.from_probs([[1, 0], [0, 1], [0.5, 0.5]], items=["x", "y", "z"], labels=["yes", "no"])
+    >>> files = {name: folder / f"{name}.parquet" for name in "ab"}
+    >>> result = pt.evaluate_files(truth, files, folder / "scratch", engine="exact")
+    >>> result.comparison.ranking()["model"].to_list()
+    ['a', 'b']
+    """
+    if not isinstance(reference, Annotations | Truth):
+        raise InputError(
+            f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
+        )
+    tables = opened(list(files.items()), item, kind, memory)
+    asked = Asked(rule, floor, groups, clusters, weights)
+    chosen = options(engine, "new-items", rope, DRAWS, seed, strict)
+    place = Path(str(folder))
+    annotations = _labelled(reference, tables) if isinstance(reference, Annotations) else None
+    truth = truth_of(reference if annotations is None else annotations, method, estimand, seed)
+    if annotations is not None and truth.estimand == "distribution" and same_few(annotations):
+        raise InputError(
+            f"the same {annotations.n_annotators} annotators on most items",
+            "annotations of which each item has its own, for input that is streamed",
+            "What few annotators have in common needs all losses at once: give more memory (--memory), or counts per "
+            "label instead of annotators.",
+        )
+    found = streamed(truth, tables, asked, chosen, place / "asked", on_progress)
+    warnings = [*found.comparison.warnings, *of_method(truth)]
+    other = None
+    if annotations is not None:
+        other = _other(annotations, truth, found.comparison, tables, asked, seed, place / "other")
+        warnings += [said for said in (other and other.warning(),) if said]
+    shutil.rmtree(place, ignore_errors=True)
+    return Result(None, None, found, found.comparison, None, tuple(warnings), other, about_truth=about(truth))
+
+
+def opened(files: Sequence[tuple[str, object]], item: str, kind: str, memory: float) -> Files:
+    """The files, with as many rows to a batch as the memory allows."""
+    if len(files) < 2:
+        raise InputError(f"{len(files)} models", "at least two to compare", "Add another model.")
+    tables = open_files(files, item, kind, MOST)
+    rows = int(memory / (8 * COPIES * len(tables.labels)))
+    return replace(tables, size=min(max(rows, LEAST), MOST))
+
+
+def _labelled(annotations: Annotations, files: Files) -> Annotations:
+    """The annotations of items that have some, under all labels of the files."""
+    kept, _ = annotations.annotated()
+    named = not kept.index.positional_labels
+    return kept.with_labels(files.labels) if named and set(files.labels) >= set(kept.index.labels) else kept
+
+
+def _other(
+    annotations: Annotations, truth: Truth, asked: Comparison, files: Files, how: Asked, seed: int, folder: Path
+) -> OtherEstimand | None:
+    """The verdict under the estimand that was not asked for."""
+    found = other_truth(annotations, truth.estimand, seed)
+    if found is None:
+        return None
+    exact = options("exact", "new-items", None, DRAWS, seed, False)
+    return changed(found, asked, streamed(found, files, how, exact, folder).comparison)

@@ -1,0 +1,59 @@
+import json
+
+import numpy as np
+import polars
+import pytest
+
+from probtruth.cli.large import known_memory
+from probtruth.errors import InputError
+
+LABELS = ["cat", "dog", "fox"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Votes as CSV; two models' predictions as Parquet, the second in another order and with a missing item."""
+    rng = np.random.default_rng(3)
+    names = [f"q{item}" for item in range(3000)]
+    votes = rng.multinomial(3, [0.5, 0.3, 0.2], len(names))
+    polars.DataFrame({"item": names, **dict(zip(LABELS, votes.T, strict=True))}).write_csv(tmp_path / "votes.csv")
+    groups = [f"g{item % 4}" for item in range(len(names))]
+    polars.DataFrame({"item": names, "task": groups}).write_csv(tmp_path / "groups.csv")
+    for model in "ab":
+        probs = rng.dirichlet([5, 3, 2], len(names))
+        frame = polars.DataFrame({"item": names, **dict(zip(LABELS, probs.T, strict=True))})
+        if model == "b":
+            frame = frame.sample(fraction=1.0, shuffle=True, seed=1).head(2990)
+        frame.write_parquet(tmp_path / f"{model}.parquet")
+    return tmp_path
+
+
+def command(folder, out, *more):
+    predictions = [f"--predictions={model}={folder / f'{model}.parquet'}" for model in "ab"]
+    return ("run", "--annotations", folder / "votes.csv", *predictions, "--out", out, "--engine", "exact", *more)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_streaming_gives_the_result_of_memory_byte_for_byte(run, files, grouped):
+    more = ("--groups", f"{files / 'groups.csv'}:task") if grouped else ()
+    for out, memory in (("held", "4GB"), ("streamed", "1KB")):
+        outcome = run(*command(files, files / out, "--memory", memory, *more))
+        assert outcome.status == 0, outcome.err
+        assert ("streaming 2 models' files" in outcome.err) == (out == "streamed")
+    held, streamed = (json.loads((files / out / "result.json").read_text()) for out in ("held", "streamed"))
+    assert held == streamed
+    assert not list(files.glob(".*unfinished*"))
+    for name in ("report.html", "posterior.nc", "models.csv", "figures/differences.svg"):
+        assert (files / "streamed" / name).stat().st_size > 0
+
+
+@pytest.mark.parametrize(("given", "size"), [("2GB", 2e9), ("500 MB", 5e8), ("1.5g", 1.5e9), ("4096", 4096)])
+def test_sizes(given, size):
+    assert known_memory(given) == size
+
+
+@pytest.mark.parametrize("given", ["", "lots", "-1GB", "0"])
+def test_sizes_that_are_none(given):
+    with pytest.raises(InputError, match="--memory"):
+        known_memory(given)
+    assert known_memory(None) > 0
