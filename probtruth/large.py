@@ -1,12 +1,14 @@
 """The whole line on files larger than memory."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from probtruth.comparison.crossed import same_few
-from probtruth.comparison.options import options
+from probtruth.comparison.options import Options, options
 from probtruth.distributed.evaluate import Asked, streamed
 from probtruth.distributed.scoring import Files, open_files
 from probtruth.errors import InputError
@@ -27,9 +29,10 @@ Progress = Callable[[int, int], None]
 def evaluate_files(
     reference: object,
     files: Mapping[str, object],
-    folder: object,
+    folder: object = None,
     *,
-    memory: float = 2e9,
+    client: object = None,
+    memory: object = 2e9,
     item: str = "item",
     kind: str = "probs",
     method: str | None = None,
@@ -49,8 +52,10 @@ def evaluate_files(
 
     Arguments: `reference` is `Annotations` or a `Truth`, which stays in memory; `files` are {model: path}, where a path
     may be a folder of files; losses are kept in `folder` meanwhile, a run that was interrupted goes on from there, and
-    it is removed at the end. `memory` (bytes) is what the batches may take, beside the reference and the libraries
-    themselves; `item` names the column of items and `kind` what the other cells are (see `read_predictions`). `method`,
+    it is removed at the end (without `folder`, one is made among the temporary ones, and nothing is gone on with).
+    With `client`, a `dask.distributed.Client`, workers that see the same paths read and score the files and keep the
+    losses; no folder is used. `memory` (bytes) is what the batches may take, beside the reference and the libraries;
+    `item` names the column of items and `kind` what the other cells are (see `read_predictions`). `method`,
     `estimand`, `rule`, `floor`, `groups`, `clusters`, `weights`, `engine`, `rope` and `strict` are those of `evaluate`;
     `on_progress(done, total)` hears of the batches, then of the sampling.
 
@@ -75,12 +80,46 @@ def evaluate_files(
         raise InputError(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
         )
-    tables = opened(list(files.items()), item, kind, memory)
+    tables = opened(list(files.items()), item, kind, n_bytes(memory))
     asked = Asked(rule, floor, groups, clusters, weights)
     chosen = options(engine, "new-items", rope, DRAWS, seed, strict)
-    place = Path(str(folder))
+    with _scratch(folder, client) as place:
+        return _evaluated(reference, tables, asked, chosen, (method, estimand), place, on_progress)
+
+
+def n_bytes(memory: object) -> float:
+    """The memory that batches may take, as a positive number."""
+    if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
+        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
+    return float(memory)
+
+
+@contextmanager
+def _scratch(folder: object, client: object) -> Iterator[Callable[[str], object]]:
+    """Where the losses of each pass are: a client, or a folder that is removed unless the block fails."""
+    if client is not None:
+        yield lambda name: client
+    elif folder is None:
+        with tempfile.TemporaryDirectory(prefix="probtruth-") as made:
+            yield lambda name: Path(made) / name
+    else:
+        place = Path(str(folder))
+        yield lambda name: place / name
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _evaluated(
+    reference: Annotations | Truth,
+    tables: Files,
+    asked: Asked,
+    chosen: Options,
+    how: tuple[str | None, str | None],
+    place: Callable[[str], object],
+    on_progress: Progress | None,
+) -> Result:
+    """The truth, the comparison, and the verdict under the other estimand."""
     annotations = _labelled(reference, tables) if isinstance(reference, Annotations) else None
-    truth = truth_of(reference if annotations is None else annotations, method, estimand, seed)
+    truth = truth_of(reference if annotations is None else annotations, *how, chosen.seed)
     if annotations is not None and truth.estimand == "distribution" and same_few(annotations):
         raise InputError(
             f"the same {annotations.n_annotators} annotators on most items",
@@ -88,13 +127,12 @@ def evaluate_files(
             "What few annotators have in common needs all losses at once: give more memory (--memory), or counts per "
             "label instead of annotators.",
         )
-    found = streamed(truth, tables, asked, chosen, place / "asked", on_progress)
+    found = streamed(truth, tables, asked, chosen, place("asked"), on_progress)
     warnings = [*found.comparison.warnings, *of_method(truth)]
     other = None
     if annotations is not None:
-        other = _other(annotations, truth, found.comparison, tables, asked, seed, place / "other")
+        other = _other(annotations, truth, found.comparison, tables, asked, chosen.seed, place("other"))
         warnings += [said for said in (other and other.warning(),) if said]
-    shutil.rmtree(place, ignore_errors=True)
     return Result(None, None, found, found.comparison, None, tuple(warnings), other, about_truth=about(truth))
 
 
@@ -115,11 +153,11 @@ def _labelled(annotations: Annotations, files: Files) -> Annotations:
 
 
 def _other(
-    annotations: Annotations, truth: Truth, asked: Comparison, files: Files, how: Asked, seed: int, folder: Path
+    annotations: Annotations, truth: Truth, asked: Comparison, files: Files, how: Asked, seed: int, where: object
 ) -> OtherEstimand | None:
     """The verdict under the estimand that was not asked for."""
     found = other_truth(annotations, truth.estimand, seed)
     if found is None:
         return None
     exact = options("exact", "new-items", None, DRAWS, seed, False)
-    return changed(found, asked, streamed(found, files, how, exact, folder).comparison)
+    return changed(found, asked, streamed(found, files, how, exact, where).comparison)

@@ -59,6 +59,11 @@ Memory = Annotated[
     typer.Option(metavar="SIZE", help="Memory for predictions (2GB); larger Parquet or Arrow input is streamed."),
 ]
 
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Read and score on the workers of this Dask scheduler, or `local` ones."),
+]
+
 
 @app.command()
 def demo(out: Out = "probtruth-demo", seed: Seed = 0, json: Json = False, quiet: Quiet = False) -> None:
@@ -94,6 +99,7 @@ def run(
     label: Label = "label",
     replicate: Replicate = "replicate",
     memory: Memory = None,
+    dask: Dask = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -101,7 +107,7 @@ def run(
     from probtruth.cli import commands
 
     columns = commands.Columns(item, annotator, label, replicate)
-    sources = commands.Sources(annotations, soft, predictions, kind, groups, clusters, columns, memory)
+    sources = commands.Sources(annotations, soft, predictions, kind, groups, clusters, columns, memory, dask)
     options = {"method": truth, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
     commands.run(
         sources, {**options, "engine": engine, "strict": strict, "seed": seed}, out, commands.Console(json, quiet)

@@ -35,6 +35,7 @@ class Sources:
     clusters: str | None
     columns: Columns
     memory: str | None = None
+    dask: str | None = None
 
 
 def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
@@ -71,8 +72,9 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
     else:
         reference = _annotations(str(sources.annotations), columns)
     specs = {"group": sources.groups, "cluster": sources.clusters}
-    if large.too_large(files, memory):
-        result = large.stream(reference, files, columns.item, sources.kind, memory, specs, settings, out, console)
+    if sources.dask is not None or large.too_large(files, memory):
+        how = files, columns.item, sources.kind, memory, specs, settings, out, console, sources.dask
+        result = large.stream(reference, *how)
         return _finish(replace(result, note=note), out, console)
     predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
     for what, spec in specs.items():

@@ -47,6 +47,18 @@ def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
     return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > memory
 
 
+def unfinished(out: str) -> Path:
+    """The folder beside the output in which an interrupted run finds what was finished."""
+    place = Path(os.path.abspath(out))
+    return place.with_name(f".{place.name[:40]}.unfinished")
+
+
+def note(console: Console, what: str, memory: float, dask: str | None = None) -> None:
+    """Says that something is streamed, and what becomes of it if it is interrupted."""
+    where = "if this is interrupted, the same command goes on where it stopped" if dask is None else f"on Dask ({dask})"
+    console.note(f"streaming {what}, {memory / 1e9:.3g} GB for batches; {where}")
+
+
 def stream(
     reference: Any,
     files: Sequence[tuple[str, str]],
@@ -57,27 +69,29 @@ def stream(
     settings: Mapping[str, Any],
     out: str,
     console: Console,
+    dask: str | None = None,
 ) -> Any:
-    """The result of streaming the files; what is finished stays beside the output until all of it is."""
+    """The result of streaming the files; what is finished stays beside the output until all of it is.
+
+    Arguments: `dask` names a cluster whose workers read and score the files instead.
+    """
     from probtruth import check
+    from probtruth.cli.cluster import client
     from probtruth.io.groups import read_groups
     from probtruth.large import evaluate_files
 
     check.unique([name for name, _ in files], "model")
-    place = Path(os.path.abspath(out))
-    folder = place.with_name(f".{place.name[:40]}.unfinished")
+    folder = unfinished(out)
     given: dict[str, Any] = {
         f"{what}s": read_groups(spec, None, item, what) for what, spec in specs.items() if spec is not None
     }
-    console.note(
-        f"streaming {len(files)} models' files, {memory / 1e9:.3g} GB for batches; if this is interrupted, the "
-        "same command goes on where it stopped"
-    )
-    with console.progress("scoring, then sampling") as on_progress:
+    note(console, f"{len(files)} models' files", memory, dask)
+    with client(dask) as cluster, console.progress("scoring, then sampling") as on_progress:
         return evaluate_files(
             reference,
             dict(files),
             folder,
+            client=cluster,
             memory=memory,
             item=item,
             kind=kind,

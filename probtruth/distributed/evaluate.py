@@ -1,27 +1,28 @@
 """The line on files larger than memory: scored batch by batch on this machine, then compared."""
 
+import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Int
 
 from probtruth.comparison.compare import conclude
-from probtruth.comparison.design import Design, design_of
+from probtruth.comparison.design import design_of
 from probtruth.comparison.evidence import Facts, Strata
 from probtruth.comparison.options import Options
+from probtruth.distributed.cluster import OnCluster
 from probtruth.distributed.evidence import evidence_of
-from probtruth.distributed.label_pass import label_variance
-from probtruth.distributed.local import ScratchParts, present, read
+from probtruth.distributed.local import OnDisk
+from probtruth.distributed.parts import Layout
 from probtruth.distributed.reference import Reference
-from probtruth.distributed.scoring import Files, Places, Progress, Scoring, score_model
-from probtruth.distributed.scratch import Journal, Table
+from probtruth.distributed.scoring import Files, Places, Progress, Scoring
+from probtruth.distributed.scratch import Journal
 from probtruth.errors import InputError
-from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies
+from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies, losses
 from probtruth.types import Audit, Comparison, Truth
 from probtruth.types.index import sort_names
 
@@ -57,12 +58,17 @@ class Asked:
 
 
 def streamed(
-    truth: Truth, files: Files, asked: Asked, options: Options, folder: Path, on_progress: Progress | None = None
+    truth: Truth,
+    files: Files,
+    asked: Asked,
+    options: Options,
+    where: object,
+    on_progress: Progress | None = None,
 ) -> Streamed:
     """The comparison of the models of some files against a truth.
 
-    Arguments: `folder` holds the losses meanwhile; a run that was interrupted goes on from there. It is left for the
-    caller to remove.
+    Arguments: `where` the losses are meanwhile: a folder, from which a run that was interrupted goes on (it is left for
+    the caller to remove), or a Dask client.
 
     Errors: as `score` and `compare`.
     """
@@ -70,27 +76,10 @@ def streamed(
     rule = get_rule(asked.rule)
     check_labels(rule, len(reference.labels))
     scoring = Scoring(rule, check_floor(asked.floor, len(reference.labels)), reference, files)
-    journal = Journal(folder, _settings(scoring, truth))
-
-    @cache
-    def places(model: int) -> Places:
-        return Places.of(files.tables[model], files.item, files.size, reference)
-
-    tables = list(_scored(scoring, places, journal, on_progress))
-    kept = np.concatenate(
-        [present(read(tables, at, at + files.size)) for at in range(0, reference.n_items, files.size)]
-    )
-    audit = _audit(reference, files.models, [places(model) for model in range(len(files.models))], kept)
-    if not kept.any():
-        raise InputError(
-            "no item in common",
-            "items that the reference and every model have",
-            "Names are compared as text ('007' is not '7'); check the item columns.",
-        )
-    plan, parts = _parts(reference, files, tables, kept, asked)
+    places = [Places.of(table, files.item, files.size, reference) for table in files.tables]
+    kept = _kept(reference, places)
     n_items = int(kept.sum())
-    weights = np.ones(1) if plan is None else plan.weights
-    strata = Strata(weights, n_items, None) if plan is None else Strata.of(plan, n_items)
+    layout, strata = _layout(reference, kept, asked)
     votes = None if reference.n_votes is None else reference.n_votes[kept]
     facts = Facts(
         files.models,
@@ -100,42 +89,38 @@ def streamed(
         rule.proper and scoring.floor is None,
         math.fsum(_entropies(scoring, kept)) / n_items,
         1,
-        audit,
+        _audit(reference, files.models, places, kept),
         True,
         votes is not None and bool((votes == 1).any()),
         baseline_of(rule, reference.centre[kept]),
     )
-    share = weights / parts.n_items
-    found = evidence_of(
-        parts,
-        facts,
-        strata,
-        lambda item: str(reference.names[item]),
-        rule.range_for(len(reference.labels)),
-        lambda a, b: label_variance(scoring, places, parts, journal, share, a, b),
-    )
+    if isinstance(where, Path):
+        journal = Journal(where, _settings(scoring, truth))
+        scored: OnDisk | OnCluster = OnDisk(scoring, places, layout, journal, on_progress)
+    else:
+        scored = OnCluster(scoring, places, layout, where, on_progress)
+    name = lambda item: str(reference.names[item])  # noqa: E731
+    bounds = rule.range_for(len(reference.labels))
+    found = evidence_of(scored.parts, facts, strata, name, bounds, scored.label_variance)
     comparison = conclude(found, options, on_progress)
-    return Streamed(
-        comparison, files.models, rule.name, bool(facts.proper), scoring.floor, n_items, found.n_infinite, audit
-    )
+    proper = bool(facts.proper)
+    return Streamed(comparison, files.models, rule.name, proper, scoring.floor, n_items, found.n_infinite, facts.audit)
 
 
-def _scored(
-    scoring: Scoring, places: Callable[[int], Places], journal: Journal, on_progress: Progress | None
-) -> Iterator[Table]:
-    files = scoring.files
-    done = 0
-
-    def report() -> None:
-        nonlocal done
-        done += 1
-        if on_progress is not None:
-            on_progress(done, files.n_batches)
-
-    for model in range(len(files.models)):
-        for _ in journal.of(f"losses-{model}"):
-            report()
-        yield score_model(scoring, model, places(model), journal, report)
+def _kept(reference: Reference, places: Sequence[Places]) -> Bool[np.ndarray, " item"]:
+    """The items that every model has."""
+    kept = np.ones(reference.n_items, bool)
+    for place in places:
+        there = np.zeros(reference.n_items, bool)
+        there[place.rows[place.rows >= 0]] = True
+        kept &= there
+    if not kept.any():
+        raise InputError(
+            "no item in common",
+            "items that the reference and every model have",
+            "Names are compared as text ('007' is not '7'); check the item columns.",
+        )
+    return kept
 
 
 def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
@@ -145,20 +130,29 @@ def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
         [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in table.files]
         for table in files.tables
     ]
-    centre = scoring.reference.centre
+    reference = scoring.reference
     return {
         "models": files.models,
         "files": stats,
         "cells": [files.item, files.kind, files.size, *files.labels],
-        "rule": [scoring.rule.name, repr(scoring.rule), scoring.floor],
+        "rule": [scoring.rule.name, scoring.rule.formula, scoring.floor, *_sample_losses(scoring.rule, files.labels)],
         "truth": [
             truth.method,
             truth.estimand,
-            centre.shape,
-            float(centre[:, 0].sum()),
-            int(scoring.reference.names.hash().sum()),
+            *map(_digest, (reference.names.hash().to_numpy(), reference.centre, reference.shares, reference.n_votes)),
         ],
     }
+
+
+def _sample_losses(rule: ScoringRule, labels: Sequence[str]) -> Sequence[float]:
+    """What the rule says of one forecast: two rules of one name (a user's own) differ in it."""
+    sizes = np.arange(1.0, len(labels) + 1)[None]
+    found: list[float] = losses(rule, np.log(sizes / sizes.sum()), sizes[:, ::-1] / sizes.sum())[1][0].tolist()
+    return found
+
+
+def _digest(values: np.ndarray | None) -> str | None:
+    return None if values is None else hashlib.blake2b(np.ascontiguousarray(values).data).hexdigest()
 
 
 def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[float]:
@@ -168,14 +162,13 @@ def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[fl
         yield from entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]).tolist()
 
 
-def _parts(
-    reference: Reference, files: Files, tables: Sequence[Table], kept: Bool[np.ndarray, " item"], asked: Asked
-) -> tuple[Design | None, ScratchParts]:
-    """The design of the items that are kept, and their parts."""
+def _layout(reference: Reference, kept: Bool[np.ndarray, " item"], asked: Asked) -> tuple[Layout, Strata]:
+    """Which of the items that are kept belong together."""
+    n_items = int(kept.sum())
     if asked.groups is None and asked.clusters is None:
         if asked.weights is not None:
             raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")
-        return None, ScratchParts(files.models, tables, files.size, None, None, None, np.array([kept.sum()]))
+        return Layout(np.array([n_items]), np.ones(1) / n_items), Strata(np.ones(1), n_items, None)
     plan = design_of(reference.names.filter(kept).to_list(), asked.groups, asked.clusters, asked.weights)
     structure = plan.structure()
 
@@ -186,7 +179,8 @@ def _parts(
 
     group = everywhere(structure.of_item()) if plan.grouped else None
     unit, unit_group = (None, None) if structure.unit is None else (everywhere(structure.unit), structure.group)
-    return plan, ScratchParts(files.models, tables, files.size, group, unit, unit_group, structure.n_items)
+    share = plan.weights / structure.n_items
+    return Layout(structure.n_items, share, group, unit, unit_group), Strata.of(plan, n_items)
 
 
 def _audit(

@@ -8,9 +8,12 @@ from functools import partial
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.distributed.parts import Part
-from probtruth.distributed.scratch import Table
+from probtruth.distributed.label_terms import label_terms, label_weights, total
+from probtruth.distributed.parts import Layout, Part
+from probtruth.distributed.scoring import Places, Progress, Scoring, log_batches, score_model
+from probtruth.distributed.scratch import Journal, Table
 from probtruth.kernels.cores import n_cores
+from probtruth.scoring.score import losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,16 +23,23 @@ class ScratchParts:
     models: Sequence[str]
     tables: Sequence[Table]
     size: int
-    group: Int[np.ndarray, " item"] | None
-    unit: Int[np.ndarray, " item"] | None
-    unit_group: Int[np.ndarray, " unit"] | None
-    n_items: Int[np.ndarray, " group"]
+    layout: Layout
+
+    @property
+    def n_items(self) -> Int[np.ndarray, " group"]:
+        """Items of each group."""
+        return self.layout.n_items
+
+    @property
+    def unit_group(self) -> Int[np.ndarray, " unit"] | None:
+        """The group of each unit."""
+        return self.layout.unit_group
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, on all cores; one after the other where a result is as long as the units."""
         starts = range(0, self.tables[0].n_items, self.size)
         step = partial(self._work, work)
-        found = map(step, starts) if self.unit is not None else _on_cores(step, starts)
+        found = map(step, starts) if self.layout.unit is not None else _on_cores(step, starts)
         return (result for result in found if result is not None)
 
     def _work[T](self, work: Callable[[Part], T], start: int) -> T | None:
@@ -38,8 +48,7 @@ class ScratchParts:
         if not kept.any():
             return None
         item = start + np.nonzero(kept)[0]
-        group, unit = (None if codes is None else codes[item] for codes in (self.group, self.unit))
-        return work(Part(values if kept.all() else values[:, kept], item, group, unit))
+        return work(Part(values if kept.all() else values[:, kept], item, *self.layout.of_items(item)))
 
 
 def read(tables: Sequence[Table], start: int, stop: int) -> Float[np.ndarray, "model item"]:
@@ -58,3 +67,71 @@ def _on_cores[S, T](step: Callable[[S], T], listed: Sequence[S]) -> Iterator[T]:
         return
     with ThreadPoolExecutor(n_cores()) as pool:
         yield from pool.map(step, listed)
+
+
+class OnDisk:
+    """Scores on this machine, in tables of a journal; `parts` are all of them."""
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        places: Sequence[Places],
+        layout: Layout,
+        journal: Journal,
+        on_progress: Progress | None,
+    ) -> None:
+        self.scoring, self.places, self.journal = scoring, places, journal
+        files, done = scoring.files, 0
+
+        def report() -> None:
+            nonlocal done
+            done += 1
+            if on_progress is not None:
+                on_progress(done, files.n_batches)
+
+        tables = []
+        for model, place in enumerate(places):
+            for _ in journal.of(f"losses-{model}"):
+                report()
+            tables.append(score_model(scoring, model, place, journal, report))
+        self.parts = ScratchParts(files.models, tables, files.size, layout)
+
+    def _table(self, name: str, n_columns: int) -> Table:
+        return Table(self.journal.folder / name, self.scoring.reference.n_items, n_columns)
+
+    def label_variance(self, a: int, b: int) -> float | None:
+        """From one more pass over the files of two models (of all, where items have a single vote)."""
+        scoring, layout, reference = self.scoring, self.parts.layout, self.scoring.reference
+        if not reference.labels_known:
+            return None
+        kept = self._present()
+        forecast = self._forecast() if reference.single_votes(kept) else None
+        first, found = self._table("label-losses", len(reference.labels)), self._table("label-variance", 1)
+        for _, items, logs in log_batches(scoring, a, self.places[a]):
+            first.write(items, losses(scoring.rule, logs, reference.centre[items])[1])
+        for _, every, logs in log_batches(scoring, b, self.places[b]):
+            known = kept[every]
+            items, logs = every[known], logs[known]
+            if not len(items):
+                continue
+            mean = None if forecast is None else forecast.rows(items) / len(self.places)
+            weight, votes = label_weights(reference, items, mean)
+            second = losses(scoring.rule, logs, reference.centre[items])[1]
+            terms = label_terms(first.rows(items), second, weight, votes)
+            if terms is None:
+                return None
+            found.write(items, (terms * layout.weights(items) ** 2)[:, None])
+        return total(ScratchParts(("",), (found,), self.parts.size, layout.plain))
+
+    def _present(self) -> Bool[np.ndarray, " item"]:
+        size, tables = self.parts.size, self.parts.tables
+        return np.concatenate([present(read(tables, at, at + size)) for at in range(0, tables[0].n_items, size)])
+
+    def _forecast(self) -> Table:
+        """The sum of all models' probabilities."""
+        summed = self._table("forecast", len(self.scoring.reference.labels))
+        for model, place in enumerate(self.places):
+            for _, items, logs in log_batches(self.scoring, model, place):
+                probs: Float[np.ndarray, "item label"] = np.exp(logs)
+                summed.write(items, probs if model == 0 else summed.rows(items) + probs)
+        return summed

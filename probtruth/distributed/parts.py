@@ -44,3 +44,27 @@ class Parts(Protocol):
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` (a function that can be sent to another process) makes of each part, in any order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Items of each group, what each of its items counts for in the stratified mean, and each item's group and unit."""
+
+    n_items: Int[np.ndarray, " group"]
+    share: Float[np.ndarray, " group"]
+    group: Int[np.ndarray, " item"] | None = None
+    unit: Int[np.ndarray, " item"] | None = None
+    unit_group: Int[np.ndarray, " unit"] | None = None
+
+    def of_items(self, items: Int[np.ndarray, " some"]) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Groups and units of some items."""
+        return tuple(None if codes is None else codes[items] for codes in (self.group, self.unit))  # type: ignore[return-value]
+
+    def weights(self, items: Int[np.ndarray, " some"]) -> Float[np.ndarray, "..."]:
+        """What some items count for."""
+        return np.asarray(self.share[0] if self.group is None else self.share[self.group[items]])
+
+    @property
+    def plain(self) -> "Layout":
+        """The same items in one group, each a unit."""
+        return Layout(np.array([self.n_items.sum()]), np.ones(1))

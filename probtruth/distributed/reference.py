@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from probtruth import frames
 from probtruth.scoring.align import widened
@@ -34,6 +34,16 @@ class Reference:
     def n_items(self) -> int:
         """Number of items."""
         return len(self.names)
+
+    @property
+    def labels_known(self) -> bool:
+        """Whether anything is known of how unsure the labels are."""
+        return self.estimand == "class" or (self.shares is not None and self.n_votes is not None)
+
+    def single_votes(self, kept: Bool[np.ndarray, " item"]) -> bool:
+        """Whether some item rests on one vote alone, whose spread is not known."""
+        votes = None if self.estimand == "class" else self.n_votes
+        return votes is not None and bool((votes[kept] == 1).any())
 
     @classmethod
     def of(cls, truth: Truth, labels: Sequence[str], what: str) -> "Reference":

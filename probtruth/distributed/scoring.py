@@ -113,7 +113,7 @@ def log_batches(
     """First row, items and floored log-probabilities of each batch of one model."""
     files = scoring.files
     for batch in files.tables[model].batches(files.labels, files.size, skip):
-        cells = _cells(batch, files)
+        cells = checked(batch, files)
         items = places.rows[batch.start : batch.start + len(cells)]
         known = items >= 0
         if not known.all():
@@ -122,7 +122,8 @@ def log_batches(
             yield batch.start, items, floored(as_logs(files.kind, cells), scoring.floor)
 
 
-def _cells(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:
+def checked(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:
+    """The cells of a batch in the order of the labels; an error for what is no distribution."""
     values, unread = frames.matrix(batch.frame, files.labels)
     if unread is not None:
         refuse(batch.frame, unread, batch.source, known=True)

@@ -1,6 +1,7 @@
 """Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time."""
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -41,12 +42,16 @@ class Batch:
 
 @dataclass(frozen=True)
 class BigTable:
-    """One file, or all the files of a folder in the order of their names, one below the other."""
+    """One file, or all the files of a folder in the order of their names, one below the other.
+
+    `base` is the folder that relative names of files start from, wherever they are read.
+    """
 
     name: str
     files: tuple[str, ...]
     rows: tuple[int, ...]
     columns: tuple[str, ...]
+    base: str
 
     @property
     def n_rows(self) -> int:
@@ -65,7 +70,7 @@ class BigTable:
         """Some columns of one batch."""
         place, start, rows, before = cut
         question = {"path": self.files[place], "start": start, "rows": rows, "columns": list(columns)}
-        stream = _ask(b"r", question, self.files[place])
+        stream = _ask(b"r", question, self.base)
         source = BatchSource(shown(Path(self.files[place])), before=start)
         return Batch(polars.read_ipc_stream(BytesIO(stream)), source, before)
 
@@ -105,7 +110,8 @@ def open_table(path: object) -> BigTable:
     """
     place = Path(str(path))
     files = _files(place)
-    extents = [json.loads(_ask(b"e", {"path": str(file)}, str(file))) for file in files]
+    base = os.getcwd()
+    extents = [json.loads(_ask(b"e", {"path": str(file)}, base)) for file in files]
     columns = extents[0]["columns"]
     for file, extent in zip(files, extents, strict=True):
         if sorted(extent["columns"]) != sorted(columns):
@@ -118,7 +124,7 @@ def open_table(path: object) -> BigTable:
     rows = tuple(extent["rows"] for extent in extents)
     if not sum(rows):
         raise InputError("a table without rows", "at least one row", "Check the file.", shown(place))
-    return BigTable(shown(place), tuple(map(str, files)), rows, tuple(columns))
+    return BigTable(shown(place), tuple(map(str, files)), rows, tuple(columns), base)
 
 
 def can_stream(path: object) -> bool:
@@ -149,8 +155,9 @@ def _files(place: Path) -> list[Path]:
     return found
 
 
-def _ask(kind: bytes, question: dict[str, object], path: str) -> bytes:
-    absolute = {**question, "path": str(Path(path).absolute())}
+def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
+    path = str(question["path"])
+    absolute = {**question, "path": str(Path(base, path))}
     try:
         return decoding.decode(kind, json.dumps(absolute).encode())
     except decoding.DecodingError as error:

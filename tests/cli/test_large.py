@@ -57,3 +57,23 @@ def test_sizes_that_are_none(given):
     with pytest.raises(InputError, match="--memory"):
         known_memory(given)
     assert known_memory(None) > 0
+
+
+@pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
+def test_workers_give_the_result_of_memory(run, files):
+    pytest.importorskip("distributed", reason="needs the extra `dask`")
+    held = run(*command(files, files / "held", "--memory", "4GB", "--json"))
+    spread = run(*command(files, files / "spread", "--dask", "local", "--json"))
+    assert (held.status, spread.status) == (0, 0), spread.err
+    assert held.json == spread.json
+    assert "on Dask (local)" in spread.err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
+    pytest.importorskip("distributed", reason="needs the extra `dask`")
+    monkeypatch.setattr("probtruth.cli.cluster.SECONDS", 0.2)
+    outcome = run(*command(files, files / "out", "--dask", "tcp://127.0.0.1:9"))
+    assert outcome.status == 2
+    assert "--dask tcp://127.0.0.1:9" in outcome.err
+    assert "Hint" in outcome.err

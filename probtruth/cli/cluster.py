@@ -1,0 +1,40 @@
+"""The Dask cluster that `--dask` names: one that runs somewhere, or workers of this machine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from probtruth.errors import InputError, MissingExtraError
+from probtruth.kernels.cores import n_cores
+
+LOCAL = "local"
+SECONDS = 10
+"""How long a scheduler may take to answer."""
+
+
+@contextmanager
+def client(address: str | None) -> Iterator[Any]:
+    """A client of the scheduler at an address, of a worker for each core of this machine (`local`), or None."""
+    if address is None:
+        yield None
+        return
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError(
+            "got --dask without the package distributed, expected it installed. Hint: pip install 'probtruth[dask]'"
+        ) from None
+    if address == LOCAL:
+        workers = {"n_workers": n_cores(), "threads_per_worker": 1, "dashboard_address": None}
+        with distributed.LocalCluster(**workers) as cluster, distributed.Client(cluster) as made:
+            yield made
+        return
+    try:
+        made = distributed.Client(address, timeout=SECONDS)
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        said = str(error).split("\n")[0]
+        raise InputError(
+            f"--dask {address} ({said})", f"the address of a Dask scheduler, or {LOCAL!r}", "Write tcp://HOST:8786."
+        ) from None
+    with made:
+        yield made

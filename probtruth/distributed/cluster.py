@@ -1,0 +1,183 @@
+"""Scores on a Dask cluster: each part is read and scored by a worker and stays there; only states travel.
+
+What is lost with a worker is read and scored again by another, which Dask does by itself.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.distributed.label_terms import label_terms, label_weights, total
+from probtruth.distributed.parts import Layout, Part
+from probtruth.distributed.reference import Reference
+from probtruth.distributed.scoring import Files, Places, Progress, Scoring, checked
+from probtruth.errors import InputError
+from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.score import floored, losses
+from probtruth.types.predictions import as_logs
+
+SENT = 4_000_000
+"""Bytes of labels that go out with one part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """One part: the rows of every model (counted over all its files) for these items, and their labels."""
+
+    files: Files
+    rule: ScoringRule
+    floor: float | None
+    rows: tuple[Int[np.ndarray, " item"], ...]
+    items: Int[np.ndarray, " item"]
+    reference: Reference
+    group: Int[np.ndarray, " item"] | None
+    unit: Int[np.ndarray, " item"] | None
+
+    def logs(self, model: int) -> Float[np.ndarray, "item label"]:
+        """The floored log-probabilities of one model."""
+        table, wanted = self.files.tables[model], self.rows[model]
+        cells = np.empty((len(wanted), len(self.files.labels)))
+        low, high = int(wanted.min()), int(wanted.max()) + 1
+        for place, start, rows, before in table.cuts(self.files.size):
+            first, last = max(before, low), min(before + rows, high)
+            inside = (wanted >= first) & (wanted < last)
+            if inside.any():
+                batch = table.read((place, start + first - before, last - first, first), self.files.labels)
+                cells[inside] = checked(batch, self.files)[wanted[inside] - first]
+        return floored(as_logs(self.files.kind, cells), self.floor)
+
+    def label_losses(self, model: int) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, "item label"]]:
+        """Losses of one model, expected and under each label."""
+        return losses(self.rule, self.logs(model), self.reference.centre)
+
+
+def score_part(errand: Errand) -> Part:
+    """The losses of all models."""
+    values = [errand.label_losses(model)[0] for model in range(len(errand.rows))]
+    return Part(np.stack(values), errand.items, errand.group, errand.unit)
+
+
+def label_part(a: int, b: int, single: bool, weights: Float[np.ndarray, "..."], errand: Errand) -> Part:
+    """What the labels add to the variance of the difference of two models, NaN where that is infinite."""
+    forecast = None
+    if single:
+        summed = np.exp(errand.logs(0))
+        for model in range(1, len(errand.rows)):
+            summed += np.exp(errand.logs(model))
+        forecast = summed / len(errand.rows)
+    weight, votes = label_weights(errand.reference, np.arange(len(errand.items)), forecast)
+    terms = label_terms(errand.label_losses(a)[1], errand.label_losses(b)[1], weight, votes)
+    values = np.full(len(errand.items), np.nan) if terms is None else terms * weights**2
+    return Part(values[None], errand.items)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterParts:
+    """Parts that workers hold."""
+
+    models: Sequence[str]
+    futures: Sequence[Any]
+    client: Any
+    layout: Layout
+
+    @property
+    def n_items(self) -> Int[np.ndarray, " group"]:
+        """Items of each group."""
+        return self.layout.n_items
+
+    @property
+    def unit_group(self) -> Int[np.ndarray, " unit"] | None:
+        """The group of each unit."""
+        return self.layout.unit_group
+
+    def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
+        """What `work` makes of each part, in the order in which workers are done."""
+        from distributed import as_completed
+
+        found = self.client.map(work, self.futures, pure=False)
+        return (result for _, result in as_completed(found, with_results=True))
+
+
+class OnCluster:
+    """Scores on the workers of a client."""
+
+    def __init__(
+        self, scoring: Scoring, places: Sequence[Places], layout: Layout, client: Any, on_progress: Progress | None
+    ) -> None:
+        self.client, self.layout, self.reference = known_client(client), layout, scoring.reference
+        self.errands = list(_errands(scoring, places, layout))
+        futures = self._sent(score_part, self.errands, on_progress)
+        self.parts = ClusterParts(scoring.files.models, futures, client, layout)
+
+    def _sent(
+        self, work: Callable[[Errand], Part], errands: Sequence[Errand], on_progress: Progress | None
+    ) -> list[Any]:
+        from distributed import as_completed
+
+        futures = [self.client.submit(work, errand, pure=False) for errand in errands]
+        for done, future in enumerate(as_completed(futures), 1):
+            if future.status == "error":
+                future.result()
+            if on_progress is not None:
+                on_progress(done, len(futures))
+        return futures
+
+    def label_variance(self, a: int, b: int) -> float | None:
+        """From one more pass over the files of two models (of all, where items have a single vote)."""
+        if not self.reference.labels_known:
+            return None
+        kept = np.zeros(self.reference.n_items, bool)
+        for errand in self.errands:
+            kept[errand.items] = True
+        single = self.reference.single_votes(kept)
+        futures = [
+            self.client.submit(partial(label_part, a, b, single, self.layout.weights(errand.items)), errand, pure=False)
+            for errand in self.errands
+        ]
+        parts = ClusterParts(("",), futures, self.client, self.layout.plain)
+        found = total(parts) if not any(parts.each(_unknown)) else None
+        return found
+
+
+def _unknown(part: Part) -> bool:
+    return bool(np.isnan(part.values).any())
+
+
+def _errands(scoring: Scoring, places: Sequence[Places], layout: Layout) -> Iterable[Errand]:
+    """Parts in the order of the first model's file, so that they are read in one piece where files are sorted alike."""
+    reference, files = scoring.reference, scoring.files
+    row_of = [_rows_by_item(place, reference.n_items) for place in places]
+    items = places[0].rows[places[0].rows >= 0]
+    items = items[np.all([rows[items] >= 0 for rows in row_of], axis=0)]
+    size = max(1, min(files.size, SENT // (16 * len(reference.labels))))
+    for start in range(0, len(items), size):
+        some = items[start : start + size]
+        own = replace(
+            reference,
+            names=reference.names.head(0),
+            centre=reference.centre[some],
+            shares=None if reference.shares is None else reference.shares[some],
+            n_votes=None if reference.n_votes is None else reference.n_votes[some],
+        )
+        rows = tuple(of_model[some] for of_model in row_of)
+        yield Errand(files, scoring.rule, scoring.floor, rows, some, own, *layout.of_items(some))
+
+
+def _rows_by_item(place: Places, n_items: int) -> Int[np.ndarray, " item"]:
+    rows = np.full(n_items, -1)
+    known = place.rows >= 0
+    rows[place.rows[known]] = np.nonzero(known)[0]
+    return rows
+
+
+def known_client(client: object) -> Any:
+    """The client, if it is one of Dask."""
+    if not all(hasattr(client, name) for name in ("submit", "map", "scheduler_info")):
+        raise InputError(
+            f"a client of type {type(client).__name__}", "a dask.distributed.Client", "Make one: Client(address)."
+        )
+    return client
