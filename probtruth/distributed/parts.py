@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+
+from probtruth.comparison.design import Design
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,25 @@ class Layout:
     def weights(self, items: Int[np.ndarray, " some"]) -> Float[np.ndarray, "..."]:
         """What some items count for."""
         return np.asarray(self.share[0] if self.group is None else self.share[self.group[items]])
+
+    @classmethod
+    def of(cls, plan: Design | None, kept: Bool[np.ndarray, " item"]) -> "Layout":
+        """From the design of the items that are kept; without one they are one group."""
+        if plan is None:
+            n_items = int(kept.sum())
+            return cls(np.array([n_items]), np.ones(1) / n_items)
+        structure = plan.structure()
+
+        def everywhere(codes: Int[np.ndarray, " kept"]) -> Int[np.ndarray, " item"]:
+            wide = np.full(len(kept), -1)
+            wide[kept] = codes
+            return wide
+
+        group = everywhere(structure.of_item()) if plan.grouped else None
+        share = plan.weights / structure.n_items
+        if structure.unit is None:
+            return cls(structure.n_items, share, group)
+        return cls(structure.n_items, share, group, everywhere(structure.unit), structure.group)
 
     @property
     def plain(self) -> "Layout":

@@ -1,0 +1,145 @@
+"""Files matched with a reference by the names of items, and the scoring of them here or on a cluster."""
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Bool
+
+from probtruth.comparison.evidence import Facts
+from probtruth.distributed.cluster import OnCluster
+from probtruth.distributed.local import OnDisk
+from probtruth.distributed.parts import Layout
+from probtruth.distributed.reference import Reference
+from probtruth.distributed.scoring import Files, Places, Progress, Scoring
+from probtruth.distributed.scratch import Journal
+from probtruth.errors import InputError
+from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies, losses
+from probtruth.types import Audit, Truth
+from probtruth.types.index import sort_names
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """How losses are computed, where each row's item stands, and the items that every model has."""
+
+    truth: Truth
+    scoring: Scoring
+    places: Sequence[Places]
+    kept: Bool[np.ndarray, " item"]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items that every model has."""
+        return int(self.kept.sum())
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the scores say of themselves."""
+        scoring, reference, kept = self.scoring, self.scoring.reference, self.kept
+        votes = None if reference.n_votes is None else reference.n_votes[kept]
+        return Facts(
+            scoring.files.models,
+            scoring.rule.name,
+            False,
+            scoring.floor,
+            scoring.rule.proper and scoring.floor is None,
+            math.fsum(_entropies(scoring, kept)) / self.n_items,
+            1,
+            _audit(reference, scoring.files.models, self.places, kept),
+            True,
+            votes is not None and bool((votes == 1).any()),
+            baseline_of(scoring.rule, reference.centre[kept]),
+        )
+
+    def scored(self, layout: Layout, where: object, on_progress: Progress | None) -> OnDisk | OnCluster:
+        """The losses, in a folder (from which a run that was interrupted goes on) or with a Dask client's workers."""
+        if isinstance(where, Path):
+            journal = Journal(where, _settings(self.scoring, self.truth))
+            return OnDisk(self.scoring, self.places, layout, journal, on_progress)
+        return OnCluster(self.scoring, self.places, layout, where, on_progress)
+
+
+def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared:
+    """Files matched with a truth.
+
+    Errors: as `score`.
+    """
+    reference = Reference.of(truth, files.labels, files.tables[0].name)
+    chosen = get_rule(rule)
+    check_labels(chosen, len(reference.labels))
+    scoring = Scoring(chosen, check_floor(floor, len(reference.labels)), reference, files)
+    places = [Places.of(table, files.item, files.size, reference) for table in files.tables]
+    return Prepared(truth, scoring, places, _kept(reference, places))
+
+
+def _kept(reference: Reference, places: Sequence[Places]) -> Bool[np.ndarray, " item"]:
+    """The items that every model has."""
+    kept = np.ones(reference.n_items, bool)
+    for place in places:
+        there = np.zeros(reference.n_items, bool)
+        there[place.rows[place.rows >= 0]] = True
+        kept &= there
+    if not kept.any():
+        raise InputError(
+            "no item in common",
+            "items that the reference and every model have",
+            "Names are compared as text ('007' is not '7'); check the item columns.",
+        )
+    return kept
+
+
+def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
+    """What the losses depend on: a folder of another run is not gone on with."""
+    files = scoring.files
+    stats = [
+        [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in table.files]
+        for table in files.tables
+    ]
+    reference = scoring.reference
+    return {
+        "models": files.models,
+        "files": stats,
+        "cells": [files.item, files.kind, files.size, *files.labels],
+        "rule": [scoring.rule.name, scoring.rule.formula, scoring.floor, *_sample_losses(scoring.rule, files.labels)],
+        "truth": [
+            truth.method,
+            truth.estimand,
+            *map(_digest, (reference.names.hash().to_numpy(), reference.centre, reference.shares, reference.n_votes)),
+        ],
+    }
+
+
+def _sample_losses(rule: ScoringRule, labels: Sequence[str]) -> Sequence[float]:
+    """What the rule says of one forecast: two rules of one name (a user's own) differ in it."""
+    sizes = np.arange(1.0, len(labels) + 1)[None]
+    found: list[float] = losses(rule, np.log(sizes / sizes.sum()), sizes[:, ::-1] / sizes.sum())[1][0].tolist()
+    return found
+
+
+def _digest(values: np.ndarray | None) -> str | None:
+    return None if values is None else hashlib.blake2b(np.ascontiguousarray(values).data).hexdigest()
+
+
+def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[float]:
+    size = scoring.files.size
+    for start in range(0, len(kept), size):
+        rows = slice(start, start + size)
+        yield from entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]).tolist()
+
+
+def _audit(
+    reference: Reference, models: Sequence[str], places: Sequence[Places], kept: Bool[np.ndarray, " item"]
+) -> Audit:
+    """What alignment by name left out, as `io.align.common` says it."""
+    counts = tuple(
+        (model, reference.n_items - int((place.rows >= 0).sum()), len(place.extra))
+        for model, place in zip(models, places, strict=True)
+    )
+    extra = {name for place in places for name in place.extra.to_list()}
+    return Audit(sort_names(reference.names.filter(~kept).to_list()), sort_names(extra), counts)
