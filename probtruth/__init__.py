@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from probtruth.io.monitor import write_monitor as write_monitor
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
-    from probtruth.large import evaluate_files as evaluate_files
+    from probtruth.large.evaluating import evaluate_files as evaluate_files
+    from probtruth.large.scoring import score_files as score_files
     from probtruth.line import Result as Result
     from probtruth.line import evaluate as evaluate
     from probtruth.report import plots as figures  # noqa: F401
@@ -104,7 +105,8 @@ _HOME = {
     "read_monitor": "io.monitor",
     "write_monitor": "io.monitor",
     "evaluate": "line",
-    "evaluate_files": "large",
+    "evaluate_files": "large.evaluating",
+    "score_files": "large.scoring",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",
     "degeneracy_report": "scoring.degeneracy",

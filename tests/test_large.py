@@ -96,7 +96,7 @@ def test_what_was_finished_is_read_no_more(files, asked):
 
 
 def test_input_that_cannot_be_streamed(files):
-    with pytest.raises(pt.InputError, match="at least two"):
+    with pytest.raises(pt.InputError, match="at least 2"):
         pt.evaluate_files(truth_of(files), {"a": files / "a.parquet"})
     with pytest.raises(pt.InputError, match="positive number of bytes"):
         pt.evaluate_files(truth_of(files), paths(files), memory="2GB")

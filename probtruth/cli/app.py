@@ -144,13 +144,16 @@ def score(
     floor: Floor = None,
     kind: Kind = "probs",
     item: Item = "item",
+    memory: Memory = None,
+    dask: Dask = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Score predictions against soft labels; writes one row for each item and model."""
     from probtruth.cli import commands
 
-    commands.score(truth, predictions, kind, rule, floor, item, out, commands.Console(json, quiet))
+    console = commands.Console(json, quiet)
+    commands.score(truth, predictions, kind, rule, floor, item, out, console, memory, dask)
 
 
 @app.command()

@@ -165,22 +165,31 @@ def score(
     item: str,
     out: str,
     console: Console,
+    memory: str | None = None,
+    dask: str | None = None,
 ) -> None:
     """Scores of predictions against soft labels."""
+    from probtruth.io.parquet_notes import check_out
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.scores import write_scores
     from probtruth.io.truth import read_soft
     from probtruth.scoring.score import score as score_predictions
 
-    reference = read_soft(path, item)
-    table = read_predictions_pairs(model_files(predictions), reference.index, item, kind)
-    scores = score_predictions(table, reference, rule=rule, floor=floor)
-    write_scores(scores, out)
-    means = {name: float(values.mean()) for name, values in zip(scores.models, scores.values, strict=True)}
-    console.note(f"scores of {len(scores.models)} models on {len(scores.items)} items written to {out}")
+    check_out(out)
+    cache.switch_on()
+    reference, files, free = read_soft(path, item), model_files(predictions), large.known_memory(memory)
+    if dask is not None or large.too_large(files, free):
+        options = {"item": item, "kind": kind, "rule": rule, "floor": floor}
+        means, n_items = large.stream_scores(reference, files, free, options, out, console, dask)
+    else:
+        table = read_predictions_pairs(files, reference.index, item, kind)
+        scores = score_predictions(table, reference, rule=rule, floor=floor)
+        write_scores(scores, out)
+        means, n_items = large.means_of(scores), len(scores.items)
+    console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
     for name, mean in means.items():
-        console.show(f"{name}: {mean:.6g} mean {scores.rule} score")
-    console.emit({"rule": scores.rule, "floor": floor, "n_items": len(scores.items), "models": means})
+        console.show(f"{name}: {mean:.6g} mean {rule} score")
+    console.emit({"rule": rule, "floor": floor, "n_items": n_items, "models": means})
 
 
 def check(files: Sequence[Path], columns: Columns, console: Console) -> None:

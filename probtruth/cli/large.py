@@ -78,7 +78,7 @@ def stream(
     from probtruth import check
     from probtruth.cli.cluster import client
     from probtruth.io.groups import read_groups
-    from probtruth.large import evaluate_files
+    from probtruth.large.evaluating import evaluate_files
 
     check.unique([name for name, _ in files], "model")
     folder = unfinished(out)
@@ -99,3 +99,43 @@ def stream(
             **settings,
             on_progress=on_progress,
         )
+
+
+def stream_scores(
+    reference: Any,
+    files: Sequence[tuple[str, str]],
+    memory: float,
+    options: Mapping[str, Any],
+    out: str,
+    console: Console,
+    dask: str | None = None,
+) -> tuple[Mapping[str, float], int]:
+    """Writes the scores of the files; the models' means, and the number of items."""
+    from probtruth import check
+    from probtruth.cli.cluster import client
+    from probtruth.large.scoring import score_files
+
+    check.unique([name for name, _ in files], "model")
+    note(console, f"{len(files)} models' files", memory, dask)
+    with client(dask) as cluster, console.progress("scoring") as on_progress:
+        found = score_files(
+            reference,
+            dict(files),
+            out,
+            folder=unfinished(out),
+            client=cluster,
+            memory=memory,
+            **options,
+            on_progress=on_progress,
+        )
+    return found.means, found.n_items
+
+
+def means_of(scores: Any) -> Mapping[str, float]:
+    """The models' mean scores, from sums that do not depend on the order of the items."""
+    import numpy as np
+
+    from probtruth.comparison.sums import weighted_mean
+
+    weights = np.full(len(scores.items), 1 / len(scores.items))
+    return {name: weighted_mean(row, weights) for name, row in zip(scores.models, scores.values, strict=True)}

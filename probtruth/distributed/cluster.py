@@ -6,6 +6,7 @@ What is lost with a worker is read and scored again by another, which Dask does 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from probtruth.distributed.label_terms import label_terms, label_weights, total
 from probtruth.distributed.parts import Layout, Part
 from probtruth.distributed.reference import Reference
 from probtruth.distributed.scoring import Files, Places, Progress, Scoring, checked
+from probtruth.distributed.scratch import Table
+from probtruth.distributed.sweeps import itself
 from probtruth.errors import InputError
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import floored, losses
@@ -125,6 +128,16 @@ class OnCluster:
             if on_progress is not None:
                 on_progress(done, len(futures))
         return futures
+
+    def tables(self, folder: Path) -> Sequence[Table]:
+        """The losses of each model, fetched from the workers into tables in a folder."""
+        found = [
+            Table(folder / f"losses-{model}", self.reference.n_items, 1) for model in range(len(self.parts.models))
+        ]
+        for part in self.parts.each(itself):
+            for table, values in zip(found, part.values, strict=True):
+                table.write(part.item, values[:, None])
+        return found
 
     def label_variance(self, a: int, b: int) -> float | None:
         """From one more pass over the files of two models (of all, where items have a single vote)."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -95,6 +96,10 @@ class OnDisk:
                 report()
             tables.append(score_model(scoring, model, place, journal, report))
         self.parts = ScratchParts(files.models, tables, files.size, layout)
+
+    def tables(self, folder: Path) -> Sequence[Table]:
+        """The losses of each model, in tables of the scratch folder."""
+        return self.parts.tables
 
     def _table(self, name: str, n_columns: int) -> Table:
         return Table(self.journal.folder / name, self.scoring.reference.n_items, n_columns)

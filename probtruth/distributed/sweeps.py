@@ -162,7 +162,7 @@ def _unit_sums(terms: Terms, top: Int[np.ndarray, " row"], bits: int, n_units: i
 
 def gathered(parts: Parts) -> Part:
     """All parts as one, in the order of the items; for few items only."""
-    found = list(parts.each(_itself))
+    found = list(parts.each(itself))
     item = np.concatenate([part.item for part in found])
     order = np.argsort(item)
     values = np.concatenate([part.values for part in found], axis=1)
@@ -170,7 +170,8 @@ def gathered(parts: Parts) -> Part:
     return Part(values[:, order], item[order], *(None if codes is None else codes[order] for codes in (group, unit)))
 
 
-def _itself(part: Part) -> Part:
+def itself(part: Part) -> Part:
+    """The part."""
     return part
 
 

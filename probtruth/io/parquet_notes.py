@@ -2,17 +2,19 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars
+from polars.io.plugins import register_io_source
 
 from probtruth.errors import InputError
 from probtruth.io import binary
 from probtruth.io.folder import check_file, whole_file
 from probtruth.io.jsonable import dumps
-from probtruth.io.tables import read_bytes, shown
+from probtruth.io.tables import read_ends, shown
 
 KEY = "probtruth"
 SIDE_TABLE = "probtruth.table"
@@ -31,6 +33,33 @@ def write(frame: polars.DataFrame, path: object, notes: Mapping[str, object], si
     content = _bytes(frame, metadata)
     with whole_file(path, _ours) as work:
         work.write_bytes(content)
+
+
+def write_stream(
+    frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], path: object, notes: Mapping[str, object]
+) -> None:
+    """As `write`, from frames that are written one after the other.
+
+    Errors: as `write`, and those of the frames themselves.
+    """
+    _check_extension(path)
+    failed: list[BaseException] = []
+
+    def source(*_: object) -> Iterator[polars.DataFrame]:
+        try:
+            yield from frames
+        except BaseException as error:  # polars would make a ComputeError of it
+            failed.append(error)
+            raise
+
+    lazy = register_io_source(source, schema=dict(schema))
+    with whole_file(path, _ours) as work:
+        try:
+            lazy.sink_parquet(work, metadata={KEY: dumps(notes)}, engine="streaming")
+        except polars.exceptions.PolarsError:
+            if failed:
+                raise failed[0] from None
+            raise
 
 
 def check_out(path: object) -> None:
@@ -56,7 +85,7 @@ def read(path: object) -> tuple[dict[str, object], polars.DataFrame | None] | No
     place = Path(str(path))
     if place.suffix.lower() != ".parquet":
         return None
-    metadata = binary.parquet_notes(read_bytes(place), shown(place))
+    metadata = binary.parquet_notes(read_ends(place), shown(place))
     try:
         notes = json.loads(metadata.get(KEY, "null"))
         side = base64.b64decode(metadata.get(SIDE_TABLE, ""), validate=True)

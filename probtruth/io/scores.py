@@ -1,9 +1,11 @@
 """Scores as a file: one row for each item and model, in the orientation in which they were given."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 import polars
+from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.io import parquet_notes
@@ -32,15 +34,38 @@ def write_scores(scores: Scores, path: object) -> None:
     ):
         if codes is not None:
             columns[what] = polars.Series([names[code] for code in codes.tolist()] * n_models, dtype=polars.String)
-    notes = {
-        "content": "scores",
-        "rule": scores.rule,
-        "higher_is_better": scores.higher_is_better,
-        "floor": scores.floor,
-        "proper": scores.proper,
-        "entropy": scores.entropy,
-    }
+    notes = notes_of(scores.rule, scores.higher_is_better, scores.floor, scores.proper, scores.entropy)
     parquet_notes.write(polars.DataFrame(columns), path, notes, None)
+
+
+def notes_of(
+    rule: str, higher_is_better: bool, floor: float | None, proper: bool | None, entropy: float | None
+) -> Mapping[str, object]:
+    """What the file's metadata say of the scores."""
+    return {
+        "content": "scores",
+        "rule": rule,
+        "higher_is_better": higher_is_better,
+        "floor": floor,
+        "proper": proper,
+        "entropy": entropy,
+    }
+
+
+Piece = tuple[polars.Series, str, Float[np.ndarray, " item"]]
+"""Names of items, a model, and its scores on them."""
+
+
+def write_pieces(pieces: Iterator[Piece], path: object, notes: Mapping[str, object]) -> None:
+    """As `write_scores`, from pieces one after the other, of which memory holds a few."""
+    schema = {"item": polars.String, "model": polars.String, "score": polars.Float64}
+    frames = (
+        polars.DataFrame(
+            {"item": names, "model": polars.repeat(model, len(names), eager=True), "score": values}, schema
+        )
+        for names, model, values in pieces
+    )
+    parquet_notes.write_stream(frames, schema, path, notes)
 
 
 def read_scores(

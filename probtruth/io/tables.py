@@ -61,6 +61,24 @@ def read_bytes(path: Path) -> bytes:
     return _guarded(path, path.read_bytes)
 
 
+def read_ends(path: Path) -> bytes:
+    """A Parquet file without its rows: its first mark and its footer, whose length stands before the last mark.
+
+    Errors: as `read_bytes`.
+    """
+    regular(path)
+
+    def read() -> bytes:
+        with path.open("rb") as stream:
+            mark, size = stream.read(4), stream.seek(0, 2)
+            stream.seek(max(size - 8, 4))
+            footer = int.from_bytes(stream.read(4), "little")
+            stream.seek(max(size - 8 - footer, 4))
+            return mark + stream.read()
+
+    return _guarded(path, read)
+
+
 def regular(path: Path) -> None:
     """Raises where there is no file, or what is there is none."""
     mode = _guarded(path, path.stat).st_mode

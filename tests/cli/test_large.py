@@ -59,7 +59,28 @@ def test_sizes_that_are_none(given):
     assert known_memory(None) > 0
 
 
+def score(folder, out, *more):
+    predictions = [f"--predictions={model}={folder / f'{model}.parquet'}" for model in "ab"]
+    return ("score", "--truth", folder / "soft.parquet", *predictions, "--out", out, "--json", *more)
+
+
 @pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
+def test_scores_that_are_streamed_are_those_of_memory(run, files):
+    pytest.importorskip("distributed", reason="needs the extra `dask`")
+    assert run("truth", files / "votes.csv", "--out", files / "soft.parquet").status == 0
+    ways = {"held": ("--memory", "4GB"), "streamed": ("--memory", "1KB"), "spread": ("--dask", "local")}
+    found = {}
+    for name, more in ways.items():
+        outcome = run(*score(files, files / f"{name}.parquet", "--floor", "0.001", *more))
+        assert outcome.status == 0, outcome.err
+        frame, notes = (read(files / f"{name}.parquet") for read in (polars.read_parquet, polars.read_parquet_metadata))
+        found[name] = (outcome.json, frame.columns, frame.rows(), notes["probtruth"])
+    assert found["held"] == found["streamed"] == found["spread"]
+    assert len(found["held"][2]) == 2 * 2990
+    assert not list(files.glob(".*unfinished*"))
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_workers_give_the_result_of_memory(run, files):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
     held = run(*command(files, files / "held", "--memory", "4GB", "--json"))

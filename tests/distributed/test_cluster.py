@@ -32,9 +32,11 @@ def shown(found):
     return [repr(getattr(comparison, part)) for part in parts]
 
 
-@pytest.mark.parametrize("structure", ["plain", "clusters"])
-def test_workers_give_the_bits_of_one_machine(annotations, written, exact, client, tmp_path, structure):
-    clusters = {f"q{item}": str(item // 4) for item in range(400)} if structure == "clusters" else None
+@pytest.mark.parametrize(
+    ("annotations", "clustered"), [("votes", True), ("single votes", False)], indirect=["annotations"]
+)
+def test_workers_give_the_bits_of_one_machine(annotations, written, exact, client, tmp_path, clustered):
+    clusters = {f"q{item}": str(item // 4) for item in range(400)} if clustered else None
     files = open_files(written(tmp_path), "item", "probs", 30)
     truth = line.infer_truth(annotations.with_labels(files.labels))
     heard = []
@@ -44,6 +46,7 @@ def test_workers_give_the_bits_of_one_machine(annotations, written, exact, clien
     assert heard[-1][0] == heard[-1][1] > 2
 
 
+@pytest.mark.parametrize("annotations", ["single votes"], indirect=True)
 def test_a_worker_killed_in_the_middle_changes_nothing(annotations, written, exact, client, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 30)
     truth = line.infer_truth(annotations.with_labels(files.labels))
@@ -60,6 +63,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(annotations, written, exa
     assert shown(here) == shown(there)
 
 
+@pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_what_workers_cannot_use_is_the_same_error(annotations, written, exact, client, tmp_path):
     import polars
 
@@ -69,6 +73,7 @@ def test_what_workers_cannot_use_is_the_same_error(annotations, written, exact, 
         streamed(truth, files, Asked(), exact, client)
 
 
+@pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_another_client_is_an_error(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 30)
     truth = line.infer_truth(annotations.with_labels(files.labels))

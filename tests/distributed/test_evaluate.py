@@ -48,6 +48,7 @@ class Stopped(Exception):
     """What an interruption is here."""
 
 
+@pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_an_interrupted_run_goes_on_behind_its_last_finished_batch(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 40)
     truth = line.infer_truth(annotations.with_labels(files.labels))
@@ -71,6 +72,7 @@ def test_an_interrupted_run_goes_on_behind_its_last_finished_batch(annotations, 
     assert repr(other.comparison.pairs) != repr(reference.comparison.pairs)
 
 
+@pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_what_cannot_be_used_is_named_with_its_row(annotations, written, exact, tmp_path):
     half = polars.when(polars.col("item") == "q200").then(0.5).otherwise(polars.col("cat")).alias("cat")
     path = written(tmp_path, shuffled=False, b={"cat": half})
@@ -88,6 +90,7 @@ def test_what_cannot_be_used_is_named_with_its_row(annotations, written, exact, 
         ({"extra": polars.lit(0.0)}, "also 'extra'"),
     ],
 )
+@pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_files_that_do_not_go_together(annotations, written, exact, tmp_path, change, words):
     with pytest.raises(InputError, match=words):
         in_batches(annotations, written(tmp_path, c=change), exact, tmp_path, 64)

@@ -1,29 +1,19 @@
 """The whole line on files larger than memory."""
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 from probtruth.comparison.crossed import same_few
 from probtruth.comparison.options import Options, options
 from probtruth.distributed.evaluate import Asked, streamed
-from probtruth.distributed.scoring import Files, open_files
+from probtruth.distributed.scoring import Files, Progress
 from probtruth.errors import InputError
+from probtruth.large.places import n_bytes, opened, scratch
 from probtruth.line import Result, about, of_method, truth_of
 from probtruth.other_estimand import OtherEstimand, changed, other_truth
 from probtruth.types import Annotations, Comparison, Truth
 
-LEAST, MOST = 1 << 10, 1 << 18
-"""Items of a batch, whatever the memory."""
-COPIES = 40
-"""How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
 DRAWS = 2500
 """Of each chain, as in `compare`."""
-
-Progress = Callable[[int, int], None]
 
 
 def evaluate_files(
@@ -43,7 +33,7 @@ def evaluate_files(
     clusters: Mapping[str, str] | None = None,
     weights: object = None,
     engine: str = "nuts",
-    rope: float | None = None,
+    rope: object = None,
     seed: int = 0,
     strict: bool = False,
     on_progress: Progress | None = None,
@@ -80,32 +70,11 @@ def evaluate_files(
         raise InputError(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
         )
-    tables = opened(list(files.items()), item, kind, n_bytes(memory))
+    tables = opened(list(files.items()), item, kind, n_bytes(memory), 2)
     asked = Asked(rule, floor, groups, clusters, weights)
     chosen = options(engine, "new-items", rope, DRAWS, seed, strict)
-    with _scratch(folder, client) as place:
+    with scratch(folder, client) as place:
         return _evaluated(reference, tables, asked, chosen, (method, estimand), place, on_progress)
-
-
-def n_bytes(memory: object) -> float:
-    """The memory that batches may take, as a positive number."""
-    if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
-        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
-    return float(memory)
-
-
-@contextmanager
-def _scratch(folder: object, client: object) -> Iterator[Callable[[str], object]]:
-    """Where the losses of each pass are: a client, or a folder that is removed unless the block fails."""
-    if client is not None:
-        yield lambda name: client
-    elif folder is None:
-        with tempfile.TemporaryDirectory(prefix="probtruth-") as made:
-            yield lambda name: Path(made) / name
-    else:
-        place = Path(str(folder))
-        yield lambda name: place / name
-        shutil.rmtree(place, ignore_errors=True)
 
 
 def _evaluated(
@@ -134,15 +103,6 @@ def _evaluated(
         other = _other(annotations, truth, found.comparison, tables, asked, chosen.seed, place("other"))
         warnings += [said for said in (other and other.warning(),) if said]
     return Result(None, None, found, found.comparison, None, tuple(warnings), other, about_truth=about(truth))
-
-
-def opened(files: Sequence[tuple[str, object]], item: str, kind: str, memory: float) -> Files:
-    """The files, with as many rows to a batch as the memory allows."""
-    if len(files) < 2:
-        raise InputError(f"{len(files)} models", "at least two to compare", "Add another model.")
-    tables = open_files(files, item, kind, MOST)
-    rows = int(memory / (8 * COPIES * len(tables.labels)))
-    return replace(tables, size=min(max(rows, LEAST), MOST))
 
 
 def _labelled(annotations: Annotations, files: Files) -> Annotations:
