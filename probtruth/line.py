@@ -223,7 +223,8 @@ def of_method(truth: Truth) -> tuple[str, ...]:
             "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
         )
     if truth.diagnostics.get("converged") is False:
-        said.append(f"{truth.method} did not converge in {truth.diagnostics.get('n_iterations')} iterations")
+        steps = truth.diagnostics.get("n_iterations")
+        said.append(f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else ""))
     if truth.diagnostics.get("label_switching"):
         said.append(f"{truth.method} found classes that agree better with the labels under other names")
     return tuple(said)

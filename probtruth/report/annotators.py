@@ -8,7 +8,7 @@ from jaxtyping import Float
 from probtruth.errors import InputError
 from probtruth.report.cells import Cell, Column, Row, Table, chance, filled, named, number, span, titled, words
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import count, percent, shortened
+from probtruth.report.numbers import as_float, count, percent, shortened
 from probtruth.truth.agreement import Agreement, agreement
 from probtruth.truth.pairs import annotator_pairs
 from probtruth.truth.quality import NO_SKILL, flags
@@ -55,10 +55,10 @@ def agreements(result: ResultLike) -> Table | None:
 
 def quality(result: ResultLike) -> Table | None:
     """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
-    truth = _judged(result)
+    truth = judged(result)
     if truth is None:
         return None
-    rows = sorted(annotator_rows(truth), key=lambda row: -_sortable(row["skill"]))
+    rows = sorted(annotator_rows(truth), key=worst_last)
     chosen = _chosen(rows)
     names = shortened((str(row["annotator"]) for row in chosen), LONGEST_NAME)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -101,7 +101,7 @@ def annotator_rows(truth: Truth) -> list[Row]:
 
 def copies(result: ResultLike) -> Table | None:
     """Pairs of annotators that agree more than their skill explains; None where there are none."""
-    truth = _judged(result)
+    truth = judged(result)
     if truth is None or truth.confusion is None or result.annotations is None:
         return None
     try:
@@ -133,7 +133,7 @@ def _agreement(annotations: Annotations | None, measure: str) -> Agreement | Non
     return agreement(annotations, measure, bootstrap=RESAMPLES)
 
 
-def _judged(result: ResultLike) -> Truth | None:
+def judged(result: ResultLike) -> Truth | None:
     """The truth whose method says something of annotators: the one that was asked for, else the other estimand's."""
     known = [result.truth, result.other.truth if result.other is not None else None]
     return next((truth for truth in known if truth is not None and truth.annotator_results), None)
@@ -176,5 +176,7 @@ def _share(row: Row) -> bool:
     return str(row["measure"]) == "percentage"
 
 
-def _sortable(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and not np.isnan(value) else -np.inf
+def worst_last(row: Row) -> float:
+    """What annotators are sorted by: the most skilled first, those of unknown skill last."""
+    skill = as_float(row["skill"])
+    return np.inf if skill is None else -skill

@@ -1,14 +1,18 @@
 """Everything that a report says, made once, in the order in which the page and the Markdown say it."""
 
+import shlex
 from dataclasses import dataclass
 
-from probtruth.report import annotators, calibration, candidates, tables
+from probtruth.report import annotators, calibration, candidates, checks, tables
 from probtruth.report.cells import Table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import count
 from probtruth.report.sources import bibtex, citation, sources
 from probtruth.report.verdict import Verdict, verdict
 from probtruth.report.words import MEASURES, Name, Sentence, measure, unit
+
+LONGEST_LINE = 80
+"""Columns of a command that stands on one line."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Contents:
     items: tuple[Table, ...]
     annotators: tuple[Table, ...]
     diagnostics: Table
+    sensitivity: Table | None
+    predictive: Table | None
     companions: Table | None
     audit: Table | None
     command: str | None
@@ -63,10 +69,12 @@ def contents(result: ResultLike) -> Contents:
         calibration_numbers=None if found is None else calibration.numbers(found, result),
         items=tuple(table for table in of_items if table is not None),
         annotators=tuple(table for table in of_annotators if table is not None),
-        diagnostics=tables.diagnostics(result),
-        companions=tables.companions(result) if result.comparison.companions else None,
-        audit=tables.audit(result),
-        command=result.command,
+        diagnostics=checks.diagnostics(result),
+        sensitivity=checks.sensitivity(result),
+        predictive=checks.predictive(result),
+        companions=checks.companions(result),
+        audit=checks.audit(result),
+        command=lines_of(result.command),
         settings=tables.settings(result),
         citation=citation(result),
         bibtex=bibtex(result),
@@ -92,6 +100,22 @@ def facts(result: ResultLike) -> list[Sentence]:
     name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
     said.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
     return said
+
+
+def lines_of(command: str | None) -> str | None:
+    """The command with one option on each line, as a shell reads it; as it was where it cannot be taken apart."""
+    if command is None or len(command) <= LONGEST_LINE:
+        return command
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    lines: list[list[str]] = [[]]
+    for word in words:
+        if word.startswith("--"):
+            lines.append([])
+        lines[-1].append(word)
+    return " \\\n  ".join(map(shlex.join, lines))
 
 
 def warnings_shown(result: ResultLike) -> tuple[str, ...]:

@@ -3,15 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from probtruth.report import figures, plots
+from probtruth.report import annotators, checks, figures, plots
 from probtruth.report.calibration import Calibration
 from probtruth.report.candidates import rank_table
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import as_float, decimals, exact, fixed, interval, plain, probability
+from probtruth.report.numbers import as_float, decimals, exact, fixed, interval, plain, probability, significant
+from probtruth.report.plots.annotators import MOST as MOST_ANNOTATORS
 from probtruth.report.svg import Picture, picture, plain_style
 from probtruth.report.verdict import advantage, leaders
 from probtruth.report.words import measure, unit, with_unit
 from probtruth.scoring.risk import MARKS
+from probtruth.types import Scores
 
 MOST_MODELS = 15
 """Models that a figure shows, the best first."""
@@ -28,6 +30,7 @@ def pictures(result: ResultLike, found: Calibration | None = None) -> dict[str, 
     if found is not None:
         for place, model in enumerate(found.models):
             made += [_reliability(found, model, place + 1), _source(found, model, place + 1)]
+    made += [_annotators(result), _item_differences(result)]
     made += [_loss_curve()] if result.truth is not None else []
     return {drawn.name: drawn for drawn in made if drawn is not None}
 
@@ -134,6 +137,45 @@ def _source(found: Calibration, model: str, place: int) -> Picture:
         f"source-{place}",
         f"Model against source probability of {plain(model)}",
         f"Bubbles are bins of forecasts, as large as their number of true events. {said}.",
+    )
+
+
+def _annotators(result: ResultLike) -> Picture | None:
+    truth = annotators.judged(result)
+    if truth is None or truth.confusion is None or len(truth.index.annotators) < 2:
+        return None
+    with plain_style():
+        ax = plots.plot_annotators(truth)
+    rows = sorted(annotators.annotator_rows(truth), key=annotators.worst_last)
+    most = MOST_ANNOTATORS
+    said = [
+        f"{plain(row['annotator'])} {fixed(row['skill'], 2)} ({interval(row['skill_low'], row['skill_high'], 2)})"
+        for row in (rows if len(rows) <= most else [*rows[: most // 2], *rows[-most // 2 :]])
+    ]
+    note = f"The best and the worst {most // 2} of {len(rows):,}." if len(rows) > most else ""
+    return picture(
+        ax,
+        "annotators",
+        "Skill of each annotator",
+        f"Kappa with the class, with 95% intervals: {'; '.join(said)}.",
+        note,
+    )
+
+
+def _item_differences(result: ResultLike) -> Picture | None:
+    known = checks.leading_differences(result)
+    if known is None or not isinstance(result.scores, Scores) or not checks.replicable(known[1]):
+        return None
+    (a, b), found = known
+    with plain_style():
+        ax = plots.plot_differences(result.scores, a, b, seed=result.comparison.seed)
+    return picture(
+        ax,
+        "item-differences",
+        f"Differences of {plain(a)} and {plain(b)} on each item",
+        f"Histogram of {plain(a)} minus {plain(b)} on {len(found):,} items, mean "
+        f"{significant(float(found.mean()), 3)}, standard deviation {significant(float(found.std()), 3)}; a line shows "
+        "normal differences replicated from the posterior.",
     )
 
 

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.report import items
 from probtruth.report.cells import Cell, Column, Row, Table, chance, filled, loose, named, number, span, titled, words
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import (
     UNKNOWN,
     as_float,
-    count,
     decimals,
     exact,
     fixed,
@@ -31,7 +29,7 @@ SHADES = 20
 """Steps of colour from P = 0 to P = 1."""
 
 
-def _names(result: ResultLike) -> Mapping[str, Name]:
+def names_of(result: ResultLike) -> Mapping[str, Name]:
     """The models' names, short enough for a cell."""
     return shortened(result.scores.models, LONGEST_NAME)
 
@@ -80,7 +78,7 @@ def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = 
     """One row for each unordered pair; the difference is a minus b, negative favours a."""
     comparison = result.comparison
     chosen = list(comparison.pairs if rows is None else rows)
-    names = _names(result)
+    names = names_of(result)
     places = decimals(_width(row) for row in chosen)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
         (titled("a", False), lambda row: named(names[row["a"]])),
@@ -106,7 +104,7 @@ def matrix(result: ResultLike) -> Table:
     """P(row is better than column), best model first."""
     comparison = result.comparison
     order = [str(row["model"]) for row in comparison.ranks][:MOST_IN_MATRIX]
-    names = _names(result)
+    names = names_of(result)
     better: dict[tuple[str, str], object] = {}
     for row in comparison.pairs:
         better[str(row["a"]), str(row["b"])] = row["p_a_better"]
@@ -138,54 +136,6 @@ def matrix(result: ResultLike) -> Table:
     )
 
 
-def companions(result: ResultLike) -> Table:
-    """The model-free tests of each pair."""
-    names = _names(result)
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
-        (titled("a", False), lambda row: named(names[row["a"]])),
-        (titled("b", False), lambda row: named(names[row["b"]])),
-        (titled("t"), lambda row: number(row["t"], 2, sign=True)),
-        (titled("p (t)"), lambda row: chance(row["t_p"])),
-        (titled("Holm p (t)"), lambda row: chance(row["t_p_holm"])),
-        (titled("p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p"])),
-        (titled("Holm p (Wilcoxon)"), lambda row: chance(row["wilcoxon_p_holm"])),
-    ]
-    note = (
-        "Two-sided p-values of no difference. The paired t tests the mean difference, the signed-rank test its "
-        "pseudo-median; Holm adjusts over all pairs."
-    )
-    return filled("Model-free tests", columns, list(result.comparison.companions)[:MOST_PAIRS], (note,))
-
-
-def diagnostics(result: ResultLike) -> Table:
-    """What gates the result, its value and its bound."""
-    found = result.comparison.diagnostics
-    agree = found.get("engines_agree")
-    rows = (
-        (words("Largest rank-normalised split R-hat"), loose(found.get("max_rhat")), words(f"at most {MAX_RHAT}")),
-        (words("Smallest effective sample size"), number(found.get("min_ess"), 0), words(f"at least {MIN_ESS:.0f}")),
-        (words("Divergent transitions"), number(found.get("divergences"), 0), words("0")),
-        (
-            words("Engines agree within Monte Carlo error"),
-            words(UNKNOWN if agree is None else "yes" if agree else "no"),
-            words("yes"),
-        ),
-    )
-    columns = (titled("Diagnostic", False), titled("Value"), titled("Passes if"))
-    return Table("Diagnostics", columns, rows, (f"{UNKNOWN} where an engine has none.",), sortable=False)
-
-
-def audit(result: ResultLike) -> Table | None:
-    """Items that alignment by name left out, by model; None where it left out none."""
-    if not result.audit.dropped:
-        return None
-    names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
-    rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
-    columns = (titled("Model", False), titled("Items missing"), titled("Items extra"))
-    note = f"{count(result.audit.dropped, 'item')} took no part, for any model."
-    return Table("Items left out", columns, rows, (note,))
-
-
 def disputed(result: ResultLike) -> Table | None:
     """The items on which annotators disagree most; None without labels or disagreement."""
     found = items.disputed(result)
@@ -210,7 +160,7 @@ def divided(result: ResultLike) -> Table | None:
     pair, found = items.divided(result)
     if not found:
         return None
-    a, b = (_names(result)[model] for model in pair)
+    a, b = (names_of(result)[model] for model in pair)
     names = shortened((entry.item for entry in found), LONGEST_NAME)
     with_says = any(entry.says is not None for entry in found)
     with_labels = any(entry.shares for entry in found)

@@ -1,12 +1,13 @@
 """The verdict in words: which model, how sure, by how much, of what, and where the uncertainty comes from."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import as_float, decimals, equals, exact, fixed, interval, percent, shortened
+from probtruth.report.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
 from probtruth.report.words import Name, Sentence, joined, measure, sentence, unit
 from probtruth.types import Comparison
 
@@ -92,7 +93,7 @@ def verdict(result: ResultLike) -> Verdict:
     several = len(ranked) > 2
     p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
     details = [
-        _numbers(comparison, lead, next_best, gap, p, several),
+        _infinite(result, ranked, names, gap, p) or _numbers(comparison, lead, next_best, gap, p, several),
         *_equivalence(comparison, lead, next_best, gap),
         *_candidates(ranked, names),
         *_estimand(result),
@@ -158,6 +159,31 @@ def _numbers(
         next_best,
         f"{', the next,' if several else ''} by {fixed(size, places)}{units} "
         f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}.",
+    )
+
+
+def _infinite(
+    result: ResultLike,
+    ranked: Sequence[Row],
+    names: Mapping[str, Name],
+    gap: Mapping[str, float | None],
+    p: float | None,
+) -> Sentence | None:
+    """Where the next model's mean is infinite and the leading one's is not: on how many items."""
+    if gap["advantage"] is None or not math.isinf(gap["advantage"]):
+        return None
+    lead, other = (str(row["model"]) for row in ranked[:2])
+    infinite, n = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True)), len(ranked)
+    mean = f"mean {measure(result.comparison.rule)}"
+    best = sentence("P(", names[lead], f" is best) {equals(p)}. ") if n > 2 else ()
+    return sentence(
+        *best,
+        f"The {mean} of ",
+        names[other],
+        f"{', the next,' if n > 2 else ''} is infinite, because its loss is on {count(infinite[other], 'item')} of "
+        f"{len(result.scores.items):,}; that of ",
+        names[lead],
+        " is finite.",
     )
 
 

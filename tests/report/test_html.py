@@ -124,7 +124,7 @@ def test_warnings_once_each_and_sampling_ones_with_the_diagnostics(result):
 def test_every_figure_has_words(page):
     pictures = [attributes for tag, attributes in page.tags if tag == "svg"]
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
-    assert len(pictures) == 12
+    assert len(pictures) == 14
     for attributes in pictures:
         assert attributes["role"] == "img"
         assert set((attributes["aria-labelledby"] or "").split()) <= ids

@@ -8,9 +8,11 @@ from probtruth.report.pictures import pictures, rank_table
 
 def test_figures_of_a_result_with_labels(result):
     made = pictures(result)
-    assert list(made) == ["behind-leader", "differences", "ranks", "loss-curve"]
+    assert list(made) == ["behind-leader", "differences", "ranks", "annotators", "item-differences", "loss-curve"]
     assert "nearest-neighbours leads with P(best) >.999" in made["behind-leader"].description
     assert "shaded as equivalent" in made["differences"].description
+    assert "on 899 items" in made["item-differences"].description
+    assert "ada 0.9" in made["annotators"].description
     assert all(drawn.title and drawn.description for drawn in made.values())
 
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from probtruth.report import tables
-from probtruth.types import Audit
 
 
 def shown(table):
@@ -70,19 +69,6 @@ def test_matrix_and_pairs_of_many_models_are_cut_and_say_so(make):
     assert "of 32 models" in "".join(tables.matrix(result).note)
     assert len(tables.pairs(result).rows) == tables.MOST_PAIRS
     assert "of 496 pairs" in "".join(tables.pairs(result).note)
-
-
-def test_audit_counts_by_model(result):
-    assert tables.audit(result) is None
-    audit = Audit(("i1", "i2"), ("x",), (("logistic", 2, 0), ("other", 0, 1)))
-    table = tables.audit(replace(result, audit=audit))
-    assert shown(table) == [["logistic", "2", "0"], ["other", "0", "1"]]
-    assert table.note == ("3 items took no part, for any model.",)
-
-
-def test_diagnostics_unknown_is_a_dash(make):
-    nothing = dict.fromkeys(("max_rhat", "min_ess", "divergences", "engines_agree"))
-    assert [row[1] for row in shown(tables.diagnostics(make["demo"](diagnostics=nothing)))] == ["–"] * 4
 
 
 def test_item_tables(result, make):

@@ -26,8 +26,10 @@ def test_files_and_what_they_hold(result, tmp_path):
     write_report(result, out)
     assert sorted(path.name for path in out.iterdir()) == FILES
     assert sorted(path.name for path in (out / "figures").iterdir()) == [
+        "annotators.svg",
         "behind-leader.svg",
         "differences.svg",
+        "item-differences.svg",
         "loss-curve.svg",
         "ranks.svg",
         *(f"reliability-{place}.svg" for place in range(1, 5)),

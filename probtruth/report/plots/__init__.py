@@ -12,6 +12,7 @@ from probtruth.report.plots.comparison import plot_forest as plot_forest
 from probtruth.report.plots.comparison import plot_matrix as plot_matrix
 from probtruth.report.plots.comparison import plot_ranks as plot_ranks
 from probtruth.report.plots.curves import plot_curves as plot_curves
+from probtruth.report.plots.differences import plot_differences as plot_differences
 from probtruth.report.plots.nelson import plot_divergence as plot_divergence
 from probtruth.report.plots.nelson import plot_nelson as plot_nelson
 from probtruth.report.plots.nelson import plot_spectrum as plot_spectrum

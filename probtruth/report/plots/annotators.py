@@ -1,13 +1,10 @@
 """The figure of annotators: how good each is, with intervals and flags."""
 
-from typing import Any
-
-import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth.errors import InputError
 from probtruth.report import figures
-from probtruth.report.annotators import annotator_rows
+from probtruth.report.annotators import annotator_rows, worst_last
 from probtruth.report.figures import BLUE, INK, RED
 from probtruth.report.numbers import as_float, short_names
 from probtruth.truth.quality import NO_SKILL
@@ -36,7 +33,7 @@ def plot_annotators(truth: object, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(truth, Truth):
         raise InputError(f"a {type(truth).__name__}", "a Truth", "Pass on what infer_truth(...) returned.")
-    rows = sorted(annotator_rows(truth), key=_worst_last)
+    rows = sorted(annotator_rows(truth), key=worst_last)
     if len(rows) > MOST:
         rows = [*rows[: MOST // 2], *rows[-MOST // 2 :]]
     names = short_names(str(row["annotator"]) for row in rows)
@@ -56,8 +53,3 @@ def plot_annotators(truth: object, ax: Axes | None = None) -> Axes:
     figures.finish(ax, len(rows), "skill (kappa with the class)")
     ax.set_xlim(min(-0.02, ax.get_xlim()[0]), max(1.0, ax.get_xlim()[1]))
     return ax
-
-
-def _worst_last(row: Any) -> float:
-    skill = as_float(row["skill"])
-    return np.inf if skill is None else -skill
