@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from probtruth.comparison.monitored import Monitor as Monitor
     from probtruth.comparison.plan import Plan as Plan
     from probtruth.comparison.plan import plan as plan
+    from probtruth.comparison.validate import validate as validate
+    from probtruth.comparison.validation import Validation as Validation
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
@@ -102,6 +104,8 @@ _HOME = {
     "Monitor": "comparison.monitored",
     "plan": "comparison.plan",
     "Plan": "comparison.plan",
+    "validate": "comparison.validate",
+    "Validation": "comparison.validation",
     "read_monitor": "io.monitor",
     "write_monitor": "io.monitor",
     "evaluate": "line",

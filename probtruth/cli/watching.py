@@ -16,6 +16,18 @@ Higher = Annotated[bool, typer.Option("--higher-is-better", help="The score is a
 Bounds = Annotated[
     tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The least and the largest score there can be.")
 ]
+Rows = Annotated[str | None, typer.Argument(metavar="[SCORES]", help="A table of scores (item, model, score).")]
+Annotations = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Instead of scores: what annotators said, with --predictions.")
+]
+PredictionFiles = Annotated[
+    list[str] | None,
+    typer.Option("--predictions", metavar="NAME=FILE", help="With --annotations: a model's probabilities. Repeat."),
+]
+Group = Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")]
+Difference = Annotated[
+    float | None, typer.Option(metavar="X", help="True difference, a minus b; else that of the data.")
+]
 Plot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Write a figure to this SVG file.")]
 
 
@@ -112,3 +124,43 @@ def plan(
     options |= {"certainty": certainty, "power": power, "width": width, "difference": difference, "keep": keep}
     options |= {"a": a, "b": b, "seed": seed}
     commands.plan(pilot, options, cost or [], plot, commands.Console(json, quiet))
+
+
+@app.command()
+def validate(
+    scores: Rows = None,
+    annotations: Annotations = None,
+    predictions: PredictionFiles = None,
+    rule: Rule = "log",
+    kind: Kind = "probs",
+    items: Annotated[
+        int | None, typer.Option(metavar="N", help="Items of a study; as many as given if left out.")
+    ] = None,
+    difference: Difference = None,
+    bounds: Bounds = None,
+    alpha: Annotated[float | None, typer.Option(metavar="X", help="The monitor's level, .05 unless given.")] = None,
+    replications: Annotated[
+        int | None, typer.Option(metavar="N", help="Studies at each true difference: 4,000, fewer for many items.")
+    ] = None,
+    higher_is_better: Higher = False,
+    a: First = None,
+    b: Second = None,
+    item: Item = "item",
+    model: Model = "model",
+    score: Score = "score",
+    group: Group = None,
+    cluster: Cluster = None,
+    replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates.")] = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw studies like yours from your own items: do intervals, probabilities and the monitor keep their promise?"""
+    from probtruth.cli import watching_commands as commands
+
+    columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
+    pilot = commands.Pilot(scores, columns, higher_is_better, annotations, predictions or [], rule, kind)
+    options: dict[str, object] = {"a": a, "b": b, "n_items": items, "difference": difference, "bounds": bounds}
+    options |= {"alpha": alpha, "replications": replications, "seed": seed}
+    commands.validate(pilot, options, plot, commands.Console(json, quiet))

@@ -55,8 +55,8 @@ class Pilot:
     rule: str
     kind: str
 
-    def read(self) -> Any:
-        """The scores."""
+    def read(self) -> tuple[Any, Any]:
+        """The scores; and the annotations behind them where the same few annotators judged all items, else None."""
         if (self.scores is None) == (self.annotations is None):
             raise InputError(
                 "both SCORES and --annotations" if self.scores else "no pilot", "one of the two",
@@ -65,7 +65,8 @@ class Pilot:
         if self.scores is not None:
             from probtruth.io.scores import read_scores
 
-            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None)
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None), None
+        from probtruth.comparison.crossed import same_few
         from probtruth.io.annotations import read_annotations
         from probtruth.io.predictions import model_files, read_predictions_pairs
         from probtruth.scoring.score import score
@@ -75,8 +76,9 @@ class Pilot:
         annotations = read_annotations(self.annotations, item)
         files = model_files(self.predictions)
         predictions = read_predictions_pairs(files, annotations.index, item, self.kind)
-        truth = infer_truth(annotations.annotated()[0], method="vote-share")
-        return score(predictions, truth, rule=self.rule)
+        annotations = annotations.annotated()[0]
+        scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=self.rule)
+        return scores, annotations if same_few(annotations) else None
 
 
 def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: str | None, console: Console) -> None:
@@ -87,7 +89,7 @@ def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: s
 
     if plot is not None:
         check_file(plot, _is_figure)
-    made = make(pilot.read(), costs=_prices(costs), **options)
+    made = make(pilot.read()[0], costs=_prices(costs), **options)
     if plot is not None:
         from probtruth.report.plots import plot_plan
         from probtruth.report.svg import plain_style
@@ -97,6 +99,28 @@ def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: s
         _write_figure(ax, "plan", "What studies of each size would show", terminal_watching.plan_words(made), plot)
     console.show(*terminal_watching.plan_summary(made))
     console.emit(made.to_dict())
+
+
+def validate(pilot: Pilot, options: Mapping[str, Any], plot: str | None, console: Console) -> None:
+    """How far to trust an answer on this design."""
+    from probtruth.comparison.validate import validate as run
+    from probtruth.io.folder import check_file
+    from probtruth.report import terminal_validation
+
+    if plot is not None:
+        check_file(plot, _is_figure)
+    scores, annotations = pilot.read()
+    with console.progress("studies") as on_progress:
+        found = run(scores, annotations=annotations, **options, on_progress=on_progress)
+    if plot is not None:
+        from probtruth.report.plots import plot_validation
+        from probtruth.report.svg import plain_style
+
+        with plain_style():
+            ax = plot_validation(found)
+        _write_figure(ax, "validation", "What probabilities meant", terminal_validation.validation_words(found), plot)
+    console.show(*terminal_validation.validation_summary(found))
+    console.emit(found.to_dict())
 
 
 def _prices(costs: Sequence[str]) -> dict[str, float] | None:
@@ -131,6 +155,9 @@ def _write_figure(ax: Any, name: str, title: str, description: str, plot: str) -
         work.write_text(made.alone, encoding="utf-8", newline="\n")
 
 
+OURS = tuple(f'id="{name}-title"'.encode() for name in ("monitor", "plan", "validation"))
+
+
 def _is_figure(path: Path) -> bool:
     """Whether a file is a figure of ours: SVG with the ids that `picture` gives."""
     try:
@@ -138,4 +165,4 @@ def _is_figure(path: Path) -> bool:
             head = stream.read(2000)
     except OSError:
         return False
-    return b"<svg" in head and (b'id="monitor-title"' in head or b'id="plan-title"' in head)
+    return b"<svg" in head and any(name in head for name in OURS)

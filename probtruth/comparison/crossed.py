@@ -95,10 +95,11 @@ def widened(
             between.append((excess(cells.of(one) - cells.of(other), item_weights),))
         else:
             between.append((own[a], own[b]))
-    return _wider(pairs, between), _wider(levels, [(one,) for one in own])
+    return wider(pairs, between), wider(levels, [(one,) for one in own])
 
 
-def _wider(place: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
+def wider(place: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
+    """A location with what the units add to the variance of each row."""
     extra = np.array([sum(one.extra for one in row) for row in parts])
     spread = np.array([sum(one.raw**2 / one.df for one in row) for row in parts])
     total = place.variance + extra

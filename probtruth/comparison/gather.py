@@ -29,7 +29,7 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
     order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], structure)]
     finite = scores.values[order]
     repeats = repeats_of(scores, plan, order, asked, annotations)
-    parts = moments(finite, structure, _reach(scores)) if len(order) else None
+    parts = moments(finite, structure, reach_of(scores)) if len(order) else None
     if parts is not None and asked.fold_correlation is not None and scores.replicate_values is None:
         parts = correlated_folds(parts, asked.fold_correlation)
     again = scores.replicate_values is not None and scores.label_values is None
@@ -53,7 +53,8 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
     )
 
 
-def _reach(scores: Scores) -> float:
+def reach_of(scores: Scores) -> float:
+    """The largest difference that two scores of an item can have; 0 where that is not known."""
     sizes = np.abs(scores.values)
     return reach(scores.range, bool(((sizes == 0) | (sizes == 1)).all()))
 

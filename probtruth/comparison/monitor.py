@@ -107,26 +107,28 @@ def _options(
     if bounds is not None and chosen == "asymptotic":
         raise InputError("bounds with method 'asymptotic'", "one of the two", "Leave the method out to use the bounds.")
     return {
-        "bounds": None if bounds is None else _bounds(bounds),
-        "alpha": LEVEL if alpha is None else _number(alpha, "alpha", "a number between 0 and 1", 1e-12, 1 - 1e-12),
-        "rope": None if rope is None else _number(rope, "rope", "a finite number of at least 0", 0.0, LARGEST),
+        "bounds": None if bounds is None else known_bounds(bounds),
+        "alpha": LEVEL if alpha is None else known_number(alpha, "alpha", "a number between 0 and 1", 1e-12, 1 - 1e-12),
+        "rope": None if rope is None else known_number(rope, "rope", "a finite number of at least 0", 0.0, LARGEST),
         "higher_is_better": bool(higher_is_better),
         "largest_cluster": 1 if largest_cluster is None else whole(largest_cluster, "largest_cluster", 1),
     }
 
 
-def _number(given: object, what: str, expected: str, least: float, most: float) -> float:
+def known_number(given: object, what: str, expected: str, least: float, most: float) -> float:
+    """A number from the least to the most."""
     sound = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not sound or not least <= float(given) <= most:  # type: ignore[arg-type]
         raise InputError(f"{what} {check.quote(given)}", expected, "Leave it out for the default.")
     return float(given)  # type: ignore[arg-type]
 
 
-def _bounds(given: object) -> tuple[float, float]:
+def known_bounds(given: object) -> tuple[float, float]:
+    """The least and the largest score."""
     pair = given if isinstance(given, tuple | list | np.ndarray) else ()
     if len(pair) != 2:
         raise InputError(f"bounds {check.quote(given)}", "two numbers, (low, high)", "For accuracy: bounds=(0, 1).")
-    low, high = (_number(end, "bound", f"a number of size up to {LARGEST:g}", -LARGEST, LARGEST) for end in pair)
+    low, high = (known_number(end, "bound", f"a number of size up to {LARGEST:g}", -LARGEST, LARGEST) for end in pair)
     if not low < high:
         raise InputError(f"bounds {low:g} and {high:g}", "the lower one first", "Exchange them.")
     return low, high
@@ -138,7 +140,7 @@ def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: obj
     given = {
         "a": None if a is None else str(a),
         "b": None if b is None else str(b),
-        "bounds": None if bounds is None else _bounds(bounds),
+        "bounds": None if bounds is None else known_bounds(bounds),
         "method": method,
         "alpha": alpha,
         "rope": rope,

@@ -123,15 +123,16 @@ def pilot_of(given: object, a: object, b: object, groups: object, clusters: obje
     """What scores, a result or a comparison say about two of their models."""
     scores = given if isinstance(given, Scores) else getattr(given, "scores", None)
     if isinstance(scores, Scores):
-        return _of_scores(scores, *_pair(scores.models, a, b), groups, clusters, seed)
+        return _of_scores(scores, *two_names(scores.models, a, b), groups, clusters, seed)
     if isinstance(given, Comparison):
         if groups is not None or clusters is not None:
             raise InputError("groups or clusters with a comparison", "its own", "Plan from Scores to change them.")
-        return _of_comparison(given, *_pair(given.models, a, b))
+        return _of_comparison(given, *two_names(given.models, a, b))
     raise InputError(type(given).__name__, "Scores, a Comparison or a Result", "Give what score or compare returned.")
 
 
-def _pair(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
+def two_names(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
+    """The two models asked for, or the only two by name."""
     if a is None and b is None and len(models) == 2:
         first, second = sorted(models)
         return first, second

@@ -150,3 +150,46 @@ def test_plan_refused(run, files, tmp_path):
         outcome = run("plan", *options)
         assert outcome.status == 2
         assert words in outcome.err
+
+
+def test_validate_from_scores(run, files, tmp_path):
+    figure = tmp_path / "validation.svg"
+    command = ("validate", files["scores"], "--replications", 80, "--plot", figure)
+    outcome = run(*command, "--json")
+    assert outcome.status == 0, outcome.err
+    found = pt.validate(pt.Scores.from_frame(_columns(files["scores"])), replications=80)
+    assert outcome.json == json.loads(json.dumps(found.to_dict()))
+    assert "holds the true difference" in figure.read_text()
+    shown = run(*command, "--quiet").out
+    assert "a minus b: studies of 24 items" in shown
+    assert "false alarms" in shown
+    assert "+0.0000" in shown or "0.0000" in shown
+    assert "! 24 items to draw from" in shown
+
+
+def test_validate_from_annotations_draws_annotators(run, files):
+    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+    command = ("validate", "--annotations", files["labels"], *models, "--rule", "brier", "--replications", 40)
+    outcome = run(*command, "--difference", -0.05, "--json")
+    assert outcome.status == 0, outcome.err
+    assert outcome.json["difference"] == -0.05
+    assert outcome.json["monitor"]["method"] == "betting"
+    annotations = pt.read_annotations(files["labels"])
+    truth = pt.infer_truth(annotations, method="vote-share")
+    predictions = pt.read_predictions({name: files[name] for name in ("sharp", "flat")}, index=annotations.index)
+    scores = pt.score(predictions, truth, rule="brier")
+    found = pt.validate(scores, annotations=annotations, difference=-0.05, replications=40)
+    assert outcome.json == json.loads(json.dumps(found.to_dict()))
+
+
+def test_validate_refused(run, files, tmp_path):
+    (tmp_path / "mine.svg").write_text("<svg>")
+    for words, options in {
+        "no pilot": (),
+        "of at most": (files["scores"], "--bounds", 0, 1, "--difference", 3),
+        "replications 2": (files["scores"], "--replications", 2),
+        "mine.svg": (files["scores"], "--plot", tmp_path / "mine.svg"),
+    }.items():
+        outcome = run("validate", *options)
+        assert outcome.status == 2
+        assert words in outcome.err

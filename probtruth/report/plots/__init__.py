@@ -20,3 +20,4 @@ from probtruth.report.plots.over_time import plot_monitor as plot_monitor
 from probtruth.report.plots.planning import plot_plan as plot_plan
 from probtruth.report.plots.rules import plot_rule as plot_rule
 from probtruth.report.plots.rules import plot_rules as plot_rules
+from probtruth.report.plots.validation import plot_validation as plot_validation
