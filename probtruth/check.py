@@ -1,5 +1,6 @@
 """Value checks, done once, on the host, where data enters. Kernels check nothing."""
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -66,6 +67,11 @@ def one_of(value: object, options: Sequence[str], what: str) -> str:
     if isinstance(value, str) and value in options:
         return value
     raise InputError(f"{what} {quote(value)}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
+
+
+def choose(option: str, value: str, flag: str) -> str:
+    """The hint to choose one of several: the argument in Python, and the option of the command line."""
+    return f"Choose one: {option}={value[:LONGEST]!r} (command line: {flag} {shlex.quote(value[:LONGEST])})."
 
 
 def unique(names: Sequence[str], what: str) -> None:

@@ -1,6 +1,5 @@
 """The commands and their options."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -54,6 +53,17 @@ Column = Annotated[
 Clusters = Annotated[
     str | None, typer.Option("--clusters", metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
 ]
+Form = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="F",
+        help="Of annotations: auto (by content), table, wide (a column an annotator), label-studio, argilla, prodigy.",
+    ),
+]
+Filter = Annotated[
+    str | None, typer.Option(metavar="NAME", help="lm-eval: the filter, where answers were extracted in several ways.")
+]
 Memory = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Memory for predictions (2GB); larger Parquet or Arrow input is streamed."),
@@ -78,7 +88,8 @@ def run(
     out: Out,
     predictions: PredictionFiles,
     annotations: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Labels: long form, or counts per label.")
+        str | None,
+        typer.Option(metavar="FILE", help="Labels: long form, counts per label, or an annotation tool's export."),
     ] = None,
     soft: Annotated[
         str | None, typer.Option(metavar="FILE", help="Soft labels instead: item, one column a label.")
@@ -100,6 +111,11 @@ def run(
     replicate: Replicate = "replicate",
     memory: Memory = None,
     dask: Dask = None,
+    format: Form = "auto",
+    normalise: Annotated[
+        str,
+        typer.Option(metavar="none|characters", help="lm-eval: divide the choices' log-likelihoods by their lengths."),
+    ] = "none",
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -107,7 +123,9 @@ def run(
     from probtruth.cli import commands
 
     columns = commands.Columns(item, annotator, label, replicate)
-    sources = commands.Sources(annotations, soft, predictions, kind, groups, clusters, columns, memory, dask)
+    sources = commands.Sources(
+        annotations, soft, predictions, kind, groups, clusters, columns, memory, dask, format, normalise
+    )
     options = {"method": truth, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
     commands.run(
         sources, {**options, "engine": engine, "strict": strict, "seed": seed}, out, commands.Console(json, quiet)
@@ -116,9 +134,13 @@ def run(
 
 @app.command()
 def truth(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Labels: long form, or counts per label.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Labels: long form, counts per label, or an annotation tool's export."),
+    ],
     method: Method = None,
     estimand: Estimand = None,
+    format: Form = "auto",
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the soft labels to this Parquet file.")] = None,
     seed: Seed = 0,
     item: Item = "item",
@@ -132,7 +154,8 @@ def truth(
     from probtruth.cli import commands
 
     columns = commands.Columns(item, annotator, label, replicate)
-    commands.truth(file, columns, method, estimand, seed, out, commands.Console(json, quiet))
+    options = {"method": method, "estimand": estimand, "seed": seed}
+    commands.truth(file, columns, format, options, out, commands.Console(json, quiet))
 
 
 @app.command()
@@ -158,11 +181,16 @@ def score(
 
 @app.command()
 def compare(
-    scores: Annotated[str, typer.Argument(metavar="SCORES", help="A table of scores: item, model, score.")],
+    scores: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCORES...", help="A table (item, model, score), or logs of lm-eval, Inspect, HELM: [NAME=]FILE."
+        ),
+    ],
     out: Out,
     item: Item = "item",
     model: Annotated[str, typer.Option(metavar="COL", help="Column of model names.")] = "model",
-    score: Annotated[str, typer.Option(metavar="COL", help="Column of scores.")] = "score",
+    score: Annotated[str, typer.Option(metavar="COL", help="Column of scores; in logs, the metric.")] = "score",
     group: Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")] = None,
     cluster: Annotated[str | None, typer.Option(metavar="COL", help="Column of clusters.")] = None,
     replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates (seeds, repeats).")] = None,
@@ -177,8 +205,14 @@ def compare(
         float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
     ] = None,
     higher_is_better: Annotated[
-        bool, typer.Option("--higher-is-better", help="The score is a merit, not a loss.")
-    ] = False,
+        bool | None,
+        typer.Option("--higher-is-better/--lower-is-better", help="A merit or a loss; a loss, or as the log's metric."),
+    ] = None,
+    format: Annotated[
+        str,
+        typer.Option(metavar="F", help="auto (by content), table, wide (a column a model), lm-eval, inspect, helm."),
+    ] = "auto",
+    filter: Filter = None,
     rope: Rope = None,
     engine: Engine = "nuts",
     strict: Strict = False,
@@ -198,30 +232,38 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare models by any per-item score."""
-    from probtruth.cli import commands
+    from probtruth.cli import commands, logs
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
+    reading = logs.Reading(format, higher_is_better, filter)
     console = commands.Console(json, quiet)
-    commands.compare(scores, columns, higher_is_better, options, out, console, (fail_if, baseline))
+    commands.compare(scores, columns, reading, options, out, console, (fail_if, baseline))
 
 
 @app.command()
 def check(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Annotations, predictions, soft labels or scores.")
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]FILE...", help="Annotations, predictions, soft labels, scores, logs or exports."
+        ),
     ],
     item: Item = "item",
     annotator: Annotator = "annotator",
     label: Label = "label",
     replicate: Replicate = "replicate",
+    score: Annotated[str | None, typer.Option(metavar="NAME", help="The metric, in logs of several.")] = None,
+    filter: Filter = None,
+    format: Annotated[str, typer.Option(metavar="F", help="As of the command that will read them.")] = "auto",
     json: Json = False,
 ) -> None:
     """Validate files and print what would be used of them."""
     from probtruth.cli import commands
 
-    commands.check(files, commands.Columns(item, annotator, label, replicate), commands.Console(json, False))
+    columns = commands.Columns(item, annotator, label, replicate)
+    commands.check(files, columns, format, (score, filter), commands.Console(json, False))
 
 
 @app.command()

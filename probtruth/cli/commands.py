@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check as check_names
-from probtruth.cli import cache, fail_if, large
+from probtruth.cli import cache, fail_if, large, logs
 from probtruth.cli.console import Console as Console
 from probtruth.errors import InputError
 
@@ -36,6 +36,8 @@ class Sources:
     columns: Columns
     memory: str | None = None
     dask: str | None = None
+    format: str = "auto"
+    normalise: str = "none"
 
 
 def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
@@ -43,11 +45,14 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
     from probtruth.io.folder import check_out
 
     check_out(out)
-    if (sources.annotations is None) == (sources.soft is None):
+    bare = sources.annotations is None and sources.soft is None
+    logged = logs.choices(sources.predictions, sources.normalise) if bare else None
+    if logged is None and (sources.annotations is None) == (sources.soft is None):
         raise InputError(
             "both --annotations and --soft" if sources.soft else "neither --annotations nor --soft",
             "one of the two",
-            "Give --annotations labels.csv (what annotators said) or --soft soft.parquet (distributions).",
+            "Give --annotations labels.csv (what annotators said) or --soft soft.parquet (distributions); only logs of "
+            "lm-eval hold the right answers themselves.",
         )
     cache.switch_on()
     from probtruth.io.groups import read_groups
@@ -58,25 +63,31 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
     columns = sources.columns
     memory = large.known_memory(sources.memory)
     files = model_files(sources.predictions)
-    if len(files) < 2:
+    names = {name for name, _ in files}
+    if len(names) < 2 and (logged is not None or len(files) < 2):
         raise InputError(
             f"one model only ({files[0][0]!r})", "at least two models to compare", "Repeat --predictions NAME=FILE."
         )
     settings = dict(options)
-    if sources.soft is not None:
-        if settings["method"] is not None:
-            raise InputError(
-                "--truth with --soft", "one of the two", "--truth says how annotations become soft labels."
-            )
-        reference: Any = read_soft(sources.soft, columns.item, settings.pop("estimand"))
+    if sources.annotations is None and settings["method"] is not None:
+        raise InputError(
+            "--truth without --annotations", "one of the two", "--truth says how annotations become soft labels."
+        )
+    reference: Any
+    if logged is not None:
+        predictions, reference = logged
+        settings |= {"estimand": None, "groups": logs.tasks(predictions.index.items)}
+    elif sources.soft is not None:
+        reference = read_soft(sources.soft, columns.item, settings.pop("estimand"))
     else:
-        reference = _annotations(str(sources.annotations), columns)
+        reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
     specs = {"group": sources.groups, "cluster": sources.clusters}
-    if sources.dask is not None or large.too_large(files, memory):
+    if logged is None and (sources.dask is not None or large.too_large(files, memory)):
         how = files, columns.item, sources.kind, memory, specs, settings, out, console, sources.dask
         result = large.stream(reference, *how)
         return _finish(replace(result, note=note), out, console)
-    predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
+    if logged is None:
+        predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
     for what, spec in specs.items():
         if spec is not None:
             settings[f"{what}s"] = read_groups(spec, predictions.index.items, columns.item, what)
@@ -98,9 +109,9 @@ def demo(out: str, seed: int, console: Console) -> None:
 
 
 def compare(
-    path: str,
+    files: Sequence[str],
     columns: Mapping[str, Any],
-    higher: bool,
+    reading: logs.Reading,
     options: Mapping[str, Any],
     out: str,
     console: Console,
@@ -116,9 +127,8 @@ def compare(
     cache.switch_on()
     from probtruth import line
     from probtruth.comparison.compare import compare as compare_scores
-    from probtruth.io.scores import read_scores
 
-    scores = read_scores(path, **columns, higher_is_better=higher or None)
+    scores = logs.read_scores(files, columns, reading)
     if gate[1] is not None:
         check_names.one_of(gate[1], scores.models, "--baseline")
     with console.progress("sampling") as on_progress:
@@ -136,7 +146,12 @@ def compare(
 
 
 def truth(
-    path: str, columns: Columns, method: str | None, estimand: str | None, seed: int, out: str | None, console: Console
+    path: str,
+    columns: Columns,
+    format: str,
+    options: Mapping[str, Any],
+    out: str | None,
+    console: Console,
 ) -> None:
     """Soft labels from annotations."""
     cache.switch_on()
@@ -144,10 +159,10 @@ def truth(
     from probtruth.report import terminal
     from probtruth.truth.infer import infer_truth
 
-    annotations, gone = _annotations(path, columns).annotated()
+    annotations, gone = logs.read_annotations(path, columns, format).annotated()
     if gone:
         console.note(f"{len(gone)} items without annotations left out")
-    found = infer_truth(annotations, method=method, estimand=estimand, draws=0, seed=seed)
+    found = infer_truth(annotations, **options, draws=0)
     if out is not None:
         write_soft(found, out)
         console.note(f"soft labels of {found.n_items} items written to {out}")
@@ -192,14 +207,38 @@ def score(
     console.emit({"rule": rule, "floor": floor, "n_items": n_items, "models": means})
 
 
-def check(files: Sequence[Path], columns: Columns, console: Console) -> None:
-    """Says of each file what it would be used as; the first that cannot be used is an error."""
-    from probtruth.cli.inspect import inspect_file
+def check(
+    files: Sequence[str],
+    columns: Columns,
+    format: str,
+    chosen: tuple[str | None, str | None],
+    console: Console,
+) -> None:
+    """Says of each file what it would be used as, and of all what would be compared; those that cannot be used last.
 
-    found = [{"file": str(path), **inspect_file(path, columns)} for path in files]
-    for row in found:
-        console.show(f"{row['file']}: " + ", ".join(f"{value}" for value in row["words"]))
-    console.emit({"files": [{key: value for key, value in row.items() if key != "words"} for row in found]})
+    `chosen` are the metric and the filter of logs.
+    """
+    from probtruth.cli.inspect import Found, inspect_file
+    from probtruth.cli.together import together
+
+    check_names.one_of(format, tuple(dict.fromkeys((*logs.FORMATS, *logs.ANNOTATION_FORMATS))), "--format")
+    found: list[tuple[str, Found]] = []
+    faults: list[InputError] = []
+    for path in files:
+        try:
+            found.append((path, inspect_file(path, columns, format)))
+        except InputError as error:
+            faults.append(error)
+    for path, one in found:
+        console.show(f"{path}: {', '.join(one.words)}", *(f"  {line}" for line in one.lines))
+    lines: list[str] = [] if faults or not found else together(found, columns, *chosen)
+    console.show(*lines)
+    rows: list[dict[str, Any]] = [{"file": path, "kind": one.kind, **one.facts} for path, one in found]
+    console.emit({"files": rows, "faults": [str(fault) for fault in faults], "notes": lines})
+    for fault in faults[:-1]:
+        print(f"probtruth: {fault}", file=sys.stderr)
+    if faults:
+        raise faults[-1]
 
 
 def info(console: Console) -> None:
@@ -228,12 +267,6 @@ def _listed(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {entry}" for name, entry in value.items())
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-def _annotations(path: str, columns: Columns) -> Any:
-    from probtruth.io.annotations import read_annotations
-
-    return read_annotations(path, columns.item, columns.annotator, columns.label, columns.replicate)
 
 
 def _finish(result: Any, out: str, console: Console, more: Mapping[str, Any] | None = None) -> None:

@@ -20,13 +20,18 @@ class Console:
             print(text, file=sys.stderr)
 
     def show(self, *renderables: Any) -> None:
-        """Rich text on standard output, unless JSON goes there."""
+        """Rich text, or lines as they are, on standard output, unless JSON goes there."""
         if not self.json:
             from rich.console import Console as Rich
 
+            from probtruth.report.numbers import plain
+
             rich = Rich()
             for renderable in renderables:
-                rich.print(renderable)
+                if isinstance(renderable, str):
+                    print(plain(renderable))
+                else:
+                    rich.print(renderable)
 
     def emit(self, result: Mapping[str, Any]) -> None:
         """The result as JSON, where that was asked for."""

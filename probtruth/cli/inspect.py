@@ -1,64 +1,114 @@
-"""What a file would be used as: annotations, probabilities or scores."""
+"""What a file would be used as: annotations, probabilities, scores, the log of a harness, or the export of a tool."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from probtruth import check
+from probtruth.cli import logs
 from probtruth.errors import InputError
+from probtruth.report.numbers import count
 
 
-def inspect_file(path: Path, columns: Any) -> dict[str, Any]:
-    """The kind of a file and its sizes; `words` says them.
+@dataclass(frozen=True)
+class Found:
+    """What one file is: its kind, words that say its sizes, lines on what is in it, and facts for `--json`."""
+
+    kind: str
+    words: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    held: Any = None
+    """What was read: annotations, a table of probabilities, or None."""
+
+
+def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
+    """The kind of a file or folder (`FILE` or `NAME=FILE`), and what is in it.
 
     Errors: `InputError` where it is none of these, or is one of them with a fault in it.
     """
+    from probtruth.io.loaders.detect import SCORES, tool_of
+
+    name, path = logs.named_file(word)
+    tool = tool_of(path) if format == "auto" else format
+    if tool in SCORES:
+        return _log(tool, {name: path} if name else path)
+    if tool != "table":
+        made = logs.read_annotations(str(path), columns, tool)
+        return _annotations(made, "annotations, wide form" if tool == "wide" else f"{tool} export")
+    return _table(path, columns)
+
+
+def _table(path: Path, columns: Any) -> Found:
     from probtruth.io.annotations import read_annotations
     from probtruth.io.scores import read_scores
     from probtruth.io.tables import read_table
     from probtruth.io.truth import read_soft
 
+    named = (columns.item, columns.annotator, columns.label, columns.replicate)
     table, source = read_table(path)
     names = set(table.columns)
     if {columns.item, columns.annotator, columns.label} <= names:
-        made = read_annotations(path, columns.item, columns.annotator, columns.label, columns.replicate)
-        return _annotations(made, "annotations, long form")
+        return _annotations(read_annotations(path, *named), "annotations, long form")
     if {columns.item, "model", "score"} <= names:
-        replicate = columns.replicate if columns.replicate in names else None
-        scores = read_scores(path, columns.item, replicate=replicate)
-        words = [
-            "scores",
-            f"{len(scores.items)} items that all models have",
-            f"{len(scores.models)} models",
-            f"{len(scores.audit.missing)} items that some model lacks",
-        ]
-        return {"kind": "scores", "n_items": len(scores.items), "models": list(scores.models), "words": words}
+        return _scores(
+            read_scores(path, columns.item, replicate=columns.replicate if columns.replicate in names else None)
+        )
     if columns.item not in names:
         raise InputError(
-            f"the columns {', '.join(map(repr, table.columns[:12]))}",
+            f"the columns {check.shortlist(table.columns, 12)}",
             f"a column {columns.item!r}",
-            "Name the column of items with --item.",
+            f"Name the column of items with --item. {check.did_you_mean(columns.item, table.columns)}",
             source.name,
         )
     try:
-        return _annotations(
-            read_annotations(path, columns.item, columns.annotator, columns.label, columns.replicate),
-            "annotations, counts per label",
-        )
+        return _annotations(read_annotations(path, *named), "annotations, counts per label")
     except InputError:
         soft = read_soft(path, columns.item)
-    words = ["probabilities (predictions or soft labels)", f"{soft.n_items} items", f"{len(soft.index.labels)} labels"]
-    return {"kind": "probabilities", "n_items": soft.n_items, "labels": list(soft.index.labels), "words": words}
+    words = (count(soft.n_items, "item"), count(len(soft.index.labels), "label"))
+    facts = {"n_items": soft.n_items, "labels": list(soft.index.labels)}
+    lines = (f"labels: {check.shortlist(soft.index.labels, 12)}",)
+    return Found("probabilities", ("probabilities (predictions or soft labels)", *words), lines, facts, soft)
 
 
-def _annotations(made: Any, kind: str) -> dict[str, Any]:
+def _scores(scores: Any) -> Found:
+    words = (
+        f"{len(scores.items)} items that all models have",
+        count(len(scores.models), "model"),
+        f"{len(scores.audit.missing)} items that some model lacks",
+    )
+    facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": len(scores.audit.missing)}
+    return Found("scores", ("scores", *words), (f"models: {check.shortlist(scores.models, 12)}",), facts)
+
+
+def _annotations(made: Any, kind: str) -> Found:
     total = int(made.multiplicity.sum())
-    words = [kind, f"{total} annotations", f"{made.n_items} items", f"{made.n_labels} labels"]
+    words = [count(total, "annotation"), count(made.n_items, "item"), count(made.n_labels, "label")]
     if made.n_annotators is not None:
-        words.append(f"{made.n_annotators} annotators")
-    return {
-        "kind": kind,
-        "n_annotations": total,
-        "n_items": made.n_items,
-        "n_annotators": made.n_annotators,
-        "labels": list(made.index.labels),
-        "words": words,
+        words.append(count(made.n_annotators, "annotator"))
+    labels = list(made.index.labels)
+    facts = {"n_annotations": total, "n_items": made.n_items, "n_annotators": made.n_annotators, "labels": labels}
+    return Found(kind, (kind, *words), (f"labels: {check.shortlist(labels, 12)}",), facts, made)
+
+
+def _log(tool: str, files: object) -> Found:
+    from probtruth.io.loaders import helm, inspect_logs, lm_eval
+
+    found = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}[tool](files)
+    n_items = sum(number for _, number in found.tasks)
+    words = (f"{tool} log", count(len(found.models), "model"), count(len(found.tasks), "task"), count(n_items, "item"))
+    lines = [f"models: {check.shortlist(found.models, 12)}"]
+    if len(found.tasks) > 1:
+        lines.append(f"tasks: {check.shortlist((name for name, _ in found.tasks), 12)}")
+    lines.append(f"metrics: {check.shortlist(found.metrics, 20)} (choose with --score)")
+    if len(found.filters) > 1:
+        lines.append(f"filters: {check.shortlist(found.filters, 12)} (choose with --filter)")
+    facts = {
+        "models": list(found.models),
+        "tasks": dict(found.tasks),
+        "metrics": list(found.metrics),
+        "filters": list(found.filters),
+        "n_items": n_items,
     }
+    return Found(tool, words, tuple(lines), facts)

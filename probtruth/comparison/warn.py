@@ -26,16 +26,7 @@ def warnings_of(
     said = [*_sampling(diagnostics), *strata.notes, *found.repeats.notes]
     audit = facts.audit
     if audit.dropped:
-        said.append(
-            f"{audit.dropped} items dropped for all models: {len(audit.missing)} without a prediction of every model "
-            f"({check.shortlist(audit.missing, 3) or '-'}), {len(audit.extra)} without labels "
-            f"({check.shortlist(audit.extra, 3) or '-'})"
-            + (
-                f", {len(audit.different)} that differ ({check.shortlist(audit.different, 3)})"
-                if audit.different
-                else ""
-            )
-        )
+        said.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
         said.append(
             f"{len(audit.prompts)} items were asked in other words of some models "

@@ -78,7 +78,8 @@ def _neither(found: str, item: str, annotator: str, label: str, columns: Sequenc
         found,
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
-        f"Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label). "
+        f"Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
+        f"for each annotator is the wide form (read_wide_annotations; --format wide). "
         f"{check.did_you_mean(absent, columns)}",
         source.name,
     )

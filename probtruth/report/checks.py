@@ -134,14 +134,31 @@ def companions(result: ResultLike) -> Table | None:
 
 
 def audit(result: ResultLike) -> Table | None:
-    """Items that alignment by name left out, by model; None where it left out none."""
-    if not result.audit.dropped:
+    """Items that alignment by name left out, by model; None where it found nothing to say."""
+    found = result.audit
+    if not found.dropped and not found.prompts:
         return None
     names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
     rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
     columns = (titled("Model", False), titled("Items missing"), titled("Items extra"))
-    note = f"{count(result.audit.dropped, 'item')} took no part, for any model."
-    return Table("Items left out", columns, rows, (note,))
+    notes = []
+    if found.dropped:
+        notes.append(f"{count(found.dropped, 'item')} took no part, for any model.")
+    if found.different:
+        notes.append(f"{count(len(found.different), 'item')} of these: another question under the same name.")
+    if found.prompts:
+        notes.append(f"{count(len(found.prompts), 'item')} kept though some models were asked in other words.")
+    return Table("Items left out", columns, rows, (" ".join(notes),))
+
+
+def alignment(result: ResultLike) -> str:
+    """The items that were compared, and what became of the others, in one line."""
+    found = result.audit
+    kinds = ((found.missing, "missing from some model"), (found.extra, "extra"), (found.different, "different"))
+    gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
+    left = f"left out for all models: {found.dropped:,} ({gone})" if gone else "none missing, extra or twice"
+    prompts = f"; asked in other words: {len(found.prompts):,}" if found.prompts else ""
+    return f"Items compared: {len(result.scores.items):,}; {left}{prompts}."
 
 
 def leading_differences(result: ResultLike) -> tuple[tuple[str, str], Float[np.ndarray, " item"]] | None:

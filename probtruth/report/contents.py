@@ -39,6 +39,7 @@ class Contents:
     predictive: Table | None
     companions: Table | None
     audit: Table | None
+    alignment: str
     command: str | None
     settings: Table
     citation: str
@@ -74,6 +75,7 @@ def contents(result: ResultLike) -> Contents:
         predictive=checks.predictive(result),
         companions=checks.companions(result),
         audit=checks.audit(result),
+        alignment=checks.alignment(result),
         command=lines_of(result.command),
         settings=tables.settings(result),
         citation=citation(result),

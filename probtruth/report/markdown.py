@@ -31,6 +31,7 @@ def markdown(result: ResultLike, said: Contents | None = None) -> str:
     parts += [*_tables(said.ranks), *([_text(said.best_set)] if said.best_set else [])]
     parts += [*_tables(said.calibration_numbers, *said.items, *said.annotators)]
     parts += [*_tables(said.diagnostics, said.sensitivity, said.predictive, said.companions, said.audit)]
+    parts.append(_escape(said.alignment))
     parts += [_code(said.command, "sh")] if said.command is not None else []
     parts += [_table(said.settings, fold=True), "### How to cite", _escape(said.citation), _code(said.bibtex, "bibtex")]
     parts += [_list(tuple(map(_escape, said.sources)))] if said.sources else []

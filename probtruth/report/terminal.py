@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from probtruth.report import tables
+from probtruth.report import checks, tables
 from probtruth.report.cells import Table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import count, exact, fixed, plain, shortened
@@ -40,6 +40,7 @@ def summary(result: ResultLike) -> tuple[RenderableType, ...]:
     parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
     parts += [_text(line) for line in said.details]
+    parts.append(Text(checks.alignment(result)))
     parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))

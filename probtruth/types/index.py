@@ -90,6 +90,15 @@ class Audit:
         """Number of items that took no part in the comparison."""
         return len({*self.missing, *self.extra, *self.different})
 
+    def counts(self) -> tuple[str, ...]:
+        """What was left out and why, in words, each kind with its first items; empty where nothing was."""
+        kinds = (
+            (self.missing, "that some model lacks"),
+            (self.extra, "without labels"),
+            (self.different, "that are another question for some model"),
+        )
+        return tuple(f"{len(names)} {why} ({check.shortlist(names, 3)})" for names, why in kinds if names)
+
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
         counts = {model: (missing, extra) for model, missing, extra in self.by_model}

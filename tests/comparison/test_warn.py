@@ -45,7 +45,9 @@ def test_few_clusters_and_dropped_items():
     assert any("only 4 clusters" in warning for warning in said(clusters=np.arange(20) % 4))
     audit = Audit(("p", "q"), ("r",), ())
     (warning,) = said(make(SCORES.values, "ab", audit=audit))
-    assert warning.startswith("3 items dropped for all models: 2 without a prediction of every model ('p', 'q')")
+    assert warning.startswith(
+        "3 items dropped for all models: 2 that some model lacks ('p', 'q'), 1 without labels ('r')"
+    )
 
 
 def test_infinite_scores_name_their_items():

@@ -20,7 +20,7 @@ PAGES = sorted([README, *(REPOSITORY / "docs").rglob("*.md")])
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 _FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})(?P<kind>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ ]*$", re.MULTILINE | re.DOTALL)
-_FILE_NAME = re.compile(r"`(?P<name>[\w.-]+\.[a-z]+)`:?")
+_FILE_NAME = re.compile(r"`(?P<name>(?:\w[\w.-]*/)*[\w.-]+\.[a-z]+)`:?")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ def run_page(page: Path, place: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8")):
         where = f"{page.relative_to(REPOSITORY)}, line {block.line}"
         if block.name is not None:
+            (place / block.name).parent.mkdir(parents=True, exist_ok=True)
             (place / block.name).write_text(block.body, encoding="utf-8")
         elif block.kind == "python":
             exec(compile("\n" * (block.line - 1) + block.body, str(page), "exec"), names)

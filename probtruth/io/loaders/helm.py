@@ -10,6 +10,7 @@ from probtruth.errors import InputError
 from probtruth.io.loaders import collect, json_values
 from probtruth.io.loaders.collect import Entry, digest
 from probtruth.io.loaders.files import log_files
+from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables import read_bytes, shown, utf8
 from probtruth.types import Scores
 
@@ -77,6 +78,15 @@ def read_helm(
             item, model, group, trial, where, content = place
             entries.append(Entry(item, model, value, group, trial, where, content))
     return collect.scores(entries, name, _orientation(name, higher_is_better), REPEATED, "the statistics")
+
+
+def listed(files: object) -> Listing:
+    """What there is to compare: models, runs and the statistics that were counted."""
+    found = [one for model, path in log_files(files, PATTERNS) for one in _of_file(model, path, None)]
+    return listing(
+        (model, group, item, (name for name, value in stats.items() if value is not None), None)
+        for (item, model, group, *_), stats in found
+    )
 
 
 Place = tuple[str, str, str, str, str, str | None]
@@ -169,7 +179,7 @@ def _metric(stats: list[dict[str, float | None]], wanted: str | None) -> str:
         raise InputError(
             f"several metrics: {check.shortlist(found, 20)}" if found else "no statistic that was counted",
             "one metric",
-            f"Choose one: metric={found[0]!r}." if found else "Check that the run ended.",
+            check.choose("metric", found[0], "--score") if found else "Check that the run ended.",
             "the statistics",
         )
     return found[0]
@@ -183,6 +193,6 @@ def _orientation(metric: str, higher_is_better: bool | None) -> bool:
     raise InputError(
         f"the metric {check.quote(metric)}",
         "to know whether more of it is better",
-        "Say higher_is_better=True or False.",
+        "Say higher_is_better=True or False (command line: --higher-is-better or --lower-is-better).",
         "the statistics",
     )

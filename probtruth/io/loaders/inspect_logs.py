@@ -11,6 +11,7 @@ from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect, json_values
 from probtruth.io.loaders.collect import Entry, digest
 from probtruth.io.loaders.files import log_files
+from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables import read_bytes, shown, utf8
 from probtruth.types import Scores
 
@@ -68,6 +69,12 @@ def read_inspect(files: object, scorer: str | None = None, higher_is_better: boo
             place = (sample.item, sample.model, value, sample.task, sample.epoch, sample.where)
             entries.append(Entry(*place, sample.content, sample.prompt))
     return collect.scores(entries, name, higher_is_better, REPEATED, "the logs")
+
+
+def listed(files: object) -> Listing:
+    """What there is to compare: models, tasks and scorers."""
+    found = [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
+    return listing((one.model, one.task, one.item, one.values, None) for one in found)
 
 
 def _of_file(model: str | None, path: Path) -> Iterator[_Sample]:
@@ -146,7 +153,7 @@ def _scorer(samples: list[_Sample], wanted: str | None) -> str:
         raise InputError(
             f"several scorers: {check.shortlist(found, 20)}" if found else "no sample with a score",
             "one score for each sample",
-            f"Choose one: scorer={found[0]!r}." if found else "Score the log first: `inspect score`.",
+            check.choose("scorer", found[0], "--score") if found else "Score the log first: `inspect score`.",
             "the logs",
         )
     return check.one_of(wanted, found or ["no scorer at all"], "scorer")

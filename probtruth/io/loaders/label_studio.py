@@ -94,7 +94,7 @@ def _minimal(task: json_values.Object, item: str | None, question: str | None, w
         raise InputError(
             f"a JSON-MIN export with the keys {check.shortlist(options)}",
             "to know which of them is the answer",
-            f"Choose one: question={options[0]!r}." if options else "Export it as JSON.",
+            check.choose("question", options[0], "--label") if options else "Export it as JSON.",
             where,
         )
     key = "id" if item is None else item

@@ -12,6 +12,7 @@ from probtruth.io.loaders import collect, json_values
 from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
 from probtruth.io.loaders.collect import Entry
 from probtruth.io.loaders.files import log_files
+from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables import read_bytes, shown, utf8
 from probtruth.types import Predictions, Scores, Truth
 
@@ -66,8 +67,8 @@ def read_lm_eval(
 
     Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
     its own, as the harness writes it; `metric` is one of the metrics in the files (needed where there are several);
-    `filter` one of the harness's filters, where an answer was extracted in several ways; `higher_is_better` must be
-    said for metrics that are not known.
+    `filter` one of the harness's filters, where a task's answers were extracted in several ways; `higher_is_better`
+    must be said for metrics that are not known.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -126,6 +127,15 @@ def read_lm_eval_choices(files: object, normalise: str = "none") -> tuple[Predic
     return predictions_and_truth(found, REPEATED, "the samples")
 
 
+def listed(files: object) -> Listing:
+    """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
+    return listing((one.model, one.task, one.item, _numbers(one.row), _filter(one)) for one in _samples(files))
+
+
+def _numbers(row: json_values.Object) -> list[str]:
+    return sorted(key for key, value in row.items() if key not in OWN and isinstance(value, (int, float)))
+
+
 def _samples(files: object) -> list[_Sample]:
     found = []
     for model, path in log_files(files, PATTERNS):
@@ -156,19 +166,24 @@ def _folder(path: Path) -> str:
 
 
 def _one_filter(samples: list[_Sample], wanted: str | None) -> list[_Sample]:
-    """The samples of one filter."""
+    """The samples of one filter; tasks that have but one are taken with that."""
     names = [_filter(sample) for sample in samples]
-    found = sorted(set(names))
-    if wanted is None and len(found) > 1:
-        raise InputError(
-            f"several filters: {check.shortlist(found)}",
-            "one way of extracting the answers",
-            f"Choose one: filter={found[0]!r}.",
-            "the samples",
-        )
+    of_task: dict[str, set[str]] = {}
+    for sample, name in zip(samples, names, strict=True):
+        of_task.setdefault(sample.task, set()).add(name)
     if wanted is not None:
-        check.one_of(wanted, found, "filter")
-    return [sample for sample, name in zip(samples, names, strict=True) if wanted in (None, name)]
+        check.one_of(wanted, sorted(set(names)), "filter")
+    for task, own in of_task.items():
+        if len(own) > 1 and wanted not in own:
+            found = sorted(own)
+            raise InputError(
+                f"several filters of the task {check.quote(task)}: {check.shortlist(found)}",
+                "one way of extracting the answers",
+                check.choose("filter", found[0], "--filter"),
+                "the samples",
+            )
+    kept = zip(samples, names, strict=True)
+    return [sample for sample, name in kept if name == wanted or len(of_task[sample.task]) == 1]
 
 
 def _filter(sample: _Sample) -> str:
@@ -178,12 +193,14 @@ def _filter(sample: _Sample) -> str:
 def _metric(samples: list[_Sample], wanted: str | None) -> str:
     """The metric that was asked for, or the only one."""
     first = samples[0]
-    found = sorted(key for key, value in first.row.items() if key not in OWN and isinstance(value, (int, float)))
+    found = _numbers(first.row)
     if wanted is None:
         if len(found) != 1:
             listed = f"several metrics: {check.shortlist(found, 20)}" if found else "no metric that is one number"
             hint = (
-                f"Choose one: metric={found[0]!r}." if found else "Metrics that are pairs cannot be compared by item."
+                check.choose("metric", found[0], "--score")
+                if found
+                else "Metrics that are pairs cannot be compared by item."
             )
             raise InputError(listed, "one metric", hint, first.where)
         return found[0]

@@ -36,7 +36,7 @@ def annotations(
         check.one_of(question, found, option)
     elif len(found) > 1:
         raise InputError(
-            f"several questions: {check.shortlist(found, 20)}", "one", f"Choose one: {option}={found[0]!r}.", what
+            f"several questions: {check.shortlist(found, 20)}", "one", check.choose(option, found[0], "--label"), what
         )
     kept = [vote for vote in votes if vote.question == (question or found[0])]
     seen: dict[tuple[str, str], str] = {}

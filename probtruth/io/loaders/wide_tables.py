@@ -104,7 +104,12 @@ def _opened(
     for name in columns:
         frames.need(frame, name, source, what)
     if not columns or any(name in taken for name in columns):
-        raise InputError(f"no column of a {what}", f"one for each {what}", f"Name them: {what}s=[...].", source.name)
+        raise InputError(
+            f"no column of a {what}",
+            f"one for each {what}",
+            f"Name them: {what}s=[...] (command line: --{what} x,y).",
+            source.name,
+        )
     check.unique(columns, f"{what} column")
     return frame, source, columns
 

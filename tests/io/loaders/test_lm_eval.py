@@ -63,7 +63,7 @@ def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> 
 
 def test_filters_are_chosen_by_name(files: Path) -> None:
     say = next((files / "lm_eval" / "first").glob("samples_say*"))
-    with pytest.raises(InputError, match=r"several filters: 'loose', 'strict'.*filter='loose'"):
+    with pytest.raises(InputError, match=r"several filters of the task 'say': 'loose', 'strict'.*filter='loose'"):
         read_lm_eval({"m": say})
     with pytest.raises(InputError, match="Did you mean 'strict'"):
         read_lm_eval({"m": say}, filter="stric")
@@ -122,7 +122,7 @@ def test_audit(tmp_path: Path) -> None:
         assert set(audit.missing) == {"t/3", "t/9"}
         assert audit.dropped == 3
     comparison = pt.compare(read_lm_eval({"a": first, "b": second}), engine="exact")
-    assert any("1 that differ ('t/0')" in warning for warning in comparison.warnings)
+    assert any("1 that are another question for some model ('t/0')" in warning for warning in comparison.warnings)
     assert any("in other words of some models ('t/1')" in warning for warning in comparison.warnings)
 
 

@@ -1,0 +1,5 @@
+"""`python -m probtruth`: the command line."""
+
+from probtruth.cli import main
+
+main()

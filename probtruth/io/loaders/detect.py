@@ -1,0 +1,80 @@
+"""Which tool wrote a file, by what is in it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from probtruth.errors import InputError
+from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
+from probtruth.io.tables import read_bytes, shown, utf8
+
+SCORES = ("lm-eval", "inspect", "helm")
+"""The tools whose files hold scores."""
+ANNOTATIONS = ("label-studio", "argilla", "prodigy")
+"""The tools whose files hold annotations."""
+SIGNS: dict[str, tuple[set[str], ...]] = {
+    "inspect": ({"status", "eval"},),
+    "helm": ({"instance_id", "stats"},),
+    "lm-eval": ({"doc_id", "filtered_resps"}, {"doc_id", "doc_hash"}, {"doc_id", "metrics"}),
+    "label-studio": ({"data", "annotations"}, {"annotator", "annotation_id"}, {"data", "completions"}),
+    "argilla": ({"fields", "responses"},),
+    "prodigy": ({"_input_hash", "answer"},),
+}
+"""The keys by which a JSON object of each tool is known: any of these sets."""
+
+
+def tool_of(path: Path) -> str:
+    """The tool that wrote a file, or the files of a folder; `table` for what is none of them.
+
+    Errors: `InputError` where the file cannot be read, or a `.json` file or a folder is of no tool that is known.
+    """
+    if path.is_dir():
+        return _of_folder(path)
+    suffix = path.suffix.lower()
+    if suffix == ".eval":
+        return "inspect"
+    if suffix not in (".json", ".jsonl", ".ndjson"):
+        return "table"
+    name = shown(path)
+    data = utf8(read_bytes(path), name)
+    if suffix != ".json":
+        start = data.lstrip()[: 1 << 24].split(b"\n", 1)[0]
+        return _of_object(_quietly(start, name)) or "table"
+    found = _of_object(json_values.parse(data, name))
+    if found is None:
+        raise InputError(
+            "JSON of no tool that is known",
+            f"what {', '.join(SIGNS)} write",
+            "A table goes into CSV, JSONL (.jsonl) or Parquet.",
+            name,
+        )
+    return found
+
+
+def _quietly(line: bytes, name: str) -> Any:
+    try:
+        return json_values.parse(line, name)
+    except InputError:
+        return None  # the reader of tables says what is wrong with it
+
+
+def _of_object(value: Any) -> str | None:
+    first = value[0] if isinstance(value, list) and value else value
+    if not isinstance(first, Mapping):
+        return None
+    return next((tool for tool, signs in SIGNS.items() if any(sign <= first.keys() for sign in signs)), None)
+
+
+def _of_folder(path: Path) -> str:
+    """By the names that the tools give to their files."""
+    for tool, pattern in (("lm-eval", lm_eval.PATTERNS[0]), ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
+        if next(path.rglob(pattern), None) is not None:
+            return tool
+    if any(tool_of(file) == "inspect" for file in sorted(path.glob(inspect_logs.PATTERNS[1]))):
+        return "inspect"
+    raise InputError(
+        "a folder without logs",
+        "samples_*.jsonl (lm-eval), *.eval or *.json (Inspect), or per_instance_stats.json (HELM) in it",
+        "Check the path.",
+        shown(path),
+    )

@@ -1,0 +1,211 @@
+"""Logs and exports of other tools on the command line."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.io.loaders.detect import tool_of
+
+FILES = Path(__file__).parents[1] / "io" / "loaders" / "files"
+TOOLS = {
+    "lm_eval": "lm-eval",
+    "lm_eval/first": "lm-eval",
+    "inspect": "inspect",
+    "inspect/small_quiz.eval": "inspect",
+    "inspect/small_quiz.json": "inspect",
+    "helm": "helm",
+    "annotations/label_studio.json": "label-studio",
+    "annotations/label_studio_min.json": "label-studio",
+    "annotations/argilla.json": "argilla",
+    "annotations/prodigy.jsonl": "prodigy",
+}
+
+
+@pytest.fixture
+def quiz(tmp_path: Path) -> Path:
+    """A harness's output folder: two models, one task."""
+    for path in (FILES / "lm_eval").rglob("samples_quiz_2*"):
+        (tmp_path / "logs" / path.parent.name).mkdir(parents=True)
+        shutil.copy(path, tmp_path / "logs" / path.parent.name)
+    return tmp_path / "logs"
+
+
+@pytest.mark.parametrize(("name", "tool"), TOOLS.items())
+def test_tools_are_known_by_content(name: str, tool: str) -> None:
+    assert tool_of(FILES / name) == tool
+
+
+def test_tables_and_what_is_nothing(tmp_path: Path) -> None:
+    for name, content in {"a.csv": "item,x\n", "b.jsonl": '{"item": 1}\n', "c.jsonl": "{", "d.jsonl": ""}.items():
+        (tmp_path / name).write_text(content)
+        assert tool_of(tmp_path / name) == "table"
+    (tmp_path / "e.json").write_text("{}")
+    with pytest.raises(InputError, match="JSON of no tool that is known"):
+        tool_of(tmp_path / "e.json")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="a folder without logs"):
+        tool_of(tmp_path / "empty")
+    (tmp_path / "logs").mkdir()
+    shutil.copy(FILES / "inspect" / "small_quiz.json", tmp_path / "logs")
+    assert tool_of(tmp_path / "logs") == "inspect"
+
+
+def test_compare_a_folder_and_named_files(run, quiz, tmp_path) -> None:
+    done = run("compare", quiz, "--score", "acc", "--engine", "exact", "--json", "--out", tmp_path / "a")
+    assert done.status == 0, done.err
+    assert [row["model"] for row in done.json["models"]] == ["second", "first"] or done.json["rule"] == "acc"
+    assert done.json["higher_is_better"] is True
+    words = [f"{name}={next((quiz / folder).iterdir())}" for name, folder in (("x", "first"), ("y", "second"))]
+    other = run("compare", *words, "--score", "acc", "--engine", "exact", "--json", "--out", tmp_path / "b")
+    assert {row["model"] for row in other.json["models"]} == {"x", "y"}
+
+
+def test_compare_inspect_helm_and_a_wide_table(run, tmp_path) -> None:
+    logs = [FILES / "inspect" / f"{name}_quiz.eval" for name in ("small", "large")]
+    done = run("compare", *logs, "--score", "match", "--engine", "exact", "--json", "--out", tmp_path / "a")
+    assert done.json["pairwise"][0]["difference"] == -0.25
+    done = run(
+        "compare", FILES / "helm", "--score", "exact_match", "--engine", "exact", "--json", "--out", tmp_path / "b"
+    )
+    assert done.json["pairwise"][0]["difference"] == -0.25
+    (tmp_path / "wide.csv").write_text("item,x,y\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(9)))
+    done = run(
+        "compare", tmp_path / "wide.csv", "--format", "wide", "--engine", "exact", "--json", "--out", tmp_path / "c"
+    )
+    assert {row["model"] for row in done.json["models"]} == {"x", "y"}
+
+
+def test_run_on_the_choices_of_a_harness(run, quiz, tmp_path) -> None:
+    words = [word for name in ("first", "second") for word in ("--predictions", f"{name}={quiz / name}")]
+    done = run("run", *words, "--engine", "exact", "--json", "--out", tmp_path / "out")
+    assert done.status == 0, done.err
+    assert (done.json["rule"], done.json["truth"]["n_labels"]) == ("log", 4)
+    assert run("run", *words, "--truth", "majority", "--out", tmp_path / "x").status == 2
+
+
+def test_annotations_of_a_tool(run, tmp_path) -> None:
+    done = run(
+        "truth", FILES / "annotations" / "label_studio.json", "--label", "mood", "--method", "majority", "--json"
+    )
+    assert done.status == 0, done.err
+    assert run("truth", FILES / "annotations" / "prodigy.jsonl", "--method", "majority").status == 0
+
+
+def test_check(run) -> None:
+    done = run("check", *(FILES / name for name in TOOLS), "--label", "mood")
+    assert done.status == 2
+    assert "'sentiment'" in done.err  # of Argilla's export; the others are said all the same
+    assert "label-studio export" in done.out
+    names = [name for name in TOOLS if "argilla" not in name and "prodigy" not in name]
+    done = run("check", *(FILES / name for name in names), "--label", "mood")
+    assert done.status == 0, done.err
+    assert "lm_eval: lm-eval log, 2 models, 3 tasks, 18 items\n  models: 'first', 'second'\n" in done.out
+    assert "  metrics: 'acc', 'acc_mutual_info', 'acc_norm', 'exact_match' (choose with --score)\n" in done.out
+    assert "  filters: 'loose', 'none', 'strict' (choose with --filter)\n" in done.out
+    assert "  metrics: 'exact_match', 'num_prompt_tokens' (choose with --score)\n" in done.out
+    assert "label-studio export, 3 annotations, 2 items, 2 labels, 2 annotators" in done.out
+
+
+def test_check_says_what_would_be_compared(run, files, quiz, tmp_path) -> None:
+    assert "2 models by acc: 6 items compared; none missing, extra or twice" in run("check", quiz).out
+    assert (
+        "to see how the models are aligned, add --filter"
+        in run("check", FILES / "lm_eval", "--score", "exact_match").out
+    )
+    path = next((quiz / "first").iterdir())
+    path.write_text("\n".join(path.read_text().splitlines()[1:]))
+    done = run("check", path, next((quiz / "second").iterdir()), "--score", "acc")
+    assert "5 items compared; left out: 1 that some model lacks ('quiz/0')" in done.out
+    done = run("check", files["labels"], files["sharp"], files["flat"])
+    assert f"{files['labels']} and 2 models: 24 items compared; none missing, extra or twice" in done.out
+    lines = files["flat"].read_text().splitlines()
+    files["flat"].write_text("\n".join([*lines[:-1], "new,0.5,0.5"]))
+    done = run("check", files["labels"], files["sharp"], files["flat"], "--json")
+    assert done.json["notes"][0].endswith(
+        "23 items compared; left out: 1 that some model lacks ('i23'), 1 without labels ('new')"
+    )
+
+
+def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:
+    (tmp_path / "x.csv").write_text("itm,x\n1,2\n")
+    done = run("check", tmp_path / "x.csv", files["labels"], tmp_path / "none.csv")
+    assert done.status == 2
+    assert "labels.csv: annotations, long form" in done.out
+    assert "Did you mean 'itm'?" in done.err
+    assert "none.csv: got no such file" in done.err
+    assert len(run("check", tmp_path / "x.csv", files["labels"], "--json").json["faults"]) == 1
+
+
+ERRORS = {
+    "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
+    "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
+    "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
+    "filter": (["lm_eval", "--score", "exact_match"], "(command line: --filter loose)"),
+    "wrong filter": (["lm_eval", "--score", "exact_match", "--filter", "lose"], "Did you mean 'loose'?"),
+    "filter of none": (["inspect/small_quiz.eval", "--filter", "x"], "--filter with files of inspect"),
+    "columns": (["inspect/small_quiz.eval", "--group", "x"], "--group with a log of inspect"),
+    "missing": (["none.jsonl"], "no such file"),
+    "one named": (["lm_eval", "x=lm_eval"], "without a name"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), ERRORS.values(), ids=ERRORS)
+def test_errors(run, monkeypatch, tmp_path, words: list[str], message: str) -> None:
+    monkeypatch.chdir(FILES)
+    done = run("compare", *words, "--out", tmp_path / "out")
+    assert done.status == 2
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert done.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_format_and_two_tables(run, files, tmp_path) -> None:
+    done = run("compare", files["scores"], "--format", "lm-evl", "--out", tmp_path / "out")
+    assert (done.status, "Did you mean 'lm-eval'" in done.err) == (2, True)
+    done = run("compare", files["scores"], files["scores"], "--out", tmp_path / "out")
+    assert (done.status, "2 tables, expected one" in done.err) == (2, True)
+
+
+def test_a_filter_is_chosen_where_there_are_several(run, tmp_path) -> None:
+    says = [f"{name}={next((FILES / 'lm_eval' / name).glob('samples_say*'))}" for name in ("first", "second")]
+    options = ["--engine", "exact", "--json", "--out", tmp_path / "out"]
+    done = run("compare", *says, "--score", "exact_match", "--filter", "strict", *options)
+    assert done.status == 0, done.err
+    assert done.json["audit"]["dropped"] == 0
+
+
+def test_wide_annotations(run, tmp_path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("id,ann,bob,note\n" + "".join(f"{n},{'yes' if n % 2 else 'no'},yes,x{n}\n" for n in range(8)))
+    options = ["--format", "wide", "--annotator", "ann,bob", "--item", "id", "--method", "vote-share", "--json"]
+    done = run("truth", path, *options)
+    assert done.status == 0, done.err
+    assert done.json["marginals"] == {"no": 0.25, "yes": 0.75}
+    done = run("truth", path, "--item", "id")
+    assert (done.status, "--format wide" in done.err) == (2, True)
+    done = run("truth", path, "--item", "id", "--format", "wide", "--annotator", "ann,bbo")
+    assert "Did you mean 'bob'?" in done.err
+
+
+def test_lower_is_better(run, files, tmp_path) -> None:
+    words = ["--engine", "exact", "--json", "--out", tmp_path / "out"]
+    assert run("compare", files["scores"], "--lower-is-better", *words).json["higher_is_better"] is False
+    assert run("compare", files["scores"], "--higher-is-better", *words).json["higher_is_better"] is True
+
+
+def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
+    path = next((quiz / "first").iterdir())
+    path.write_text("\n".join(path.read_text().splitlines()[1:]))
+    done = run("compare", quiz, "--score", "acc", "--engine", "exact", "--out", tmp_path / "out")
+    said = "Items compared: 5; left out for all models: 1 (1 missing from some model)."
+    assert said in " ".join(done.out.split())
+    assert said in (tmp_path / "out" / "report.md").read_text().replace("\\", "")
+
+
+def test_metrics_are_listed_in_json(run) -> None:
+    done = run("check", FILES / "inspect" / "small_quiz.eval", "--json")
+    assert json.loads(done.out)["files"][0]["metrics"] == ["includes", "match"]
