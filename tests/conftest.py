@@ -1,12 +1,16 @@
 """Shapes and types in annotations are checked at run time in the tests; real data is found through PROBTRUTH_DATA."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from jaxtyping import install_import_hook
 
 install_import_hook("probtruth", "beartype.beartype").__enter__()
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so starts what a shell puts into the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
