@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from probtruth.io.monitor import write_monitor as write_monitor
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
+    from probtruth.large.comparing import compare_files as compare_files
     from probtruth.large.evaluating import evaluate_files as evaluate_files
     from probtruth.large.scoring import score_files as score_files
     from probtruth.line import Result as Result
@@ -109,6 +110,7 @@ _HOME = {
     "read_monitor": "io.monitor",
     "write_monitor": "io.monitor",
     "evaluate": "line",
+    "compare_files": "large.comparing",
     "evaluate_files": "large.evaluating",
     "score_files": "large.scoring",
     "expected_confusion": "scoring.confusion",

@@ -66,7 +66,7 @@ Filter = Annotated[
 ]
 Memory = Annotated[
     str | None,
-    typer.Option(metavar="SIZE", help="Memory for predictions (2GB); larger Parquet or Arrow input is streamed."),
+    typer.Option(metavar="SIZE", help="Memory for the input (2GB); larger Parquet or Arrow input is streamed."),
 ]
 
 Dask = Annotated[
@@ -228,6 +228,7 @@ def compare(
         str | None, typer.Option(metavar="MODEL", help="Model that --fail-if compares with; the first in the file.")
     ] = None,
     seed: Seed = 0,
+    memory: Memory = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -239,7 +240,7 @@ def compare(
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
     reading = logs.Reading(format, higher_is_better, filter)
     console = commands.Console(json, quiet)
-    commands.compare(scores, columns, reading, options, out, console, (fail_if, baseline))
+    commands.compare(scores, columns, reading, options, out, console, (fail_if, baseline), memory)
 
 
 @app.command()

@@ -116,6 +116,7 @@ def compare(
     out: str,
     console: Console,
     gate: tuple[str | None, str | None] = (None, None),
+    memory: str | None = None,
 ) -> None:
     """A comparison of bare scores, and its report; `gate` is a condition that fails the check, and the baseline."""
     from probtruth.io.folder import check_out
@@ -125,24 +126,41 @@ def compare(
         raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
     check_out(out)
     cache.switch_on()
-    from probtruth import line
-    from probtruth.comparison.compare import compare as compare_scores
-
-    scores = logs.read_scores(files, columns, reading)
-    if gate[1] is not None:
-        check_names.one_of(gate[1], scores.models, "--baseline")
-    with console.progress("sampling") as on_progress:
-        comparison = compare_scores(scores, **options, on_progress=on_progress)
-    result = line.of_scores(scores, comparison)
+    free = large.known_memory(memory)
+    if large.streams_scores(files, columns, reading, options, free):
+        result = large.stream_comparison(files[0], columns, reading.higher_is_better, options, free, out, console)
+    else:
+        result = _compared(files, columns, reading, options, gate[1], console)
     if condition is None:
         _finish(result, out, console)
         return
-    found = fail_if.findings(condition, comparison.pairs, scores.models, gate[1])
+    comparison, models = result.comparison, result.scores.models
+    found = fail_if.findings(condition, comparison.pairs, models, gate[1])
     _finish(result, out, console, {"fail_if": {"condition": str(condition), "models": [vars(one) for one in found]}})
     for one in found:
         console.show(one.words(condition))
     if any(one.fails for one in found):
         raise SystemExit(1)
+
+
+def _compared(
+    files: Sequence[str],
+    columns: Mapping[str, Any],
+    reading: logs.Reading,
+    options: Mapping[str, Any],
+    baseline: str | None,
+    console: Console,
+) -> Any:
+    """The comparison of scores that memory holds."""
+    from probtruth import line
+    from probtruth.comparison.compare import compare as compare_scores
+
+    scores = logs.read_scores(files, columns, reading)
+    if baseline is not None:
+        check_names.one_of(baseline, scores.models, "--baseline")
+    with console.progress("sampling") as on_progress:
+        comparison = compare_scores(scores, **options, on_progress=on_progress)
+    return line.of_scores(scores, comparison)
 
 
 def truth(

@@ -54,7 +54,7 @@ class Finding:
         return f"{verdict}: {condition.quantity} of {self.model!r} against {self.baseline!r} is {value} ({condition})"
 
 
-def parse(text: str, rope: float | None = None) -> Condition:
+def parse(text: str, rope: object = None) -> Condition:
     """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated.
 
     Errors: `InputError` for another form, an unknown name, and `p_equivalent` without a ROPE.

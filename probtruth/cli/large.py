@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.cli.console import Console
+from probtruth.cli.logs import Reading, tool_of
 from probtruth.errors import InputError
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -15,6 +16,8 @@ SHARE = 0.5
 """Of the memory that is free, what a run takes unless it is told."""
 EXPANSION = 8
 """Memory that predictions take for each byte of their Parquet or Arrow files, when they are read whole."""
+BYTES_PER_SCORE = 400
+"""Memory that a row of a table of scores takes, when it is read whole."""
 
 
 def known_memory(given: str | None) -> float:
@@ -45,6 +48,21 @@ def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
     if not all(can_stream(path) for path in paths):
         return False
     return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > memory
+
+
+def streams_scores(
+    files: Sequence[str], columns: Mapping[str, Any], reading: Reading, options: Mapping[str, Any], memory: float
+) -> bool:
+    """Whether scores are streamed: a table that is a folder or too large, of which nothing is asked that needs it whole.
+
+    Replicates, and other likelihoods than the default, do.
+    """
+    from probtruth.io.batches import can_stream, open_table
+
+    whole = columns["replicate"] is not None or options["likelihood"] != "auto" or options["replicates"] is not None
+    if whole or len(files) > 1 or not can_stream(files[0]) or tool_of(files, reading.format) != "table":
+        return False
+    return Path(files[0]).is_dir() or BYTES_PER_SCORE * open_table(files[0]).n_rows > memory
 
 
 def unfinished(out: str) -> Path:
@@ -129,6 +147,33 @@ def stream_scores(
             on_progress=on_progress,
         )
     return found.means, found.n_items
+
+
+def stream_comparison(
+    path: str,
+    columns: Mapping[str, Any],
+    higher: bool | None,
+    options: Mapping[str, Any],
+    memory: float,
+    out: str,
+    console: Console,
+) -> Any:
+    """The comparison of a table of scores that is streamed."""
+    from probtruth.large.comparing import compare_files
+
+    names = {what: column for what, column in columns.items() if what != "replicate"}
+    asked = {what: options[what] for what in ("rope", "engine", "strict", "seed")}
+    note(console, path, memory)
+    with console.progress("reading, then sampling") as on_progress:
+        return compare_files(
+            path,
+            folder=unfinished(out),
+            memory=memory,
+            **names,
+            higher_is_better=higher,
+            **asked,
+            on_progress=on_progress,
+        )
 
 
 def means_of(scores: Any) -> Mapping[str, float]:

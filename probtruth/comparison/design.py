@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -54,14 +55,14 @@ def design(scores: Scores, groups: object, clusters: object, weights: object) ->
 
 
 def design_of(
-    items: Sequence[str],
+    items: Sequence[Any],
     groups: object,
     clusters: object,
     weights: object,
     own_groups: tuple[np.ndarray | None, tuple[str, ...]] = (None, ()),
     own_clusters: np.ndarray | None = None,
 ) -> Design:
-    """The design of items: the groups and clusters that are given, else their own."""
+    """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
     given_groups = _codes(groups, items, "group") if groups is not None else own_groups
     given_clusters = _codes(clusters, items, "cluster")[0] if clusters is not None else own_clusters
     codes, names = given_groups

@@ -1,7 +1,8 @@
 """Scores as a file: one row for each item and model, in the orientation in which they were given."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -9,7 +10,7 @@ from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.io import parquet_notes
-from probtruth.io.tables import read_table
+from probtruth.io.tables import read_table, shown
 from probtruth.types import Scores
 
 
@@ -93,26 +94,45 @@ def read_scores(
     [[1.0, 0.0]]
     """
     frame, source = read_table(path)
+    known = notes_in(path, score, higher_is_better)
+    if known.ours:
+        group = group or ("group" if "group" in frame.columns else None)
+        cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
+    made = Scores.from_frame(frame, item, model, score, group, cluster, replicate, known.higher_is_better, source)
+    return replace(made, rule=known.rule, floor=known.floor, entropy=known.entropy, proper=known.proper)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a file says of its scores; `ours`: probtruth wrote it."""
+
+    ours: bool
+    higher_is_better: bool
+    rule: str
+    floor: float | None = None
+    entropy: float | None = None
+    proper: bool | None = None
+
+
+def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
+    """What the file says of its scores in the column `score`, and what the caller does.
+
+    Errors: `InputError` where the two disagree, or the notes cannot be used.
+    """
     notes, _ = parquet_notes.read(path) or ({}, None)
     own = notes.get("higher_is_better")
     if higher_is_better is not None and own not in (None, higher_is_better):
+        place = shown(Path(str(path)))
         raise InputError(
-            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", source.name
+            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", place
         )
-    if notes:
-        group = group or ("group" if "group" in frame.columns else None)
-        cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
     upward = own is True if higher_is_better is None else higher_is_better
-    made = Scores.from_frame(frame, item, model, score, group, cluster, replicate, upward, source)
     if not notes or score != "score":
-        return made
+        return Known(bool(notes), upward, score)
     try:
-        return replace(
-            made,
-            rule=str(notes["rule"]),
-            floor=_number(notes["floor"]),
-            entropy=_number(notes["entropy"]),
-            proper=None if notes["proper"] is None else notes["proper"] is True,
+        rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
+        return Known(
+            True, upward, str(rule), _number(floor), _number(entropy), None if proper is None else proper is True
         )
     except (KeyError, TypeError, ValueError) as error:
         raise parquet_notes.damaged(str(error), path) from None

@@ -7,13 +7,10 @@ from probtruth.comparison.options import Options, options
 from probtruth.distributed.evaluate import Asked, streamed
 from probtruth.distributed.scoring import Files, Progress
 from probtruth.errors import InputError
-from probtruth.large.places import n_bytes, opened, scratch
+from probtruth.large.places import DRAWS, n_bytes, opened, scratch
 from probtruth.line import Result, about, of_method, truth_of
 from probtruth.other_estimand import OtherEstimand, changed, other_truth
 from probtruth.types import Annotations, Comparison, Truth
-
-DRAWS = 2500
-"""Of each chain, as in `compare`."""
 
 
 def evaluate_files(

@@ -14,6 +14,8 @@ LEAST, MOST = 1 << 10, 1 << 18
 """Items of a batch, whatever the memory."""
 COPIES = 40
 """How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
+DRAWS = 2500
+"""Of each chain, as in `compare`."""
 
 
 def n_bytes(memory: object) -> float:

@@ -80,6 +80,29 @@ def test_scores_that_are_streamed_are_those_of_memory(run, files):
     assert not list(files.glob(".*unfinished*"))
 
 
+def test_a_table_of_scores_that_is_streamed_compares_as_in_memory(run, tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"q{item}" for item in range(1500)]
+    tables = [
+        polars.DataFrame({"item": names, "model": [model] * 1500, "score": rng.gamma(2, 1, 1500)}) for model in "ab"
+    ]
+    polars.concat(tables).write_parquet(tmp_path / "scores.parquet")
+    found = {}
+    for memory in ("4GB", "1KB"):
+        words = ("--json", "--engine", "exact", "--rope", "0.1", "--fail-if", "p_worse > 2", "--memory", memory)
+        outcome = run("compare", tmp_path / "scores.parquet", "--out", tmp_path / memory, *words)
+        assert outcome.status == 0, outcome.err
+        assert ("streaming" in outcome.err) == (memory == "1KB")
+        found[memory] = outcome.json
+    (tmp_path / "parts").mkdir()
+    for place, table in enumerate(tables):
+        table.write_parquet(tmp_path / "parts" / f"{place}.parquet")
+    outcome = run("compare", tmp_path / "parts", "--out", tmp_path / "folder", *words[:-2])
+    assert outcome.status == 0, outcome.err
+    assert found["4GB"] == found["1KB"] == outcome.json
+    assert (tmp_path / "1KB" / "report.html").stat().st_size > 0
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_workers_give_the_result_of_memory(run, files):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -98,3 +121,16 @@ def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     assert outcome.status == 2
     assert "--dask tcp://127.0.0.1:9" in outcome.err
     assert "Hint" in outcome.err
+
+
+def test_a_folder_of_files_is_streamed(run, files):
+    for model in "ab":
+        frame = polars.read_parquet(files / f"{model}.parquet")
+        (files / model).mkdir()
+        for place in range(2):
+            frame[place::2].write_ipc(files / model / f"{place}.arrow")
+    predictions = [f"--predictions={model}={files / model}" for model in "ab"]
+    words = ("run", "--annotations", files / "votes.csv", *predictions, "--engine", "exact", "--json")
+    parts = run(*words, "--out", files / "parts")
+    assert parts.status == 0, parts.err
+    assert parts.json == run(*command(files, files / "held", "--memory", "4GB", "--json")).json

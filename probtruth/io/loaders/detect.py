@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
+from probtruth.io.batches import SUFFIXES
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.tables import read_bytes, shown, utf8
 
@@ -72,6 +73,8 @@ def _of_folder(path: Path) -> str:
             return tool
     if any(tool_of(file) == "inspect" for file in sorted(path.glob(inspect_logs.PATTERNS[1]))):
         return "inspect"
+    if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
+        return "table"
     raise InputError(
         "a folder without logs",
         "samples_*.jsonl (lm-eval), *.eval or *.json (Inspect), or per_instance_stats.json (HELM) in it",
