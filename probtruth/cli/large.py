@@ -53,9 +53,9 @@ def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
 def streams_scores(
     files: Sequence[str], columns: Mapping[str, Any], reading: Reading, options: Mapping[str, Any], memory: float
 ) -> bool:
-    """Whether scores are streamed: a table that is a folder or too large, of which nothing is asked that needs it whole.
+    """Whether scores are streamed: a folder or too large a table, and nothing is asked that needs it whole.
 
-    Replicates, and other likelihoods than the default, do.
+    Replicates, and other likelihoods than the default, need it whole.
     """
     from probtruth.io.batches import can_stream, open_table
 
