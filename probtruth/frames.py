@@ -208,11 +208,11 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
     import polars
     from polars import selectors
 
-    chosen = frame.select(columns)
+    chosen = frame.select(selectors.by_name(*columns))  # as text `*` and `^x$` would stand for others
     for column, kind in chosen.schema.items():
         if not (kind == polars.String or kind.is_numeric() or kind == polars.Boolean):
             nested = kind.is_nested() or kind in (polars.Binary, polars.Object)
-            text = polars.lit(None) if nested else polars.col(column).cast(polars.String, strict=False)
+            text = polars.lit(None) if nested else selectors.by_name(column).as_expr().cast(polars.String, strict=False)
             chosen = chosen.with_columns(text.cast(polars.String).alias(column))
     flat = chosen.with_columns(
         (selectors.numeric() | selectors.boolean()).cast(polars.Float64),

@@ -13,6 +13,7 @@ from struct import Struct
 from typing import IO
 
 import polars
+from polars import selectors
 
 QUESTION, ANSWER = Struct("<cQQ"), Struct("<cQ")
 DONE, FAILED = b"d", b"f"
@@ -38,7 +39,7 @@ def rows(question: bytes) -> bytes:
     """Some columns of some rows of a Parquet or Arrow file, asked for as JSON, as an Arrow stream."""
     asked = json.loads(question)
     lazy = _scan(asked["path"]).slice(asked["start"], asked["rows"])
-    return _stream(lazy.select(asked["columns"]).collect())
+    return _stream(lazy.select(selectors.by_name(*asked["columns"])).collect())
 
 
 def extent(question: bytes) -> bytes:

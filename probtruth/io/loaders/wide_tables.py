@@ -41,16 +41,17 @@ def read_wide_scores(
     (('ours', 'theirs'), [[0.5, 1.0], [0.0, 2.0]])
     """
     import polars
+    from polars import selectors
 
     frame, source, columns = _opened(table, item, models, [group, cluster], "model")
     parts = []
     kept = [name for name in (item, group, cluster) if name is not None]
     for model in columns:
         full = (~_blank(frame[model])).arg_true()
-        part = frame.select([*kept, model])[full]
+        part = frame.select(selectors.by_name(*kept, model))[full]
         where = Source(source.name, lines=None if source.lines is None else source.lines[full.to_numpy()])
         scores = polars.Series("score ", frames.numbers(part, model, where))
-        parts.append(part.select(kept).with_columns(polars.lit(model).alias("model "), scores))
+        parts.append(part.select(selectors.by_name(*kept)).with_columns(polars.lit(model).alias("model "), scores))
     made = Scores.from_frame(
         polars.concat(parts), item, "model ", "score ", group, cluster, None, higher_is_better, Source(source.name)
     )
@@ -74,12 +75,13 @@ def read_wide_annotations(
     [[2, 0], [0, 1]]
     """
     import polars
+    from polars import selectors
 
     frame, source, columns = _opened(table, item, annotators, [], "annotator")
     parts = []
     for annotator in columns:
         part = frame.select(
-            polars.col(item), polars.lit(annotator).alias("annotator "), _names(frame[annotator], source)
+            selectors.by_name(item), polars.lit(annotator).alias("annotator "), _names(frame[annotator], source)
         )
         parts.append(part.filter(~_blank(frame[annotator])))
     return Annotations.from_long(polars.concat(parts), item, "annotator ", "label ", "", labels, Source(source.name))

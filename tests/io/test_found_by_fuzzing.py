@@ -1,0 +1,45 @@
+"""Files that the fuzzer (`tests/slow/fuzz_readers.py`) found to break a reader; each stays here."""
+
+import numpy as np
+import polars
+import pytest
+
+import probtruth as pt
+from probtruth.io import loaders
+
+STRANGE = ("*", "^x.*$", "^.*$", "", "a.b", "x ")
+"""As column names these stand for others, or for all, in polars' expressions."""
+
+
+class TestNamesThatArePatterns:
+    """`read_annotations` once ended in polars' DuplicateError on `item,0,*`, and a label `*` read all columns."""
+
+    @pytest.mark.parametrize("label", [name for name in STRANGE if name.strip()])
+    def test_counts(self, tmp_path, label):
+        path = tmp_path / "t.csv"
+        path.write_text(f"item,x0,{label},x1\n3,2,1,5\n4,7,0,5\n")
+        annotations = pt.read_annotations(path)
+        assert annotations.index.labels == tuple(sorted(["x0", label, "x1"]))
+        column = annotations.index.labels.index(label)
+        assert annotations.counts()[:, column].tolist() == [1, 0]
+
+    @pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
+    def test_predictions(self, tmp_path, form):
+        path = tmp_path / f"t.{form}"
+        frame = polars.DataFrame({"item": ["a", "b"], "*": [0.5, 0.25], "^x.*$": [0.25, 0.5], "x1": [0.25, 0.25]})
+        {"csv": frame.write_csv, "parquet": frame.write_parquet, "arrow": frame.write_ipc}[form](path)
+        found = pt.read_predictions({"m": path})
+        assert found.index.labels == ("*", "^x.*$", "x1")
+        np.testing.assert_allclose(np.exp(found.log_probs[0]), [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], rtol=1e-12)
+
+    def test_models_and_annotators_of_wide_tables(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("item,*,^.*$\nq1,0.5,1\nq2,0.25,0\n")
+        scores = loaders.read_wide_scores(path)
+        assert (scores.models, scores.values.tolist()) == (("*", "^.*$"), [[0.5, 0.25], [1, 0]])
+        assert loaders.read_wide_annotations(path).index.annotators == ("*", "^.*$")
+
+    def test_the_item_column(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("*,x,y\na,1,0\nb,0,2\n")
+        assert pt.read_annotations(path, item="*").counts().tolist() == [[1, 0], [0, 2]]
