@@ -1,8 +1,14 @@
 """The commands and their options."""
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from typer import Context as Context
+else:
+    Context = typer.Context.__base__  # what typer passes is of this class
 
 app = typer.Typer(
     name="probtruth",
@@ -75,16 +81,35 @@ Dask = Annotated[
 ]
 
 
-@app.command()
-def demo(out: Out = "probtruth-demo", seed: Seed = 0, json: Json = False, quiet: Quiet = False) -> None:
-    """Run the whole line on embedded data, print the verdict and write the report."""
-    from probtruth.cli import commands
+@app.callback()
+def every_command(
+    context: Context,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Options of repeated runs (probtruth.toml if there is one), or 'off'."),
+    ] = None,
+) -> None:
+    """Which probabilistic model is better when the reference labels are uncertain."""
+    if {"-h", "--help"} & set(sys.argv):
+        return
+    from probtruth.cli import settings
 
-    commands.demo(out, seed, commands.Console(json, quiet))
+    context.obj, context.default_map = settings.load(config, context)
+
+
+@app.command()
+def demo(
+    context: Context, out: Out = "probtruth-demo", seed: Seed = 0, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Run the whole line on embedded data, print the verdict and write the report."""
+    from probtruth.cli import commands, settings
+
+    commands.demo(out, seed, settings.console(context, json, quiet))
 
 
 @app.command()
 def run(
+    context: Context,
     out: Out,
     predictions: PredictionFiles,
     annotations: Annotated[
@@ -120,7 +145,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """From annotations and predictions to P(A beats B), with a report."""
-    from probtruth.cli import commands
+    from probtruth.cli import commands, settings
 
     columns = commands.Columns(item, annotator, label, replicate)
     sources = commands.Sources(
@@ -128,12 +153,16 @@ def run(
     )
     options = {"method": truth, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
     commands.run(
-        sources, {**options, "engine": engine, "strict": strict, "seed": seed}, out, commands.Console(json, quiet)
+        sources,
+        {**options, "engine": engine, "strict": strict, "seed": seed},
+        out,
+        settings.console(context, json, quiet),
     )
 
 
 @app.command()
 def truth(
+    context: Context,
     file: Annotated[
         str,
         typer.Argument(metavar="FILE", help="Labels: long form, counts per label, or an annotation tool's export."),
@@ -151,15 +180,16 @@ def truth(
     quiet: Quiet = False,
 ) -> None:
     """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
-    from probtruth.cli import commands
+    from probtruth.cli import commands, settings
 
     columns = commands.Columns(item, annotator, label, replicate)
     options = {"method": method, "estimand": estimand, "seed": seed}
-    commands.truth(file, columns, format, options, out, commands.Console(json, quiet))
+    commands.truth(file, columns, format, options, out, settings.console(context, json, quiet))
 
 
 @app.command()
 def score(
+    context: Context,
     truth: Annotated[str, typer.Option(metavar="FILE", help="Soft labels, as `probtruth truth --out` writes them.")],
     predictions: PredictionFiles,
     out: OutFile,
@@ -173,14 +203,15 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Score predictions against soft labels; writes one row for each item and model."""
-    from probtruth.cli import commands
+    from probtruth.cli import commands, settings
 
-    console = commands.Console(json, quiet)
+    console = settings.console(context, json, quiet)
     commands.score(truth, predictions, kind, rule, floor, item, out, console, memory, dask)
 
 
 @app.command()
 def compare(
+    context: Context,
     scores: Annotated[
         list[str],
         typer.Argument(
@@ -233,18 +264,19 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare models by any per-item score."""
-    from probtruth.cli import commands, logs
+    from probtruth.cli import commands, logs, settings
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
     reading = logs.Reading(format, higher_is_better, filter)
-    console = commands.Console(json, quiet)
+    console = settings.console(context, json, quiet)
     commands.compare(scores, columns, reading, options, out, console, (fail_if, baseline), memory)
 
 
 @app.command()
 def check(
+    context: Context,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -261,15 +293,15 @@ def check(
     json: Json = False,
 ) -> None:
     """Validate files and print what would be used of them."""
-    from probtruth.cli import commands
+    from probtruth.cli import commands, settings
 
     columns = commands.Columns(item, annotator, label, replicate)
-    commands.check(files, columns, format, (score, filter), commands.Console(json, False))
+    commands.check(files, columns, format, (score, filter), settings.console(context, json, False))
 
 
 @app.command()
-def info(json: Json = False) -> None:
+def info(context: Context, json: Json = False) -> None:
     """Print versions, devices, methods, rules and where compiled code is kept."""
-    from probtruth.cli import commands
+    from probtruth.cli import commands, settings
 
-    commands.info(commands.Console(json, False))
+    commands.info(settings.console(context, json, False))

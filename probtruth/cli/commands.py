@@ -1,6 +1,5 @@
 """What each command does: read, call the line, print or write."""
 
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -292,7 +291,7 @@ def _finish(result: Any, out: str, console: Console, more: Mapping[str, Any] | N
     from probtruth.report import terminal
     from probtruth.report.write import write_report
 
-    write_report(replace(result, command=shlex.join(["probtruth", *sys.argv[1:]])), out)
+    write_report(replace(result, command=console.command), out)
     console.show(*terminal.summary(result))
     console.note(f"report: {Path(out) / 'report.html'}")
     console.emit({**result.to_dict(), **(more or {})})

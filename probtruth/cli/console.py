@@ -9,10 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Console:
-    """`json`: the result as JSON on standard output and nothing else there; `quiet`: nothing on standard error."""
+    """`json`: the result as JSON on standard output and nothing else there; `quiet`: nothing on standard error.
+
+    `command` is the command that makes the same result again.
+    """
 
     json: bool
     quiet: bool
+    command: str = ""
 
     def note(self, text: str) -> None:
         """A line on standard error."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from probtruth.cli.app import Item, Json, Kind, Quiet, Rope, Rule, Seed, app
+from probtruth.cli.app import Context, Item, Json, Kind, Quiet, Rope, Rule, Seed, app
 
 Scores = Annotated[str, typer.Argument(metavar="SCORES", help="A table of scores: item, model, score.")]
 Model = Annotated[str, typer.Option(metavar="COL", help="Column of model names.")]
@@ -33,6 +33,7 @@ Plot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Write 
 
 @app.command()
 def monitor(
+    context: Context,
     scores: Scores,
     state: Annotated[str, typer.Option(metavar="FILE", help="Where it goes on next time; made at the first.")],
     bounds: Bounds = None,
@@ -57,16 +58,18 @@ def monitor(
     quiet: Quiet = False,
 ) -> None:
     """Watch two models as scores come in; look as often as you like. Items that are known already are skipped."""
+    from probtruth.cli import settings
     from probtruth.cli import watching_commands as commands
 
     columns = {"item": item, "model": model, "score": score, "cluster": cluster}
     options = {"bounds": bounds, "method": method, "alpha": alpha, "rope": rope, "a": a, "b": b, "close": close}
     options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better or None}
-    commands.monitor(scores, state, columns, options, plot, commands.Console(json, quiet))
+    commands.monitor(scores, state, columns, options, plot, settings.console(context, json, quiet))
 
 
 @app.command()
 def plan(
+    context: Context,
     scores: Annotated[
         str | None, typer.Argument(metavar="[SCORES]", help="The pilot: a table of scores (item, model, score).")
     ] = None,
@@ -111,6 +114,7 @@ def plan(
     quiet: Quiet = False,
 ) -> None:
     """From a pilot: what a study would show, the cheapest that shows enough, and what to buy next."""
+    from probtruth.cli import settings
     from probtruth.cli import watching_commands as commands
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
@@ -123,11 +127,12 @@ def plan(
     }
     options |= {"certainty": certainty, "power": power, "width": width, "difference": difference, "keep": keep}
     options |= {"a": a, "b": b, "seed": seed}
-    commands.plan(pilot, options, cost or [], plot, commands.Console(json, quiet))
+    commands.plan(pilot, options, cost or [], plot, settings.console(context, json, quiet))
 
 
 @app.command()
 def validate(
+    context: Context,
     scores: Rows = None,
     annotations: Annotations = None,
     predictions: PredictionFiles = None,
@@ -157,10 +162,11 @@ def validate(
     quiet: Quiet = False,
 ) -> None:
     """Draw studies like yours from your own items: do intervals, probabilities and the monitor keep their promise?"""
+    from probtruth.cli import settings
     from probtruth.cli import watching_commands as commands
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     pilot = commands.Pilot(scores, columns, higher_is_better, annotations, predictions or [], rule, kind)
     options: dict[str, object] = {"a": a, "b": b, "n_items": items, "difference": difference, "bounds": bounds}
     options |= {"alpha": alpha, "replications": replications, "seed": seed}
-    commands.validate(pilot, options, plot, commands.Console(json, quiet))
+    commands.validate(pilot, options, plot, settings.console(context, json, quiet))
