@@ -81,6 +81,18 @@ Dask = Annotated[
 ]
 
 
+def _use(name: str | None) -> str | None:
+    from probtruth.cli import device
+
+    return device.use(name)
+
+
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="cpu|gpu", help="Where arrays are computed; JAX chooses by itself.", callback=_use),
+]
+
+
 @app.callback()
 def every_command(
     context: Context,
@@ -141,6 +153,7 @@ def run(
         str,
         typer.Option(metavar="none|characters", help="lm-eval: divide the choices' log-likelihoods by their lengths."),
     ] = "none",
+    device: Device = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -176,6 +189,7 @@ def truth(
     annotator: Annotator = "annotator",
     label: Label = "label",
     replicate: Replicate = "replicate",
+    device: Device = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -199,6 +213,7 @@ def score(
     item: Item = "item",
     memory: Memory = None,
     dask: Dask = None,
+    device: Device = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -260,6 +275,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     memory: Memory = None,
+    device: Device = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -31,6 +31,9 @@ RESOLUTION = 1e-4
 ROUNDING = 1e-12
 """Directions whose spread is below this, relative to the largest, hold nothing but rounding."""
 
+FEWEST = 8
+"""Groups that the sampler's arrays have room for at least."""
+
 Progress = Callable[[int, int], None]
 
 
@@ -171,13 +174,27 @@ def sample_population(
         sites = exact.draw_hierarchy(quadrature, (CHAINS, draws), seed)
         sampled = Sampled({**sites, "population": sites["centre"] @ basis.T}, {})
     else:
-        data = {"mean": mean, "variance": variance, "basis": basis}
+        data = {**filled_up(mean, variance), "basis": basis}
         sampled = _from_nuts(programs.hierarchy, data, draws, seed, progress)
         agree = _hierarchy_agrees(sampled.sites["between"], mean, variance, basis, quadrature)
         sampled = replace(sampled, engines_agree=agree)
     prior, likelihood = hierarchy_densities(sampled.sites, mean, variance)
     sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
     return Population(sampled, quadrature, basis, offset, unit, mean, variance)
+
+
+def filled_up(
+    mean: Float[np.ndarray, "group direction"], variance: Float[np.ndarray, "group direction"]
+) -> dict[str, np.ndarray]:
+    """The groups and as many that are not present as make their number a power of two: one compilation for each."""
+    n_groups = len(mean)
+    more = max(1 << (n_groups - 1).bit_length(), FEWEST) - n_groups
+    present = np.arange(n_groups + more)[:, None] < n_groups
+    return {
+        "mean": np.pad(mean, ((0, more), (0, 0))),
+        "variance": np.pad(variance, ((0, more), (0, 0)), constant_values=1.0),
+        "present": present,
+    }
 
 
 def _hierarchy_agrees(

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 
 def location(mean: Float[Array, " model"], root: Float[Array, "model direction"], df: Float[Array, ""]) -> None:
@@ -25,15 +25,19 @@ def hierarchy(
     mean: Float[Array, "group direction"],
     variance: Float[Array, "group direction"],
     basis: Float[Array, "model direction"],
+    present: Bool[Array, "group 1"] | None = None,
 ) -> None:
     r"""The population of groups: $m_g \sim N(\theta_g, V_g)$, $\theta_g \sim N(\mu, \tau^2 I)$, theta integrated out.
 
     All in units of the pooled within-group sd of the contrasts, on the eigenvectors of the pooled within-group
-    covariance, where every V_g is diagonal. Priors: $\mu \sim N(0, I)$, $\tau \sim HalfNormal(1)$.
+    covariance, where every V_g is diagonal. Priors: $\mu \sim N(0, I)$, $\tau \sim HalfNormal(1)$. Groups that are not
+    `present` (all are, without it) say nothing: they fill the arrays up to a size that is compiled already.
     """
     between = numpyro.sample("between", dist.HalfNormal(1.0))
     centre = numpyro.sample("centre", dist.Normal(0, 1).expand([mean.shape[1]]).to_event(1))
-    numpyro.sample("mean", dist.Normal(centre, jnp.sqrt(variance + between**2)).to_event(2), obs=mean)
+    of_group = dist.Normal(centre, jnp.sqrt(variance + between**2))
+    of_group = of_group if present is None else of_group.mask(present)
+    numpyro.sample("mean", of_group.to_event(2), obs=mean)
     numpyro.deterministic("population", basis @ centre)
 
 

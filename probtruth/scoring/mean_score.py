@@ -19,7 +19,7 @@ from probtruth.kernels.cores import n_cores
 from probtruth.scoring.mean_chunk import Chunk, add_up
 from probtruth.scoring.mean_device import device_totals
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.streaming import StreamScores
+from probtruth.scoring.streaming import Metric, StreamCounts, StreamPowerMeans, StreamScores, StreamTogether
 from probtruth.scoring.streaming.power_means import power_mean
 
 CELLS = 1 << 18
@@ -100,15 +100,35 @@ def mean_scores(
         )
     names = tuple(rule.name for rule in chosen)
     n_devices = max(_n_devices(array) for array in (forecast, weights))
-    if n_devices > 1 and not exponents and not confusion:
-        metric = StreamScores(chosen, log_probs)
-        exact = metric.finalize(metric.update(metric.init(), forecast, weights))
-        return QuickMeans(names, exact.n_items, exact.expected, exact.n_infinite)
+    if n_devices > 1:
+        return _from_shards(forecast, weights, chosen, exponents, confusion, log_probs)
     if n_devices:
         totals = device_totals(forecast, weights, chosen, exponents, confusion, log_probs)
     else:
         totals = _host_totals(np.asarray(forecast), np.asarray(weights), chosen, exponents, confusion, log_probs)
     return _means(names, exponents, forecast.shape, confusion, *totals)
+
+
+def _from_shards(
+    forecast: np.ndarray | jax.Array,
+    truth: np.ndarray | jax.Array,
+    rules: tuple[ScoringRule, ...],
+    powers: tuple[float, ...],
+    confusion: bool,
+    log_probs: bool,
+) -> QuickMeans:
+    """From states of the devices' own items: nothing else travels."""
+    asked: dict[str, Metric] = {"scores": StreamScores(rules, log_probs)} if rules else {}
+    asked |= {"powers": StreamPowerMeans(powers, log_probs)} if powers else {}
+    asked |= {"counts": StreamCounts(n_labels=forecast.shape[1], log_probs=log_probs)} if confusion else {}
+    metric = StreamTogether(tuple(asked.values()))
+    found = dict(zip(asked, metric.finalize(metric.update(metric.init(), forecast, truth)), strict=True))
+    means, n_infinite = (
+        (found["scores"].expected, found["scores"].n_infinite) if rules else (np.zeros(0), np.zeros(0, np.int64))
+    )
+    levels = found["powers"].values if powers else None
+    counts = found["counts"].counts if confusion else None
+    return QuickMeans(tuple(rule.name for rule in rules), len(forecast), means, n_infinite, powers, levels, counts)
 
 
 def _means(

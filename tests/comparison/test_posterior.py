@@ -13,6 +13,7 @@ from probtruth.comparison.posterior import (
     sample_population,
 )
 from probtruth.comparison.sufficient import Structure, combine, contrast_covariance, contrasts, moments
+from probtruth.inference.nuts import _advance, _start
 
 NO_PROGRESS = lambda done, total: None  # noqa: E731
 
@@ -95,6 +96,17 @@ def test_population_by_both_engines():
     mean = np.stack([contrasts(group, 3) for group in groups.pairs.mean.T]) @ nuts.basis / nuts.unit
     variance = np.full_like(mean, 0.05)
     assert not _hierarchy_agrees(nuts.sampled.sites["between"], mean, variance, nuts.basis, wrong)
+
+
+def test_another_number_of_groups_is_not_compiled_anew():
+    rng = np.random.default_rng(5)
+    sizes = []
+    for n_groups in (3, 5, 8):
+        parts = groups_of(rng.gamma(1.0, size=(3, 240)), n_groups)
+        sampled = sample_population(parts, 3, "nuts", 200, 0, NO_PROGRESS).sampled
+        assert sampled.engines_agree
+        sizes.append((_start._cache_size(), _advance._cache_size()))
+    assert len(set(sizes)) == 1
 
 
 def test_population_of_models_at_a_fixed_distance():

@@ -48,6 +48,10 @@ for metric, shape, names, spec in (
 scores = log.finalize(whole)
 assert scores.infinite_items == ((30_077,),)
 assert pt.mean_score(*arrays) == scores.expected[0] == np.inf
+asked = {"rules": ("brier", "spherical"), "powers": (1.0, -0.5), "confusion": True}
+here, there = pt.mean_scores(probs, truth, **asked), pt.mean_scores(*arrays, **asked)
+for part in ("means", "power_means", "counts"):
+    np.testing.assert_allclose(getattr(there, part), getattr(here, part), rtol=1e-5)  # float32 chunks against exact
 wrong = NamedSharding(jax.make_mesh((4,), ("x",)), PartitionSpec(None, "x"))
 try:
     metric.update(metric.init(), jax.device_put(probs, wrong), truth)
