@@ -48,7 +48,7 @@ def plot_plan(plan: object, show: object = "chance", ax: Axes | None = None) -> 
         top = max(float(str(row[key])) for row in plan.designs if row["design"] != "pilot again")
         ax.set_ylim(0, 1.6 * max(top, wanted or 0.0, 1e-300))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    _points(ax, plan, key)
+    _points(ax, plan, key, wanted)
     if wanted is not None:
         ax.annotate(
             exact(wanted), (0.01, wanted), xycoords=ax.get_yaxis_transform(), ha="left", va="bottom", color=INK, size=12
@@ -61,8 +61,11 @@ def _line(plan: Plan, key: str) -> tuple[np.ndarray, np.ndarray]:
     return size, height
 
 
-def _points(ax: Axes, plan: Plan, key: str) -> None:
-    """A point and a name for each design: to the right of the line's own, to the left of those that do better."""
+def _points(ax: Axes, plan: Plan, key: str, wanted: float | None) -> None:
+    """A point and a name for each design: to the right of the line's own, to the left of those that do better.
+
+    Names stand above the line of what is wanted, not on it.
+    """
     rows: list[Mapping[str, Any]] = [row for row in plan.designs if row["design"] != "pilot again"]
     size, height_of = _line(plan, key)
     gap = GAP * float(np.ptp(ax.get_ylim()))
@@ -76,4 +79,5 @@ def _points(ax: Axes, plan: Plan, key: str) -> None:
             colour = RED if name == "cheapest" else INK if name == "study" else BLUE
             ax.plot(*places[at], "o", color=colour, markersize=7, zorder=4)
             align, shift = ("left", 8) if side else ("right", -8)
-            text(ax, places[at][0], height, name.replace(" x ", " × "), colour, align, shift=(shift, 0), size=12)
+            up = 9 if wanted is not None and abs(height - wanted) < gap / 2 else 0
+            text(ax, places[at][0], height, name.replace(" x ", " × "), colour, align, shift=(shift, up), size=12)
