@@ -139,10 +139,20 @@ def plot_decomposition(table: "polars.DataFrame", label: object = None, ax: Axes
     left, right = ax.get_xlim()
     low, high = ax.get_ylim()
     for score in _even(base + low - right, base + high - left):
-        ax.plot([left, right], [score - base + left, score - base + right], color=INK, linewidth=0.8, linestyle=DASHES)
+        ax.plot(
+            [left, right],
+            [score - base + left, score - base + right],
+            color=INK,
+            linewidth=0.8,
+            alpha=0.5,
+            linestyle=DASHES,
+        )
         edge = score - base + right
         if low < edge < high - 0.04 * (high - low):
             text(ax, right, edge, f"{score:.4g}", INK, shift=(4, 0), size=11)
+    ax.annotate(
+        "mean score", (1, 1), (4, 6), "axes fraction", "offset points", ha="center", va="bottom", color=INK, size=11
+    )
     ax.set_xlim(left, right)
     ax.set_ylim(low, high)
     heights = spread(y.tolist(), 0.07 * (high - low))

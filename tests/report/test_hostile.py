@@ -1,0 +1,110 @@
+"""The whole report of a result whose every name is hostile: shown, not run, in HTML, Markdown, LaTeX, CSV and SVG."""
+
+import html as standard
+import re
+from csv import reader
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.report.numbers import plain
+
+NAMES = (
+    "<script>alert(1)</script>",
+    "=1+1",
+    "😀 👩‍🔬 שלום مرحبا",
+    "x" * 300,
+    r"\input{a} $x_1^2$ 100% & #1 ~ [z]",
+    "![i](javascript:alert(1)) | *b* `c` @all",
+    '" onload="alert(1)',
+)
+"""Markup, a formula, emoji with right-to-left text, 300 characters, LaTeX, Markdown, an attribute."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The report of hostile models, items, labels and annotators."""
+    random = np.random.default_rng(0)
+    items = [f"{NAMES[place % 7]} {place}" for place in range(42)]
+    labels, truth = NAMES[:3], random.integers(0, 3, 42)
+    rows = {"item": [], "annotator": [], "label": []}
+    for item, right in zip(items, truth, strict=True):
+        for annotator in NAMES:
+            said = labels[right if random.random() < 0.7 else random.integers(0, 3)]
+            for key, value in (("item", item), ("annotator", annotator), ("label", said)):
+                rows[key].append(value)
+    probs = {name: random.dirichlet([1, 1, 1], 42) * 0.5 + np.eye(3)[truth] * 0.5 for name in NAMES}
+    predictions = pt.Predictions.from_probs(probs, items=items, labels=labels)
+    result = pt.evaluate(pt.Annotations.from_long(rows), predictions, engine="exact", rope=0.01)
+    out = tmp_path_factory.mktemp("hostile") / "out"
+    pt.write_report(result, out)
+    return out
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text that is shown."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.text, self.within = [], "", []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.within.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.within:
+            while self.within.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.within):
+            self.text += data
+
+
+def test_the_page_shows_names_and_has_one_script_of_its_own(folder):
+    page = Page((folder / "report.html").read_text("utf-8"))
+    for name in NAMES:
+        assert plain(name) in page.text
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert not [tag for tag, _ in page.tags if tag in ("img", "iframe", "object", "embed", "link", "form")]
+    assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
+    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+    assert links
+    assert all(link.startswith("#") for link in links)
+
+
+def test_markdown_holds_no_markup_of_theirs(folder):
+    text = (folder / "report.md").read_text("utf-8")
+    assert "<script" not in text
+    assert not re.search(r"(?<!\\)!\[|(?<!\\)\]\(", text)
+    assert "x" * 300 in text
+
+
+def test_latex_holds_no_command_of_theirs(folder):
+    text = (folder / "report.tex").read_text("utf-8")
+    assert r"\input" not in text
+    assert r"\textbackslash{}input\{a\}" in text
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") > 0
+
+
+@pytest.mark.parametrize("file", ["models.csv", "pairwise.csv"])
+def test_no_cell_of_a_table_is_a_formula(folder, file):
+    with (folder / file).open(encoding="utf-8", newline="") as lines:
+        rows = list(reader(lines))
+    names = {cell for row in rows[1:] for cell in row[: 1 if file == "models.csv" else 2]}
+    assert names == {f"'{name}" if name.startswith("=") else name for name in NAMES}
+
+
+def test_figures_are_xml_and_hold_words_only(folder):
+    files = sorted((folder / "figures").glob("*.svg"))
+    assert "annotators.svg" in [file.name for file in files]
+    for file in files:
+        tags = {element.tag.rpartition("}")[2] for element in ElementTree.parse(file).iter()}
+        assert not tags & {"script", "a", "image", "foreignObject", "iframe"}, file.name
+    said = standard.unescape((folder / "figures" / "annotators.svg").read_text("utf-8"))
+    assert "<script>alert(1)</script>" in said
