@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from probtruth.cli import completion, logs
+
 if TYPE_CHECKING:
     from typer import Context as Context
 else:
@@ -29,18 +31,38 @@ Rope = Annotated[
     typer.Option(metavar="X", help="Largest difference that does not matter: in score units, or 2%, or '5% of range'."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 where a diagnostic fails.")]
-Engine = Annotated[str, typer.Option(metavar="nuts|exact", help="How the posterior is computed.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="nuts|exact", autocompletion=completion.of(completion.ENGINES), help="How the posterior is computed."
+    ),
+]
 Item = Annotated[str, typer.Option(metavar="COL", help="Column of item names.")]
 Annotator = Annotated[str, typer.Option(metavar="COL", help="Column of annotator names.")]
 Label = Annotated[str, typer.Option(metavar="COL", help="Column of labels.")]
 Replicate = Annotated[str, typer.Option(metavar="COL", help="Column that tells repeated answers apart.")]
 Method = Annotated[
-    str | None, typer.Option(metavar="METHOD", help="How the truth is inferred; `probtruth info` lists them.")
+    str | None,
+    typer.Option(
+        metavar="METHOD",
+        autocompletion=completion.of(completion.METHODS),
+        help="How the truth is inferred; `probtruth info` lists them.",
+    ),
 ]
 Estimand = Annotated[
-    str | None, typer.Option(metavar="E", help="distribution (of opinions) or class (one true class an item).")
+    str | None,
+    typer.Option(
+        metavar="E",
+        autocompletion=completion.of(completion.ESTIMANDS),
+        help="distribution (of opinions) or class (one true class an item).",
+    ),
 ]
-Rule = Annotated[str, typer.Option(metavar="R", help="Scoring rule; `probtruth info` lists them.")]
+Rule = Annotated[
+    str,
+    typer.Option(
+        metavar="R", autocompletion=completion.of(completion.RULES), help="Scoring rule; `probtruth info` lists them."
+    ),
+]
 Floor = Annotated[
     float | None, typer.Option(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
 ]
@@ -51,7 +73,13 @@ PredictionFiles = Annotated[
     ),
 ]
 Kind = Annotated[
-    str, typer.Option("--kind", metavar="K", help="What the cells of predictions are: probs, log_probs, logits.")
+    str,
+    typer.Option(
+        "--kind",
+        metavar="K",
+        autocompletion=completion.of(completion.KINDS),
+        help="What the cells of predictions are: probs, log_probs, logits.",
+    ),
 ]
 Column = Annotated[
     str | None, typer.Option("--groups", metavar="FILE:COL", help="Group (task, language, ...) of each item.")
@@ -64,6 +92,7 @@ Form = Annotated[
     typer.Option(
         "--format",
         metavar="F",
+        autocompletion=completion.of(logs.ANNOTATION_FORMATS),
         help="Of annotations: auto (by content), table, wide (a column an annotator), label-studio, argilla, prodigy.",
     ),
 ]
@@ -151,7 +180,11 @@ def run(
     format: Form = "auto",
     normalise: Annotated[
         str,
-        typer.Option(metavar="none|characters", help="lm-eval: divide the choices' log-likelihoods by their lengths."),
+        typer.Option(
+            metavar="none|characters",
+            autocompletion=completion.of(completion.NORMALISE),
+            help="lm-eval: divide the choices' log-likelihoods by their lengths.",
+        ),
     ] = "none",
     device: Device = None,
     json: Json = False,
@@ -242,10 +275,19 @@ def compare(
     replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates (seeds, repeats).")] = None,
     likelihood: Annotated[
         str,
-        typer.Option(metavar="NAME", help="auto, normal, student-t, skew-t, tie-spike or two-component."),
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completion.of(completion.LIKELIHOODS),
+            help="auto, normal, student-t, skew-t, tie-spike or two-component.",
+        ),
     ] = "auto",
     replicates: Annotated[
-        str | None, typer.Option(metavar="KIND", help="What replicates are: independent, crossed (seeds), folds.")
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            autocompletion=completion.of(completion.REPLICATES),
+            help="What replicates are: independent, crossed (seeds), folds.",
+        ),
     ] = None,
     fold_correlation: Annotated[
         float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
@@ -256,7 +298,11 @@ def compare(
     ] = None,
     format: Annotated[
         str,
-        typer.Option(metavar="F", help="auto (by content), table, wide (a column a model), lm-eval, inspect, helm."),
+        typer.Option(
+            metavar="F",
+            autocompletion=completion.of(logs.FORMATS),
+            help="auto (by content), table, wide (a column a model), lm-eval, inspect, helm.",
+        ),
     ] = "auto",
     filter: Filter = None,
     rope: Rope = None,
@@ -280,7 +326,7 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare models by any per-item score."""
-    from probtruth.cli import commands, logs, settings
+    from probtruth.cli import commands, settings
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     of_replicates = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}

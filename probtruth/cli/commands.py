@@ -45,7 +45,8 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
 
     check_out(out)
     bare = sources.annotations is None and sources.soft is None
-    logged = logs.choices(sources.predictions, sources.normalise) if bare else None
+    with console.progress("reading logs"):
+        logged = logs.choices(sources.predictions, sources.normalise) if bare else None
     if logged is None and (sources.annotations is None) == (sources.soft is None):
         raise InputError(
             "both --annotations and --soft" if sources.soft else "neither --annotations nor --soft",
@@ -75,22 +76,24 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
     reference: Any
     if logged is not None:
         predictions, reference = logged
-        settings |= {"estimand": None, "groups": logs.tasks(predictions.index.items)}
+        settings["groups"] = logs.tasks(predictions.index.items)
     elif sources.soft is not None:
         reference = read_soft(sources.soft, columns.item, settings.pop("estimand"))
     else:
-        reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
+        with console.progress("reading annotations"):
+            reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
     specs = {"group": sources.groups, "cluster": sources.clusters}
     if logged is None and (sources.dask is not None or large.too_large(files, memory)):
         how = files, columns.item, sources.kind, memory, specs, settings, out, console, sources.dask
         result = large.stream(reference, *how)
         return _finish(replace(result, note=note), out, console)
     if logged is None:
-        predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
+        with console.progress("reading predictions"):
+            predictions = read_predictions_pairs(files, reference.index, columns.item, sources.kind)
     for what, spec in specs.items():
         if spec is not None:
             settings[f"{what}s"] = read_groups(spec, predictions.index.items, columns.item, what)
-    with console.progress("sampling") as on_progress:
+    with console.progress("inferring, scoring, sampling") as on_progress:
         result = evaluate(reference, predictions, **settings, on_progress=on_progress)
     _finish(replace(result, note=note), out, console)
 
@@ -154,7 +157,8 @@ def _compared(
     from probtruth import line
     from probtruth.comparison.compare import compare as compare_scores
 
-    scores = logs.read_scores(files, columns, reading)
+    with console.progress("reading scores"):
+        scores = logs.read_scores(files, columns, reading)
     if baseline is not None:
         check_names.one_of(baseline, scores.models, "--baseline")
     with console.progress("sampling") as on_progress:
@@ -176,10 +180,12 @@ def truth(
     from probtruth.report import terminal
     from probtruth.truth.infer import infer_truth
 
-    annotations, gone = logs.read_annotations(path, columns, format).annotated()
+    with console.progress("reading annotations"):
+        annotations, gone = logs.read_annotations(path, columns, format).annotated()
     if gone:
         console.note(f"{len(gone)} items without annotations left out")
-    found = infer_truth(annotations, **options, draws=0)
+    with console.progress("inferring"):
+        found = infer_truth(annotations, **options, draws=0)
     if out is not None:
         write_soft(found, out)
         console.note(f"soft labels of {found.n_items} items written to {out}")
@@ -214,8 +220,9 @@ def score(
         options = {"item": item, "kind": kind, "rule": rule, "floor": floor}
         means, n_items = large.stream_scores(reference, files, free, options, out, console, dask)
     else:
-        table = read_predictions_pairs(files, reference.index, item, kind)
-        scores = score_predictions(table, reference, rule=rule, floor=floor)
+        with console.progress("reading and scoring"):
+            table = read_predictions_pairs(files, reference.index, item, kind)
+            scores = score_predictions(table, reference, rule=rule, floor=floor)
         write_scores(scores, out)
         means, n_items = large.means_of(scores), len(scores.items)
     console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
@@ -241,14 +248,17 @@ def check(
     check_names.one_of(format, tuple(dict.fromkeys((*logs.FORMATS, *logs.ANNOTATION_FORMATS))), "--format")
     found: list[tuple[str, Found]] = []
     faults: list[InputError] = []
-    for path in files:
-        try:
-            found.append((path, inspect_file(path, columns, format)))
-        except InputError as error:
-            faults.append(error)
+    with console.progress("reading") as on_progress:
+        for place, path in enumerate(files):
+            on_progress(place, len(files))
+            try:
+                found.append((path, inspect_file(path, columns, format)))
+            except InputError as error:
+                faults.append(error)
     for path, one in found:
         console.show(f"{path}: {', '.join(one.words)}", *(f"  {line}" for line in one.lines))
-    lines: list[str] = [] if faults or not found else together(found, columns, *chosen)
+    with console.progress("comparing"):
+        lines: list[str] = [] if faults or not found else together(found, columns, *chosen)
     console.show(*lines)
     rows: list[dict[str, Any]] = [{"file": path, "kind": one.kind, **one.facts} for path, one in found]
     console.emit({"files": rows, "faults": [str(fault) for fault in faults], "notes": lines})
@@ -291,7 +301,8 @@ def _finish(result: Any, out: str, console: Console, more: Mapping[str, Any] | N
     from probtruth.report import terminal
     from probtruth.report.write import write_report
 
-    write_report(replace(result, command=console.command), out)
+    with console.progress("writing the report"):
+        write_report(replace(result, command=console.command), out)
     console.show(*terminal.summary(result))
     console.note(f"report: {Path(out) / 'report.html'}")
     console.emit({**result.to_dict(), **(more or {})})

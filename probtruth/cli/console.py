@@ -46,14 +46,14 @@ class Console:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar on standard error, with the time left."""
-        if self.quiet:
+        """A bar on standard error with the time left, once that is known; only on a terminal, and not in quiet."""
+        if self.quiet or self.json or not sys.stderr.isatty():
             yield lambda done, total: None
             return
         from rich.console import Console as Rich
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Rich(stderr=True)) as bar:
+        with Progress(*columns, console=Rich(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)

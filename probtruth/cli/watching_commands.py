@@ -89,7 +89,8 @@ def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: s
 
     if plot is not None:
         check_file(plot, _is_figure)
-    made = make(pilot.read()[0], costs=_prices(costs), **options)
+    with console.progress("planning"):
+        made = make(pilot.read()[0], costs=_prices(costs), **options)
     if plot is not None:
         from probtruth.report.plots import plot_plan
         from probtruth.report.svg import plain_style
