@@ -25,7 +25,12 @@ def client(address: str | None) -> Iterator[Any]:
             "got --dask without the package distributed, expected it installed. Hint: pip install 'probtruth[dask]'"
         ) from None
     if address == LOCAL:
-        workers = {"n_workers": n_cores(), "threads_per_worker": 1, "dashboard_address": None}
+        workers = {
+            "n_workers": n_cores(),
+            "threads_per_worker": 1,
+            "dashboard_address": "127.0.0.1:0",
+            "silence_logs": 40,
+        }
         with distributed.LocalCluster(**workers) as cluster, distributed.Client(cluster) as made:
             yield made
         return

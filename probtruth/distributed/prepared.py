@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ class Prepared:
             False,
             scoring.floor,
             scoring.rule.proper and scoring.floor is None,
-            math.fsum(_entropies(scoring, kept)) / self.n_items,
+            math.fsum(chain.from_iterable(_entropies(scoring, kept))) / self.n_items,
             1,
             _audit(reference, scoring.files.models, self.places, kept),
             True,
@@ -126,11 +127,11 @@ def _digest(values: np.ndarray | None) -> str | None:
     return None if values is None else hashlib.blake2b(np.ascontiguousarray(values).data).hexdigest()
 
 
-def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[float]:
+def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[list[float]]:
     size = scoring.files.size
     for start in range(0, len(kept), size):
         rows = slice(start, start + size)
-        yield from entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]).tolist()
+        yield entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]).tolist()
 
 
 def _audit(

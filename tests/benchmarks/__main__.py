@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.benchmarks import comparison, files, scoring, truth
+from tests.benchmarks import comparison, files, large, scoring, truth
 from tests.benchmarks.measure import Section, measure
 from tests.benchmarks.page import page, table
 
@@ -23,6 +23,9 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "compare-cold": comparison.cold,
     "two-models": comparison.two_models,
     "files": files.reading,
+    "large-run": large.run,
+    "large-memory": large.memory,
+    "dask": large.dask,
 }
 
 
@@ -40,6 +43,7 @@ def main() -> int:
         print(part, flush=True)
         parts.append(part)
         scoring.soft.cache_clear()
+        large.folder.cache_clear()
     if not names:
         place = Path(__file__).parents[2] / "docs" / "performance.md"
         place.write_text(page(parts), encoding="utf-8")

@@ -15,12 +15,16 @@ NOISY = 0.25
 
 @dataclass(frozen=True)
 class Work:
-    """Something to be timed, with its goal as a ratio to the first work of its section."""
+    """Something to be timed, with its goal as a ratio to the first work of its section.
+
+    `note`, asked after the measurement, is added to the name.
+    """
 
     name: str
     run: Callable[[], object]
     goal: str = ""
     per: float = 1.0
+    note: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,13 @@ class Section:
     works: Sequence[Work]
     rounds: int = 15
     skipped: Sequence[str] = ()
+    warm_up: bool = True
 
 
 def measure(section: Section) -> list[Row]:
-    """Times every work once a round, after one round that compiles and fills caches."""
+    """Times every work once a round, after one round (unless there is no `warm_up`) that compiles and fills caches."""
     taken: dict[str, list[float]] = {work.name: [] for work in section.works}
-    for turn in range(section.rounds + 1):
+    for turn in range(0 if section.warm_up else 1, section.rounds + 1):
         for work in section.works:
             start = time.perf_counter()
             jax.block_until_ready(work.run())
@@ -65,7 +70,8 @@ def measure(section: Section) -> list[Row]:
     for work in section.works:
         ratios = sorted(own / floor for own, floor in zip(taken[work.name], first, strict=True))
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
-        rows.append(Row(work.name, statistics.median(taken[work.name]), middle, low, high, work.goal))
+        name = work.name if work.note is None else f"{work.name}: {work.note()}"
+        rows.append(Row(name, statistics.median(taken[work.name]), middle, low, high, work.goal))
     return rows
 
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy 
 
 @pytest.fixture(scope="module")
 def cluster():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(**options) as made:
         yield made
 

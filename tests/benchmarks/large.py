@@ -1,0 +1,124 @@
+"""Files larger than memory: the whole line against reading them, its peak memory, and two Dask workers against one."""
+
+import atexit
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import polars
+
+import probtruth as pt
+from tests.benchmarks.measure import Section, Work, optional
+
+ROWS_OF_GROUP = 1 << 18
+
+STREAMED = """
+import resource, sys
+from pathlib import Path
+import probtruth as pt
+from probtruth.io.truth import read_soft
+
+folder, n_models, memory = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+files = {f"m{model}": folder / f"m{model}.parquet" for model in range(n_models)}
+pt.evaluate_files(read_soft(folder / "soft.parquet"), files, folder / "scratch", memory=memory, engine="exact")
+print(max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024)
+"""
+"""A process of its own, which says how much memory it took at most."""
+
+
+@cache
+def folder(n_items: int, n_labels: int, n_models: int) -> tempfile.TemporaryDirectory[str]:
+    """Soft labels and the models' files, float32, items numbered."""
+    place = tempfile.TemporaryDirectory()
+    rng = np.random.default_rng(0)
+    for name in ("soft", *(f"m{model}" for model in range(n_models))):
+        probs = rng.standard_exponential((n_items, n_labels), np.float32)
+        probs /= probs.sum(1, keepdims=True)
+        columns = {"item": np.arange(n_items)} | {f"l{label}": probs[:, label] for label in range(n_labels)}
+        path = Path(place.name) / f"{name}.parquet"
+        polars.DataFrame(columns).write_parquet(path, row_group_size=ROWS_OF_GROUP)
+    return place
+
+
+def models_of(place: str, n_models: int) -> dict[str, Path]:
+    """The models' files."""
+    return {f"m{model}": Path(place) / f"m{model}.parquet" for model in range(n_models)}
+
+
+def truth_in(place: str) -> pt.Truth:
+    """The soft labels."""
+    frame = polars.read_parquet(Path(place) / "soft.parquet")
+    labels = frame.columns[1:]
+    return pt.Truth.from_probs(frame.select(labels).to_numpy(), items=frame["item"].to_list(), labels=labels)
+
+
+def run(n_items: int = 1_000_000, n_labels: int = 10, n_models: int = 5) -> Section:
+    """The whole line on files, streamed, against polars reading the same files."""
+    place = folder(n_items, n_labels, n_models).name
+    truth, files = truth_in(place), models_of(place, n_models)
+
+    def read() -> None:
+        for path in files.values():
+            polars.read_parquet(path)
+
+    works = [
+        Work("floor: polars.read_parquet of every file", read),
+        Work(
+            "**evaluate_files**: read, checked, scored, compared by the exact engine",
+            lambda: pt.evaluate_files(truth, files, engine="exact"),
+            "<= 3 + the posterior",
+        ),
+    ]
+    title = f"`run` on Parquet, {n_items:,} items x {n_labels} labels x {n_models} models, float32"
+    text = "Every cell is decoded in a process of its own, every row checked to be a distribution; two passes."
+    return Section(title, text, works, rounds=2)
+
+
+def memory(n_items: tuple[int, int] = (200_000, 2_000_000), n_labels: int = 4, n_models: int = 5) -> Section:
+    """Peak memory of the streamed line at two sizes, each in a process of its own."""
+    works = []
+    for size in n_items:
+        place = folder(size, n_labels, n_models).name
+        peak: list[int] = []
+
+        def streamed(place: str = place, peak: list[int] = peak) -> None:
+            words = [sys.executable, "-c", STREAMED, place, str(n_models), "5e8"]
+            done = subprocess.run(words, capture_output=True, text=True, check=True)
+            peak.append(int(done.stdout))
+
+        words = f"**evaluate_files**, {size * n_models:,} rows, process started anew"
+        works.append(Work(words, streamed, note=lambda peak=peak: f"at most {max(peak) / 1e9:.2f} GB of memory"))
+    text = (
+        f"{n_labels} labels, {n_models} models, 0.5 GB for batches. Soft labels and the names of items stay in memory, "
+        "predictions do not."
+    )
+    return Section("Memory of input that is streamed", text, works, rounds=1, warm_up=False)
+
+
+def dask(n_items: int = 5_000_000, n_labels: int = 4, n_models: int = 2) -> Section:
+    """Two workers against one, each of one thread."""
+    title = f"Dask, {n_items * n_models:,} rows: two workers against one"
+    distributed = optional("distributed")
+    if distributed is None:
+        return Section(title, "", [], skipped=["dask[distributed]"])
+    place = folder(n_items, n_labels, n_models).name
+    truth, files = truth_in(place), models_of(place, n_models)
+    works = [
+        Work(f"**evaluate_files**, {n} worker{'s' if n > 1 else ''}", _on_workers(distributed, n, truth, files), goal)
+        for n, goal in ((1, ""), (2, "<= 0.59"))
+    ]
+    text = "Workers of one thread; read, checked and scored by them, then compared by the exact engine."
+    return Section(title, text, works, rounds=1, warm_up=False)
+
+
+def _on_workers(distributed: object, n: int, truth: pt.Truth, files: dict[str, Path]) -> Callable[[], object]:
+    options = {"n_workers": n, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    client = distributed.Client(distributed.LocalCluster(**options))  # type: ignore[attr-defined]
+    atexit.register(client.shutdown)
+    client.wait_for_workers(n)
+    client.run(lambda: __import__("probtruth.distributed.cluster"))  # as workers that have run before have it
+    return lambda: pt.evaluate_files(truth, files, client=client, engine="exact")
