@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
+    from probtruth.informed import informed_truth as informed_truth
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.monitor import read_monitor as read_monitor
@@ -125,6 +126,7 @@ _HOME = {
     "human_ceiling": "truth.human_ceiling",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
+    "informed_truth": "informed",
     "write_report": "report.write",
     "latex_table": "report.latex",
     "brier_score": "scoring.proper",

@@ -13,9 +13,9 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.crossed import same_few
 from probtruth.distributed.evaluate import Streamed
 from probtruth.errors import InputError
+from probtruth.informed import score_on_evidence
 from probtruth.other_estimand import OtherEstimand, other_estimand
 from probtruth.scoring.decomposition import decompose
-from probtruth.scoring.score import score
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
 
@@ -88,6 +88,7 @@ def evaluate(
     *,
     method: str | None = None,
     estimand: str | None = None,
+    evidence: str = "auto",
     rule: object = "log",
     floor: float | None = None,
     groups: object = None,
@@ -102,8 +103,10 @@ def evaluate(
     """From annotations (or soft labels) and predictions to the comparison of the models.
 
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
-    or a `Truth`; `rule` and `floor` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the
-    order of the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
+    or a `Truth`; `evidence` for the class of an item is its annotators ("annotators") or the models' forecasts too
+    ("annotators-and-models", the default where classes are inferred, see `informed_truth`); `rule` and
+    `floor` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order of the reference's
+    items), `weights`, `engine`, `rope` and `strict` as in `compare`.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings.
 
@@ -131,7 +134,9 @@ def evaluate(
     of_item = _by_item(groups, reference.index.items), _by_item(clusters, reference.index.items)
     reference, predictions = _aligned(reference, predictions)
     truth = truth_of(reference, method, estimand, seed)
-    scores = score(predictions, truth, rule=rule, floor=floor)
+    inferred = isinstance(reference, Annotations) and truth.estimand == "class"
+    kind = {True: "annotators-and-models", False: "annotators"}[inferred] if evidence == "auto" else evidence
+    truth, scores = score_on_evidence(truth, predictions, kind, rule, floor, seed)
     shared = isinstance(reference, Annotations) and same_few(reference) and truth.estimand == "distribution"
     annotations = reference if shared and scores.shares is not None else None
     comparison = compare(
@@ -212,6 +217,8 @@ def about(truth: Truth) -> dict[str, object]:
         "n_items": truth.n_items,
         "n_annotators": len(truth.index.annotators) or None,
         "n_labels": len(truth.index.labels),
+        "evidence": truth.diagnostics.get("evidence", "given" if truth.method == "given" else "annotators"),
+        "model_weights": truth.diagnostics.get("model_weights"),
     }
 
 

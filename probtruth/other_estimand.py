@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth.comparison.compare import compare
-from probtruth.scoring.score import score
+from probtruth.informed import score_on_evidence
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Predictions, Truth
 
@@ -59,7 +59,9 @@ def other_estimand(
     found = other_truth(annotations, truth.estimand, options["seed"])
     if found is None:
         return None
-    scores = score(predictions, found, rule=options["rule"], floor=options["floor"])
+    evidence = "annotators-and-models" if found.estimand == "class" else "annotators"
+    how = options["rule"], options["floor"], options["seed"]
+    found, scores = score_on_evidence(found, predictions, evidence, *how)
     design = {name: options[name] for name in ("groups", "clusters", "weights", "seed")}
     return changed(found, asked, compare(scores, **design, engine="exact"))
 

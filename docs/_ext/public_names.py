@@ -11,7 +11,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "figures": ("report.plots",),
     "files": ("io",),
     "nouns": ("types",),
-    "truth": ("truth",),
+    "truth": ("truth", "informed"),
     "scores": ("scoring",),
     "kernels": ("scoring.proper", "kernels"),
     "rules": ("scoring.rules",),

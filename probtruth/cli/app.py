@@ -63,6 +63,9 @@ Rule = Annotated[
         metavar="R", autocompletion=completion.of(completion.RULES), help="Scoring rule; `probtruth info` lists them."
     ),
 ]
+Evidence = Annotated[
+    str, typer.Option(metavar="E", help="For classes: annotators, or annotators-and-models (the default, auto).")
+]
 Floor = Annotated[
     float | None, typer.Option(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
 ]
@@ -162,6 +165,7 @@ def run(
     ] = None,
     truth: Method = None,
     estimand: Estimand = None,
+    evidence: Evidence = "auto",
     rule: Rule = "log",
     floor: Floor = None,
     groups: Column = None,
@@ -197,7 +201,7 @@ def run(
     sources = commands.Sources(
         annotations, soft, predictions, kind, groups, clusters, columns, memory, dask, format, normalise
     )
-    options = {"method": truth, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
+    options = {"method": truth, "estimand": estimand, "evidence": evidence, "rule": rule, "floor": floor, "rope": rope}
     commands.run(
         sources,
         {**options, "engine": engine, "strict": strict, "seed": seed},

@@ -84,6 +84,12 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
             reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
     specs = {"group": sources.groups, "cluster": sources.clusters}
     if logged is None and (sources.dask is not None or large.too_large(files, memory)):
+        if settings.pop("evidence", None) == "annotators-and-models":
+            raise InputError(
+                "--evidence annotators-and-models with predictions that are streamed",
+                "predictions that fit into memory",
+                "Raise --memory, or leave --evidence out: classes then come from the annotators alone.",
+            )
         how = files, columns.item, sources.kind, memory, specs, settings, out, console, sources.dask
         result = large.stream(reference, *how)
         return _finish(replace(result, note=note), out, console)

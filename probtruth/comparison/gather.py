@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from jaxtyping import Float
 
 from probtruth.comparison.companions import companions
 from probtruth.comparison.design import Design
@@ -27,7 +28,7 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
     whole = np.nonzero(np.isfinite(scores.values).all(1))[0]
     structure, item_weights = plan.structure(), plan.item_weights()
     order = whole[model_order(scores.values[whole], [scores.models[row] for row in whole], structure)]
-    finite = scores.values[order]
+    finite = scores.values[order] + _influence(scores, plan)[order]
     repeats = repeats_of(scores, plan, order, asked, annotations)
     parts = moments(finite, structure, reach_of(scores)) if len(order) else None
     if parts is not None and asked.fold_correlation is not None and scores.replicate_values is None:
@@ -51,6 +52,16 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
         repeats,
         lambda a, b: finite[a] - finite[b],
     )
+
+
+def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"]:
+    """What each item does through fitted weights, centred in every group; items' weights are equal within a group."""
+    if scores.influence is None:
+        return np.zeros_like(scores.values)
+    centred = scores.influence.copy()
+    for items in plan.group_items:
+        centred[:, items] -= centred[:, items].mean(1, keepdims=True)
+    return centred
 
 
 def reach_of(scores: Scores) -> float:

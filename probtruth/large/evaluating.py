@@ -74,6 +74,13 @@ def evaluate_files(
         return _evaluated(reference, tables, asked, chosen, (method, estimand), place, on_progress)
 
 
+ANNOTATORS_ALONE = (
+    "classes are inferred from the annotators alone, since predictions that are streamed cannot inform them: where "
+    "annotators are few or poor, the sharper model is punished"
+)
+"""Said of classes under predictions that are streamed; see `informed_truth`."""
+
+
 def _evaluated(
     reference: Annotations | Truth,
     tables: Files,
@@ -83,7 +90,7 @@ def _evaluated(
     place: Callable[[str], object],
     on_progress: Progress | None,
 ) -> Result:
-    """The truth, the comparison, and the verdict under the other estimand."""
+    """The truth, the comparison, and the verdict under the other estimand where that is how annotators would answer."""
     annotations = _labelled(reference, tables) if isinstance(reference, Annotations) else None
     truth = truth_of(reference if annotations is None else annotations, *how, chosen.seed)
     if annotations is not None and truth.estimand == "distribution" and same_few(annotations):
@@ -96,7 +103,8 @@ def _evaluated(
     found = streamed(truth, tables, asked, chosen, place("asked"), on_progress)
     warnings = [*found.comparison.warnings, *of_method(truth)]
     other = None
-    if annotations is not None:
+    if annotations is not None and truth.estimand == "class":
+        warnings.append(ANNOTATORS_ALONE)
         other = _other(annotations, truth, found.comparison, tables, asked, chosen.seed, place("other"))
         warnings += [said for said in (other and other.warning(),) if said]
     return Result(None, None, found, found.comparison, None, tuple(warnings), other, about_truth=about(truth))

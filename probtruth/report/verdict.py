@@ -222,6 +222,8 @@ def _estimand(result: ResultLike) -> list[Sentence]:
         "distribution": "how annotators would answer (a distribution of labels for each item)",
         "class": "the one true class of each item",
     }.get(truth.estimand, truth.estimand)
+    both = truth.diagnostics.get("evidence") == "annotators and models"
+    how += ", with the models' own forecasts, weighed, as further evidence" if both else ""
     return [said, sentence(f"The standard is {what}, {how}.")]
 
 

@@ -40,7 +40,7 @@ class Aligned:
         """The probabilities of the predictions."""
         return np.exp(self.log_probs)
 
-    def of_truth(self, table: Float[np.ndarray, "*draw item known"]) -> Float[np.ndarray, "*draw item label"]:
+    def of_truth(self, table: Float[np.ndarray, "*draw given known"]) -> Float[np.ndarray, "*draw item label"]:
         """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
         return widened(table, self.rows, self.columns, len(self.labels))
 

@@ -10,6 +10,8 @@ from probtruth.types import Annotations
 
 DRAW_BYTES = 2**28
 """Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities."""
+INDEPENDENT = "independent"
+"""Among a fit's evidence: the class probabilities if annotators erred independently of each other."""
 
 
 @dataclass(frozen=True, eq=False)

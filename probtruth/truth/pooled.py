@@ -9,7 +9,7 @@ from scipy.stats import beta
 from probtruth.errors import InputError
 from probtruth.truth.ability import fit_ability
 from probtruth.truth.earlier import evidence, nothing_earlier
-from probtruth.truth.fit import Fit, Request, class_draws
+from probtruth.truth.fit import INDEPENDENT, Fit, Request, class_draws
 from probtruth.truth.flat import Flat, flatten
 from probtruth.truth.held_out import foretold, split, stacking_weight
 from probtruth.truth.perceived_class import as_fit, sample_perceived
@@ -43,6 +43,7 @@ def pooled(
     between 0 and 1; the others are those of `perceived-class`.
 
     Returns what `perceived-class` does, and `diagnostics["weight"]`; a draw is of one view or the other, by w.
+    `evidence["independent"]` are the class probabilities of `ability` before tempering.
 
     Source: this package; see "Truth from annotators" in the documentation for its validity. The effective number is
     that of cluster sampling (Kish 1965, Survey Sampling).
@@ -50,7 +51,7 @@ def pooled(
     level, flat = _between(rho, "rho"), flatten(request)
     settings = epsilon, delta, sweeps, chains
     share = _stacked(request, level, settings) if weight == "held-out" else _between(weight, "weight")
-    first, tempered, confusion = _views(request, flat, level, settings)
+    first, tempered, confusion, independent = _views(request, flat, level, settings)
     mixed = share * first.probs + (1 - share) * tempered
     draws = _mixed_draws(first.draws, tempered, share, request)
     assert first.confusion is not None  # every fit of perceived classes has it
@@ -62,25 +63,25 @@ def pooled(
         draws=draws,
         confusion=confusion,
         diagnostics={**first.diagnostics, "weight": share},
-        evidence=learned,
+        evidence={**learned, INDEPENDENT: independent},
     )
 
 
 def _views(
     request: Request, flat: Flat, rho: float, settings: tuple[object, object, object, object]
-) -> tuple[Fit, Float[np.ndarray, "item label"], Float[np.ndarray, "annotator label label"]]:
-    """Perceived classes, tempered class probabilities of ability, and the latter's confusion."""
+) -> tuple[Fit, Float[np.ndarray, "item label"], Float[np.ndarray, "annotator label label"], np.ndarray]:
+    """Perceived classes, tempered class probabilities of ability, the latter's confusion, and what is tempered."""
     probs, ability, diagnostics = fit_ability(request, flat)
     found = sample_perceived(request, flat, ability, *settings)
     n_votes = np.bincount(flat.item, flat.weight, flat.n_items)
-    return as_fit(request, flat, found, diagnostics), temper(probs, n_votes, rho), np.exp(ability[-1])
+    return as_fit(request, flat, found, diagnostics), temper(probs, n_votes, rho), np.exp(ability[-1]), probs
 
 
 def _stacked(request: Request, rho: float, settings: tuple[object, object, object, object]) -> float:
     """The share of perceived classes with which the mixture foretells held-out annotations best."""
     rest, rows = split(request.annotations, request.seed)
     fewer = replace(request, annotations=rest, draws=0)
-    first, tempered, confusion = _views(fewer, flatten(fewer), rho, settings)
+    first, tempered, confusion, _ = _views(fewer, flatten(fewer), rho, settings)
     assert first.confusion is not None  # as above
     return stacking_weight(
         foretold(first.probs, first.confusion, request.annotations, rows),

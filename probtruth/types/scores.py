@@ -21,6 +21,8 @@ class Scores:
     the mean generalised entropy of the labels, which no model can go below, and `baseline` the mean score of the
     labels' own frequencies as a forecast. `truth` is the distribution over labels that the losses average over,
     under `estimand`; `forecast` is the models' average prediction, kept where some item has a single vote.
+    `influence` is what each item moves a model's mean by, times the items, through weights that were fitted on all of
+    them: a comparison adds it to the losses, so that it counts in the spread (the mean is 0).
     `replicate_values` are the losses before replicates were averaged (NaN where there is none), and
     `replicate_names` names them where items share them. `range` bounds a loss, where bounds are known. `groups` and
     `clusters` are positions in `group_names` and `cluster_names`.
@@ -42,6 +44,7 @@ class Scores:
     truth: Float[np.ndarray, "item label"] | None = None
     estimand: str | None = None
     forecast: Float[np.ndarray, "item label"] | None = None
+    influence: Float[np.ndarray, "model item"] | None = None
     groups: Int[np.ndarray, " item"] | None = None
     group_names: tuple[str, ...] = ()
     clusters: Int[np.ndarray, " item"] | None = None

@@ -1,0 +1,186 @@
+"""The true class of each item from two kinds of evidence: its annotators, and the forecasts that are to be judged."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.scoring.align import align
+from probtruth.scoring.log_pool import LogPool, covariances, features_of, fit_log_pool, posterior
+from probtruth.scoring.score import score
+from probtruth.truth.fit import INDEPENDENT, class_draws
+from probtruth.types import Predictions, Scores, Truth
+
+EVIDENCE = ("auto", "annotators", "annotators-and-models")
+"""What the classes of the items may be inferred from."""
+FITTED_ON = 50_000
+"""Items that the pool is fitted on at most, evenly spread."""
+
+
+def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Truth:
+    """The class posterior given the annotators and the predictions together.
+
+    Formula: t_ik proportional to (q_ik / pi_k) g_ik. q is the posterior from the annotators alone and pi its class
+    marginals, so that q/pi is the likelihood of the annotations; g is the logarithmic pool prod_m p_mik^(w_m) pi_k^v,
+    whose few weights maximise the likelihood of all annotations. A model counts for as much as it helps to predict
+    what annotators said of all items, whatever it says of itself.
+
+    Why: a posterior from few or poor annotators is drawn towards the class marginals, on every item and independently
+    of what the models know of the item; expected losses under it punish whoever is sharp and right. It is wrong where
+    a model errs together with the annotators given the class, as one that was trained on these very annotations.
+
+    A truth of the method `pooled` has two posteriors: its own, and that of annotators who err independently of each
+    other. How far they err together cannot be learned from annotations, and the two err in opposite directions here;
+    the result is the mean of the two.
+
+    Arguments: a truth under the estimand `class`; where it has draws, the new truth has as many, made with `seed`.
+
+    Returns: the truth with `probs` updated; its diagnostics have `evidence` and `model_weights`. The truth as it was,
+    where no pool can be fitted.
+
+    Errors: `InputError` for a truth under another estimand.
+
+    Source: logarithmic opinion pools, Satopaa et al. (2014), doi:10.1016/j.ijforecast.2013.09.009; classifiers and
+    annotators learned together, Raykar et al. (2010), JMLR 11:1297-1322
+
+    >>> import numpy as np
+    >>> import probtruth as pt
+    >>> unsure = pt.Truth.from_probs(np.tile([[0.6, 0.4], [0.4, 0.6]], (50, 1)), estimand="class")
+    >>> forecasts = pt.Predictions.from_probs({"a": np.tile([[0.9, 0.1], [0.1, 0.9]], (50, 1))})
+    >>> bool(pt.informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
+    True
+    """
+    found = _informed(truth, predictions, seed)
+    return truth if found is None else found.truth
+
+
+def score_on_evidence(
+    truth: Truth, predictions: Predictions, evidence: str, rule: object, floor: float | None, seed: int
+) -> tuple[Truth, Scores]:
+    """The truth under the evidence that is asked for, and the scores against it.
+
+    Errors: `InputError` for an unknown kind of evidence, or evidence of models where the estimand is not `class`.
+    """
+    check.one_of(evidence, EVIDENCE, "evidence")
+    found = _informed(truth, predictions, seed) if evidence == "annotators-and-models" else None
+    if found is None:
+        return truth, score(predictions, truth, rule=rule, floor=floor)
+    scores = score(predictions, found.truth, rule=rule, floor=floor)
+    influence = None if scores.label_values is None else found.influence(scores.label_values)
+    return found.truth, replace(scores, influence=influence)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """One likelihood of the annotations joined with the pool that was fitted under it."""
+
+    pool: LogPool
+    slopes: Float[np.ndarray, "item feature"]
+    probs: Float[np.ndarray, "item label"]
+    features: Float[np.ndarray, "feature item label"]
+
+    def influence(self, label_values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item"]:
+        """What each item, through the pool's weights, moves a model's mean score by, times the number of items.
+
+        Formula: s_i' P^-1 sum_j cov_j(L, f), s_i the item's slope of the log-likelihood in the weights, P their
+        precision, and cov_j the covariance of the loss L with the features f over item j's posterior. Its mean is 0.
+        A model with an infinite loss on a label that may be gets 0.
+
+        Source: the influence function of an estimator with a plugged-in maximum, Newey and McFadden (1994),
+        doi:10.1016/S1573-4412(05)80005-4
+        """
+        losses = np.where(self.probs > 0, label_values, 0.0)
+        finite = np.isfinite(losses).all((1, 2))
+        moved = covariances(self.probs, np.where(finite[:, None, None], losses, 0.0), self.features)
+        effect: np.ndarray = (self.slopes @ np.linalg.solve(self.pool.precision, moved.T)).T
+        return effect - effect.mean(1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Informed:
+    """A truth that the predictions have informed, and the views that it is the mean of."""
+
+    truth: Truth
+    views: tuple[_View, ...]
+
+    def influence(self, label_values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item"]:
+        """The mean of the views' influences."""
+        found: np.ndarray = np.mean([view.influence(label_values) for view in self.views], axis=0)
+        return found
+
+
+def _informed(truth: Truth, predictions: Predictions, seed: int) -> _Informed | None:
+    if truth.estimand != "class":
+        raise InputError(
+            f"evidence of models for the estimand {truth.estimand!r}",
+            "the estimand 'class'",
+            "Models say nothing of how annotators would answer; leave evidence out.",
+        )
+    aligned = align(predictions, truth)
+    told = [truth.probs, truth.evidence[INDEPENDENT]] if INDEPENDENT in truth.evidence else [truth.probs]
+    marginals = [truth.probs.mean(0) if truth.marginals is None else truth.marginals, *(t.mean(0) for t in told[1:])]
+    order = _models_in_order(aligned.log_probs, aligned.truth)
+    views = [
+        _view(aligned.of_truth(probs), _placed(freq, aligned.columns, len(aligned.labels)), aligned.log_probs[order])
+        for probs, freq in zip(told, marginals, strict=True)
+    ]
+    fitted = tuple(view for view in views if view is not None)
+    if len(fitted) < len(views):
+        return None
+    table = truth.probs.astype(np.float64)
+    table[aligned.rows] = np.mean([view.probs for view in fitted], axis=0)[:, aligned.columns]
+    weights = np.mean([view.pool.weights for view in fitted], axis=0).tolist()
+    named = dict(sorted(zip((aligned.models[place] for place in order), weights, strict=False)))
+    made = replace(
+        truth,
+        probs=table,
+        draws=None if truth.draws is None else class_draws(table, len(truth.draws), seed),
+        diagnostics={**truth.diagnostics, "evidence": "annotators and models", "model_weights": named},
+    )
+    return _Informed(made, fitted)
+
+
+def _view(
+    told: Float[np.ndarray, "item label"],
+    marginals: Float[np.ndarray, " label"],
+    log_probs: Float[np.ndarray, "model item label"],
+) -> _View | None:
+    """The class posterior of annotators, joined with the models; None where no pool can be fitted."""
+    likelihood = np.where(marginals > 0, told / np.where(marginals > 0, marginals, 1), told)
+    features = features_of(log_probs, marginals)
+    chosen = _fitted_items(likelihood, features)
+    pool = fit_log_pool(likelihood[chosen], features[:, chosen])
+    if pool is None:
+        return None
+    forecast = pool.forecast(features)
+    probs = posterior(likelihood, forecast)
+    slopes = np.zeros((len(probs), len(features)))
+    slopes[chosen] = np.einsum("ik,fik->if", (probs - forecast)[chosen], features[:, chosen], optimize=True)
+    return _View(pool, slopes, probs, features)
+
+
+def _placed(known: Float[np.ndarray, " known"], columns: Int[np.ndarray, " known"], size: int) -> np.ndarray:
+    """Values at their places; 0 elsewhere."""
+    wide = np.zeros(size)
+    wide[columns] = known
+    return wide
+
+
+def _models_in_order(
+    log_probs: Float[np.ndarray, "model item label"], likelihood: Float[np.ndarray, "item label"]
+) -> Int[np.ndarray, " model"]:
+    """An order of the models that depends on what they predict, not on their names or on the order of the items."""
+    told = [np.sort((likelihood * np.exp(logs.astype(np.float64))).sum(1)) for logs in log_probs]
+    return np.argsort([row.sum() for row in told], kind="stable")
+
+
+def _fitted_items(
+    likelihood: Float[np.ndarray, "item label"], features: Float[np.ndarray, "feature item label"]
+) -> Int[np.ndarray, " chosen"]:
+    """The items that the pool is fitted on, in an order of their content; evenly spread where there are many."""
+    order = np.lexsort([*features[0].T[::-1], *likelihood.T[::-1]])
+    if len(order) <= FITTED_ON:
+        return order
+    return order[np.linspace(0, len(order) - 1, FITTED_ON).astype(np.int64)]

@@ -1,0 +1,103 @@
+"""A logarithmic opinion pool of forecasts, fitted to labels of which only likelihoods are known."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import minimize
+
+LOWEST = float(np.log(1e-6))
+"""A forecast's log-probability, as evidence about a class, is at least this; scores are not touched."""
+PRIOR_SD = 1.0
+"""Standard deviation of the normal prior of a pool's weights around the equal pool."""
+POLISH = 3
+"""Newton steps after the search, which take the weights to rounding."""
+DIGITS = 9
+"""Decimals that the weights are kept to, so that the order of sums leaves no trace in them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogPool:
+    """Weights of the features, and the posterior precision of the weights."""
+
+    weights: Float[np.ndarray, " feature"]
+    precision: Float[np.ndarray, "feature feature"]
+
+    def forecast(self, features: Float[np.ndarray, "feature item label"]) -> Float[np.ndarray, "item label"]:
+        """The pool's probabilities: the softmax of the weighted sum of the features."""
+        return _softmax(np.einsum("fik,f->ik", features, self.weights))
+
+
+def features_of(
+    log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]
+) -> Float[np.ndarray, "feature item label"]:
+    """The models' log-probabilities and the labels' log-frequencies, each centred over the labels."""
+    logs = np.maximum(log_probs.astype(np.float64), LOWEST)
+    base = np.broadcast_to(np.maximum(np.log(np.maximum(marginals, 1e-300)), LOWEST), (1, *logs.shape[1:]))
+    made = np.concatenate([logs, base])
+    return made - made.mean(-1, keepdims=True)
+
+
+def fit_log_pool(
+    likelihood: Float[np.ndarray, "item label"], features: Float[np.ndarray, "feature item label"]
+) -> LogPool | None:
+    """The posterior mode of the weights; None where it cannot be found.
+
+    Formula: sum_i log sum_k likelihood_ik softmax_k(w . f_i) + log prior; the prior of a model's weight is
+    N(1/models, 1), that of the last feature (the labels' frequencies) N(0, 1).
+    """
+    centre = np.append(np.full(len(features) - 1, 1 / (len(features) - 1)), 0.0)
+    found = minimize(partial(_objective, likelihood, features, centre), centre, jac=True, method="BFGS")
+    weights = found.x
+    for _ in range(POLISH):
+        precision = _precision(likelihood, features, weights)
+        if not np.isfinite(precision).all() or np.linalg.eigvalsh(precision)[0] <= 0:
+            return None
+        weights = weights - np.linalg.solve(precision, _objective(likelihood, features, centre, weights)[1])
+    weights = np.round(weights, DIGITS)
+    return LogPool(weights, _precision(likelihood, features, weights))
+
+
+def posterior(
+    likelihood: Float[np.ndarray, "item label"], forecast: Float[np.ndarray, "item label"]
+) -> Float[np.ndarray, "item label"]:
+    """The forecast updated by the likelihood; where the two exclude each other, the likelihood alone."""
+    product = likelihood * forecast
+    product = np.where(product.sum(1, keepdims=True) > 0, product, likelihood)
+    updated: np.ndarray = product / product.sum(1, keepdims=True)
+    return updated
+
+
+def covariances(
+    probs: Float[np.ndarray, "item label"],
+    a: Float[np.ndarray, "one item label"],
+    b: Float[np.ndarray, "two item label"],
+) -> Float[np.ndarray, "one two"]:
+    """The covariances over the labels of two sets of functions, summed over the items."""
+    centred = a - (probs * a).sum(-1, keepdims=True)
+    total: np.ndarray = np.einsum("ik,aik,bik->ab", probs, centred, b, optimize=True)
+    return total
+
+
+def _objective(
+    likelihood: np.ndarray, features: np.ndarray, centre: np.ndarray, weights: np.ndarray
+) -> tuple[float, np.ndarray]:
+    forecast = _softmax(np.einsum("fik,f->ik", features, weights))
+    told = np.maximum((likelihood * forecast).sum(1), 1e-300)
+    slope = np.einsum("ik,fik->f", posterior(likelihood, forecast) - forecast, features, optimize=True)
+    away = (weights - centre) / PRIOR_SD**2
+    return float(0.5 * away @ (weights - centre) - np.log(told).sum()), away - slope
+
+
+def _precision(likelihood: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    forecast = _softmax(np.einsum("fik,f->ik", features, weights))
+    known = covariances(posterior(likelihood, forecast), features, features)
+    precision: np.ndarray = covariances(forecast, features, features) - known + np.eye(len(features)) / PRIOR_SD**2
+    return precision
+
+
+def _softmax(logits: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+    powers = np.exp(logits - logits.max(1, keepdims=True))
+    shares: np.ndarray = powers / powers.sum(1, keepdims=True)
+    return shares
