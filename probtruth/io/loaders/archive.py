@@ -14,7 +14,8 @@ from probtruth.errors import InputError, MissingExtraError
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 LARGEST, SPARE, TIMES = 2 << 30, 64 << 20, 200
-"""A member may take so many bytes at most: the spare ones or so many times its compressed size, never the largest."""
+"""A member may take so many bytes at most: the spare ones or so many times its compressed size, never the largest.
+All members together: the spare ones or so many times the archive's size."""
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 """Before each member: a mark, and the lengths of the name and of the extra field that follow."""
 
@@ -91,6 +92,14 @@ def open_archive(data: bytes, name: str) -> Archive:
         if path in members:
             raise InputError(f"the member {check.quote(path)} twice", "every member once", "Write it again.", name)
         members[path] = info
+    total, most = sum(info.file_size for info in infos), max(SPARE, TIMES * len(data))
+    if total > most:
+        raise InputError(
+            f"an archive that grows from {len(data)} to {total} bytes",
+            f"at most {most}",
+            "Archives of logs do not grow so much; check where the file comes from.",
+            name,
+        )
     return Archive(data, name, members)
 
 

@@ -68,7 +68,7 @@ def label(value: Any, where: str, question: str) -> str:
                 "Questions with several answers are several questions of yes or no: export them so.",
                 f"{where}, {check.quote(question)}",
             )
-        return label(value[0], where, question)
+        (value,) = value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

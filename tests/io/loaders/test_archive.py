@@ -67,8 +67,19 @@ def test_broken_members(data: bytes) -> None:
 def test_a_bomb_is_refused_before_it_grows(compress) -> None:  # type: ignore[no-untyped-def]
     data = compress(bytes(archive.SPARE + 1))
     assert len(data) < 100_000
-    with pytest.raises(InputError, match="a member that grows"):
+    with pytest.raises(InputError, match="that grows from"):
         open_archive(data, "x").read("a")
+
+
+def test_many_members_that_share_their_bytes() -> None:
+    """Each grows to less than the bound, all together beyond it: the members of the directory overlap."""
+    data = zipped({"a": bytes(archive.SPARE // 2)})
+    start = data.index(b"PK\1\2")
+    entry, end = data[start : data.index(b"PK\5\6")], bytearray(data[data.index(b"PK\5\6") :])
+    entries = b"".join(entry[:-1] + bytes([letter]) for letter in b"abcdefgh")
+    struct.pack_into("<HHI", end, 8, 8, 8, len(entries))
+    with pytest.raises(InputError, match="an archive that grows"):
+        open_archive(data[:start] + entries + bytes(end), "x")
 
 
 def test_a_bomb_that_lies_about_its_size() -> None:
