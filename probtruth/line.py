@@ -72,7 +72,9 @@ class Result:
                 "different": len(audit.different),
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
-                "by_model": [{"model": m, "missing": missing, "extra": extra} for m, missing, extra in audit.by_model],
+                "by_model": [
+                    {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
+                ],
             },
             "diagnostics": dict(comparison.diagnostics),
             "warnings": list(self.warnings),

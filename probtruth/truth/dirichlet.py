@@ -11,6 +11,9 @@ from probtruth.truth.flat import positive_row
 
 CONCENTRATION_SPREAD = 1.0
 """Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance."""
+MOST_EXACT = 200
+"""Labels up to which each Newton step is solved exactly; beyond, by products with the Hessian, which is diagonal plus
+one outer product."""
 
 
 def dirichlet(request: Request, *, prior: object = None) -> Fit:
@@ -60,11 +63,20 @@ def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.nda
         return -slope
 
     def hessian(log_alpha: np.ndarray) -> np.ndarray:
-        curvature: np.ndarray = _derivatives(log_alpha, cells, totals)[1] + _log_prior(log_alpha)[2]
-        return -curvature
+        own, common = _curvature(log_alpha, cells, totals)
+        return common * np.outer(np.exp(log_alpha), np.exp(log_alpha)) - np.diag(own)
+
+    def hessian_times(log_alpha: np.ndarray, step: np.ndarray) -> np.ndarray:
+        own, common = _curvature(log_alpha, cells, totals)
+        alpha = np.exp(log_alpha)
+        return np.asarray(common * alpha * (alpha @ step) - own * step)
 
     scale = max(float(counts.sum()), 1.0)
-    found = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options={"gtol": 1e-9 * scale})
+    options = {"gtol": 1e-9 * scale}
+    if n_labels <= MOST_EXACT:
+        found = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options=options)
+    else:
+        found = minimize(objective, start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options)
     if not np.isfinite(found.x).all():
         raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
     at_rest = float(np.abs(found.jac).max()) < 1e-6 * scale
@@ -94,8 +106,14 @@ def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram
     return float(own - often @ (gammaln(alpha.sum() + votes) - gammaln(alpha.sum())))
 
 
-def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient and Hessian of the log likelihood in log alpha."""
+def _curvature(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, float]:
+    """The Hessian of the log posterior in log alpha: diag(first) - second alpha alpha'."""
+    (_, own, common), (_, _, ours, shared) = _derivatives(log_alpha, cells, totals), _log_prior(log_alpha)
+    return own + ours, common + shared
+
+
+def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, np.ndarray, float]:
+    """Gradient of the log likelihood in log alpha, and its Hessian: diag(second) - third alpha alpha'."""
     alpha = np.exp(log_alpha)
     label, count, many = cells
     _, votes, often = totals
@@ -105,16 +123,15 @@ def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -
     whole = alpha.sum()
     first -= often @ (psi(whole + votes) - psi(whole))
     common = often @ (polygamma(1, whole + votes) - polygamma(1, whole))
-    return alpha * first, np.diag(alpha * first + alpha**2 * second) - common * np.outer(alpha, alpha)
+    return alpha * first, alpha * first + alpha**2 * second, float(common)
 
 
-def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Value, gradient and Hessian in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal."""
+def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """Value and gradient in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal; Hessian as above."""
     alpha = np.exp(log_alpha)
     size, base = len(alpha), alpha / alpha.sum()
     pull = np.log(alpha.sum()) / CONCENTRATION_SPREAD**2
-    turn = np.diag(base) - np.outer(base, base)
     value = float(np.log(base).sum() - 0.5 * pull**2 * CONCENTRATION_SPREAD**2)
     gradient = 1 - size * base - pull * base
-    curvature = -(size + pull) * turn - np.outer(base, base) / CONCENTRATION_SPREAD**2
-    return value, gradient, curvature
+    common = (1 / CONCENTRATION_SPREAD**2 - size - pull) / alpha.sum() ** 2
+    return value, gradient, -(size + pull) * base, float(common)

@@ -1,0 +1,99 @@
+"""The same inputs give the same bytes in any order; other names change nothing but the names."""
+
+import json
+import random
+
+import pytest
+
+import probtruth as pt
+
+
+def shuffled(path, seed, columns=False):
+    """The file with its rows, and its columns after the first, in another order."""
+    header, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    draw = random.Random(seed)
+    draw.shuffle(rows)
+    order = list(range(1, len(header)))
+    if columns:
+        draw.shuffle(order)
+    made = path.with_name(f"shuffled-{seed}-{path.name}")
+    made.write_text("\n".join(",".join([row[0], *(row[k] for k in order)]) for row in [header, *rows]) + "\n")
+    return made
+
+
+@pytest.fixture
+def about(tmp_path):
+    path = tmp_path / "about.csv"
+    path.write_text(
+        "\n".join(["item,parity,pair", *(f"i{k},{'eo'[k % 2]},p{k // 4 * 2 + k % 2}" for k in range(24))]) + "\n"
+    )
+    return path
+
+
+def test_order_of_rows_columns_and_files_changes_no_byte(run, files, about, tmp_path):
+    def result(seed):
+        order = ["sharp", "flat"] if seed is None else ["flat", "sharp"]
+        used = {name: files[name] if seed is None else shuffled(files[name], seed, True) for name in (*order, "labels")}
+        table = about if seed is None else shuffled(about, seed)
+        models = [word for name in order for word in ("--predictions", f"{name}={used[name]}")]
+        out = tmp_path / f"out{seed}"
+        structure = ["--groups", f"{table}:parity", "--clusters", f"{table}:pair"]
+        options = ["--rule", "brier", "--engine", "exact", "--rope", "0.01", "--seed", 7]
+        outcome = run("run", "--annotations", used["labels"], *models, *structure, *options, "--out", out, "-q")
+        assert outcome.status == 0, outcome.err
+        return {name: (out / name).read_bytes() for name in ("result.json", "pairwise.csv", "models.csv")}
+
+    assert result(None) == result(1)
+
+
+def test_order_of_score_rows_changes_no_byte_under_nuts(run, files, tmp_path):
+    found = []
+    for place, table in enumerate((files["scores"], shuffled(files["scores"], 3))):
+        out = tmp_path / f"out{place}"
+        assert run("compare", table, "--seed", 2, "--out", out, "-q").status == 0
+        found.append((out / "result.json").read_bytes())
+    assert found[0] == found[1]
+
+
+NAMES = {"sharp": "zz", "flat": "aa", "ann": "q", "bob": "p", "cy": "z", "yes": "y", "no": "n"}
+"""Models change their order among the names; so do annotators and items."""
+
+
+def renamed(path):
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    head = [NAMES.get(word, word) for word in lines[0]]
+    rows = [[f"x{100 - int(row[0][1:])}", *(NAMES.get(word, word) for word in row[1:])] for row in lines[1:]]
+    made = path.with_name(f"renamed-{path.name}")
+    made.write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
+    return made
+
+
+def same(one, other, within):
+    """Equal, numbers up to this part of their size."""
+    numbers = {key for key, value in other.items() if isinstance(value, float)}
+    assert {key: one[key] for key in numbers} == pytest.approx({key: other[key] for key in numbers}, rel=within, abs=0)
+    assert {key: one[key] for key in set(one) - numbers} == {key: other[key] for key in set(other) - numbers}
+
+
+ROUNDING = 1e-12
+"""EM adds up items in the order of their names: other names, other last digits."""
+
+
+@pytest.mark.parametrize(("method", "within"), [("vote-share", 0.0), ("dawid-skene-em", ROUNDING)])
+def test_names_change_only_the_names(files, method, within):
+    def answer(labels, models):
+        annotations = pt.read_annotations(labels)
+        predictions = pt.read_predictions(models, index=annotations.index)
+        result = pt.evaluate(annotations, predictions, method=method, rule="brier", engine="exact", seed=5)
+        return json.loads(json.dumps(result.to_dict()))
+
+    plain = answer(files["labels"], {name: files[name] for name in ("sharp", "flat")})
+    other = answer(renamed(files["labels"]), {NAMES[name]: renamed(files[name]) for name in ("sharp", "flat")})
+    by_name = {NAMES[row["model"]]: {**row, "model": NAMES[row["model"]]} for row in plain["models"]}
+    for row in other["models"]:
+        same(row, by_name[row["model"]], within)
+    (before,), (after,) = plain["pairwise"], other["pairwise"]  # flat minus sharp; aa (flat) minus zz (sharp)
+    same({**after, "a": "flat", "b": "sharp"}, before, within)
+    for key in ("uncertainty", "diagnostics"):
+        same(other[key], plain[key], within)
+    assert other["truth"] == plain["truth"]
