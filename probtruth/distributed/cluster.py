@@ -164,7 +164,7 @@ def _errands(scoring: Scoring, places: Sequence[Places], layout: Layout) -> Iter
     """Parts in the order of the first model's file, so that they are read in one piece where files are sorted alike."""
     reference, files = scoring.reference, scoring.files
     row_of = [_rows_by_item(place, reference.n_items) for place in places]
-    items = places[0].rows[places[0].rows >= 0]
+    items = places[0].rows[places[0].rows >= 0].astype(np.int64)
     items = items[np.all([rows[items] >= 0 for rows in row_of], axis=0)]
     size = max(1, min(files.size, SENT // (16 * len(reference.labels))))
     for start in range(0, len(items), size):

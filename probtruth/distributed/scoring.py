@@ -71,7 +71,7 @@ class Places:
     def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "Places":
         """From the column of items, each of which may stand there once."""
         names = table.names(item, size)
-        rows = frames.places(names, reference.names)
+        rows = frames.places(names, reference.names).astype(_kind(reference.n_items))
         known = rows >= 0
         extra = names.filter(~known) if not known.all() else names.head(0)
         if np.bincount(rows[known], minlength=1).max() > 1 or extra.n_unique() < len(extra):
@@ -83,6 +83,11 @@ class Places:
                 table.at(twice, item),
             )
         return cls(rows, extra)
+
+
+def _kind(n_items: int) -> type[np.signedinteger]:
+    """The smallest integers that hold the positions of so many items."""
+    return np.int32 if n_items < 1 << 31 else np.int64
 
 
 @dataclass(frozen=True, eq=False)

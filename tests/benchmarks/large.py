@@ -36,7 +36,7 @@ def folder(n_items: int, n_labels: int, n_models: int) -> tempfile.TemporaryDire
     place = tempfile.TemporaryDirectory()
     rng = np.random.default_rng(0)
     for name in ("soft", *(f"m{model}" for model in range(n_models))):
-        probs = rng.standard_exponential((n_items, n_labels), np.float32)
+        probs = rng.standard_exponential((n_items, n_labels), np.float32) + np.float32(1e-6)
         probs /= probs.sum(1, keepdims=True)
         columns = {"item": np.arange(n_items)} | {f"l{label}": probs[:, label] for label in range(n_labels)}
         path = Path(place.name) / f"{name}.parquet"
