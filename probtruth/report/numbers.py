@@ -49,12 +49,17 @@ def significant(value: object, digits: int = 4) -> str:
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def decimals(widths: Iterable[object], at_most: int = 8) -> int:
-    """How many decimals a column needs for two significant digits of its narrowest interval; 4 where none is known."""
+def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] = ()) -> int:
+    """How many decimals a column needs for two significant digits of its narrowest interval; 4 where none is known.
+
+    One more where an end that is not 0 would be shown as 0: whether an interval holds 0 must be seen.
+    """
     known = [width for width in map(as_float, widths) if width is not None and 0 < width < math.inf]
     if not known:
         return 4
-    return min(at_most, max(0, 1 - math.floor(math.log10(min(known)))))
+    places = max(0, 1 - math.floor(math.log10(min(known))))
+    hidden = [end for end in map(as_float, ends) if end and math.isfinite(end) and round(end, places) == 0]
+    return min(at_most, places + bool(hidden))
 
 
 def probability(value: object) -> str:

@@ -49,7 +49,7 @@ def _behind_leader(result: ResultLike) -> Picture:
     units = f" ({unit(comparison.rule)})" if unit(comparison.rule) else ""
     with plain_style():
         ax = figures.behind_leader(rows, comparison.rope, title.format("the leader") + units)
-    places = decimals(_width(row) for row in rows[1:])
+    places = decimals(map(_width, rows[1:]), ends=[row[end] for row in rows[1:] for end in ("low", "high")])
     said = [
         f"{plain(row['model'])}: {fixed(row['advantage'], places, sign=True)} "
         f"({interval(row['low'], row['high'], places)}), P(best) {probability(row['p_best'])}"
@@ -75,7 +75,7 @@ def _forest(result: ResultLike) -> Picture:
     negated = "negated " if comparison.higher_is_better else ""
     with plain_style():
         ax = figures.forest(chosen, comparison.rope, f"difference of mean {negated}{with_unit(comparison.rule)}")
-    places = decimals(_width(row) for row in chosen)
+    places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     said = [
         f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
         f"({interval(row['low'], row['high'], places)})"

@@ -79,7 +79,7 @@ def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = 
     comparison = result.comparison
     chosen = list(comparison.pairs if rows is None else rows)
     names = names_of(result)
-    places = decimals(_width(row) for row in chosen)
+    places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
         (titled("a", False), lambda row: named(names[row["a"]])),
         (titled("b", False), lambda row: named(names[row["b"]])),

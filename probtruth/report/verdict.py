@@ -141,7 +141,7 @@ def _numbers(
     if size == low == high == 0:
         return sentence("On every item, ", lead, " and ", next_best, f" have the same score, and so the same {mean}.")
     known = None if low is None or high is None else high - low
-    places = decimals([known] if known else [abs(size) / 10 if size else None])
+    places = decimals([known] if known else [abs(size) / 10 if size else None], ends=(low, high))
     units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
     ahead = "higher" if comparison.higher_is_better else "lower"
     best = sentence("P(", lead, f" is best) {equals(p)}. ") if several else ()

@@ -71,6 +71,14 @@ def test_decimals_show_two_digits_of_the_narrowest_interval(widths, places):
 
 
 @pytest.mark.parametrize(
+    ("ends", "places"),
+    [((0.00378, 0.11339), 3), ((0.0, 0.11), 2), ((-0.01, 0.1), 2), ((None, float("inf")), 2), ((-0.0049, 0.1), 3)],
+)
+def test_an_end_that_is_not_zero_is_not_shown_as_zero(ends, places):
+    assert numbers.decimals([0.11], ends=ends) == places
+
+
+@pytest.mark.parametrize(
     ("value", "text"), [(0.62, "62%"), (0.001, "<1%"), (0.999, ">99%"), (0, "0%"), (1, "100%"), (None, "–")]
 )
 def test_percent(value, text):
