@@ -10,6 +10,7 @@ seconds are written to `--crashes`, one file for each place they come from. `--o
 
 import argparse
 import hashlib
+import io
 import json
 import os
 import random
@@ -19,6 +20,8 @@ import sys
 import tempfile
 import time
 import traceback
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +104,37 @@ def edited_json(data: bytes, draw: random.Random) -> bytes:
     return b"\n".join(lines)[:LONGEST]
 
 
+def edited_archive(data: bytes, draw: random.Random) -> bytes:
+    """With a member's JSON changed, left out, doubled or renamed; bytes where it is no archive."""
+    stream = io.BytesIO()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after:
+            members = before.namelist()
+            chosen, edit = draw.choice(members), draw.random()
+            for name in members:
+                body = before.read(name)
+                if name == chosen and edit < 0.7:
+                    body = edited_json(body, draw)
+                if name != chosen or edit < 0.8:
+                    after.writestr(name, body)
+                elif edit > 0.85:
+                    after.writestr(
+                        draw.choice(("../../x.json", "summaries.json/", "header.json", "samples/x.json")), body
+                    )
+    except (
+        ValueError,
+        OSError,
+        zipfile.BadZipFile,
+        NotImplementedError,
+        IndexError,
+        RuntimeError,
+        zlib.error,
+        EOFError,
+    ):
+        return edited_text(data, draw)
+    return stream.getvalue()
+
+
 class Watch:
     """Counts what happens, and keeps what must not."""
 
@@ -173,7 +207,9 @@ def fuzz(name: str, seconds: float, corpus: Path, crashes: Path, tally: Path) ->
         chance = draw.random()
         if chance < 0.5:
             return atheris.Mutate(data, most)
-        return (edited_json if chance < 0.8 and path.suffix in (".json", ".jsonl") else edited_text)(data, draw)[:most]
+        by_form = {".json": edited_json, ".jsonl": edited_json, ".eval": edited_archive}
+        made = by_form.get(path.suffix, edited_text) if chance < 0.8 else edited_text
+        return made(data, draw)[:most]
 
     options = [f"-max_total_time={int(seconds)}", f"-max_len={LONGEST}", "-timeout=300", "-rss_limit_mb=8000"]
     quiet = ["-print_final_stats=0", "-verbosity=0", f"-artifact_prefix={crashes}/"]

@@ -3,6 +3,7 @@
 import json
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -124,7 +125,10 @@ def _of_logs() -> Iterator[Target]:
     yield Target("lm-eval, choices", "samples_quiz_x.jsonl", loaders.read_lm_eval_choices, choices)
     yield Target("Inspect, json", "log.json", lambda path: loaders.read_inspect(path, "match"), seeds("inspect/*.json"))
     yield Target(
-        "Inspect, eval", "log.eval", lambda path: loaders.read_inspect(path, "match"), seeds("inspect/*_quiz.eval")
+        "Inspect, eval",
+        "log.eval",
+        lambda path: loaders.read_inspect(path, "match"),
+        tuple(map(_packed, seeds("inspect/*.json"))),
     )
     helm = seeds("helm/*small/per_instance_stats.json")
     yield Target("HELM", "per_instance_stats.json", lambda path: loaders.read_helm({"m": path}, "exact_match"), helm)
@@ -145,6 +149,20 @@ def _of_logs() -> Iterator[Target]:
     yield Target("wide scores", "wide.csv", loaders.read_wide_scores, (wide,))
     votes = b"item,ann,bob\nq1,yes,no\nq2,yes,\n"
     yield Target("wide annotations", "votes.csv", loaders.read_wide_annotations, (votes,))
+
+
+def _packed(log: bytes) -> bytes:
+    """A JSON log of Inspect as it would be in an archive: the head, each sample, and their summaries."""
+    whole = json.loads(log)
+    samples = whole.pop("samples")
+    summaries = [{key: row[key] for key in ("id", "epoch", "input", "target", "scores")} for row in samples]
+    stream = BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(whole))
+        archive.writestr("summaries.json", json.dumps(summaries))
+        for row in samples:
+            archive.writestr(f"samples/{row['id']}_epoch_{row['epoch']}.json", json.dumps(row))
+    return stream.getvalue()
 
 
 def targets() -> dict[str, Target]:
