@@ -6,6 +6,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io import loaders
+from probtruth.io.batches import open_table
 
 STRANGE = ("*", "^x.*$", "^.*$", "", "a.b", "x ")
 """As column names these stand for others, or for all, in polars' expressions."""
@@ -43,3 +44,14 @@ class TestNamesThatArePatterns:
         path = tmp_path / "t.csv"
         path.write_text("*,x,y\na,1,0\nb,0,2\n")
         assert pt.read_annotations(path, item="*").counts().tolist() == [[1, 0], [0, 2]]
+
+    @pytest.mark.parametrize("form", ["parquet", "arrow"])
+    def test_streams(self, tmp_path, form):
+        path = tmp_path / f"t.{form}"
+        frame = polars.DataFrame({"*": [1, 2, 3], "^x.*$": [4, 5, 6], "x1": [7, 8, 9]})
+        {"parquet": frame.write_parquet, "arrow": frame.write_ipc}[form](path)
+        table = open_table(path)
+        (cut,) = table.cuts(10)
+        for names in (["*"], ["^x.*$"], ["x1", "*"]):
+            wanted = {name: frame[name].to_list() for name in names}
+            assert table.read(cut, names).frame.to_dict(as_series=False) == wanted
