@@ -2,7 +2,8 @@
 
     PYTHONPATH=tests/comparison python tests/slow/monitor_alarms.py > docs/validity/monitor.md
 
-takes about eight minutes on two cores; `tests/slow/monitor_figure.py` then draws the figure. A share of .05 has a standard error of .005 with 2,000 streams.
+takes about eight minutes on two cores; `tests/slow/monitor_figure.py` then draws the figure. A share of .05 has a
+standard error of .005 with 2,000 streams.
 """
 
 import numpy as np
