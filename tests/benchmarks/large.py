@@ -99,7 +99,7 @@ def memory(n_items: tuple[int, int] = (200_000, 2_000_000), n_labels: int = 4, n
     return Section("Memory of input that is streamed", text, works, rounds=1, warm_up=False)
 
 
-def dask(n_items: int = 1_000_000, n_labels: int = 4, n_models: int = 10) -> Section:
+def dask(n_items: int = 2_000_000, n_labels: int = 4, n_models: int = 5) -> Section:
     """Two workers against one, each of one thread."""
     title = f"Dask, {n_items * n_models:,} rows: two workers against one"
     distributed = optional("distributed")
