@@ -21,6 +21,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "truth": truth.dawid_skene,
     "compare": comparison.warm,
     "compare-cold": comparison.cold,
+    "compare-by-items": comparison.by_items,
     "two-models": comparison.two_models,
     "files": files.reading,
     "large-run": large.run,

@@ -71,3 +71,44 @@ def two_models() -> Section:
     skipped = [] if baycomp else ["baycomp"]
     text = "100 items. baycomp gives one pair's three probabilities, compare() the whole joint posterior."
     return Section("Two models", text, works, rounds=5, skipped=skipped)
+
+
+PYMC = """
+import warnings; warnings.simplefilter("ignore")
+import numpy as np, nutpie, pymc as pm
+from tests.benchmarks.comparison import scores, groups
+n = {n_items}
+table, group = scores(n).values, np.array(groups(n), int)
+contrasts = (table[1:] - table[0]).T
+contrasts = contrasts / contrasts.std(0)
+with pm.Model() as model:
+    mu = pm.Normal("mu", 0, 1, shape=4)
+    tau = pm.HalfNormal("tau", 1)
+    theta = pm.Normal("theta", mu, tau, shape=(20, 4))
+    sigma = pm.HalfNormal("sigma", 2, shape=4)
+    pm.Normal("y", theta[group], sigma, observed=contrasts)
+nutpie.sample(nutpie.compile_pymc_model(model), chains=4, draws=500, tune=500, seed=0, progress_bar=False)
+"""
+
+
+def by_items() -> Section:
+    """The same question asked of all items by a general sampler."""
+
+    def work(code: str) -> Work:
+        return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # type: ignore[return-value]
+
+    rows = []
+    for n_items in (10_000, 100_000):
+        given = f"groups({n_items})"
+        code = COLD.format(n_items=n_items, engine="nuts", groups=given).replace(
+            "import scores", "import groups, scores"
+        )
+        rows.append(Work(f"import, **compare** {n_items:,} items, nuts", work(code)))
+        if optional("nutpie"):
+            rows.append(Work(f"import, PyMC + nutpie, {n_items:,} items", work(PYMC.format(n_items=n_items))))
+    skipped = [] if optional("nutpie") else ["PyMC + nutpie"]
+    text = (
+        f"{MODELS} models, {GROUPS} groups, a process each. PyMC has the hierarchical normal model of the items' "
+        "contrasts (independent of each other), 4 chains of 500 draws; ours has the sufficient statistics."
+    )
+    return Section("compare() and a sampler over the items, cold", text, rows, rounds=2, skipped=skipped)
