@@ -154,3 +154,12 @@ class TestTheLine:
         assert abs(both.comparison.pairs[0]["difference"]) == pytest.approx(
             abs(both.scores.values[0].mean() - both.scores.values[1].mean()), abs=1e-12
         )
+
+    def test_the_labels_share_is_what_the_comparison_has_beyond_known_classes(self):
+        classes, truth, probs = drawn(9)
+        predictions = pt.Predictions.from_probs(probs)
+        _, scores = score_on_evidence(truth, predictions, "annotators-and-models", "log", None, 0)
+        unsure = pt.compare(scores, engine="exact")
+        known = pt.compare(pt.score(predictions, pt.Truth.from_labels(classes, LABELS)), engine="exact")
+        wide, narrow = (found.pairs[0]["high"] - found.pairs[0]["low"] for found in (unsure, known))
+        assert unsure.uncertainty["labels"] == pytest.approx(1 - (narrow / wide) ** 2, abs=0.1)

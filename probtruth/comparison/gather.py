@@ -42,7 +42,7 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
         tuple(tuple(scores.items[place] for place in np.nonzero(np.isinf(row))[0][:SHOWN]) for row in scores.values),
         order,
         parts,
-        lambda a, b: label_variance(scores, a, b, item_weights),
+        lambda a, b: _label_part(scores, plan, a, b),
         lambda: (
             repeated_locations(scores, order, item_weights, asked.fold_correlation)
             if again
@@ -62,6 +62,26 @@ def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"]:
     for items in plan.group_items:
         centred[:, items] -= centred[:, items].mean(1, keepdims=True)
     return centred
+
+
+def _label_part(scores: Scores, plan: Design, a: int, b: int) -> float | None:
+    """The labels' part of the variance of a mean difference; see `label_variance`.
+
+    Where weights were fitted to uncertain classes it is what the comparison has beyond the items' own variance, which
+    is that of the expected losses and of the losses around them.
+    """
+    item_weights = plan.item_weights()
+    within = label_variance(scores, a, b, item_weights)
+    if within is None or scores.influence is None:
+        return within
+    expected = scores.values[a] - scores.values[b]
+    moved = _influence(scores, plan)
+    spread = [_variance(row, item_weights) for row in (expected + moved[a] - moved[b], expected)]
+    return max(spread[0] - spread[1] - within, 0.0)
+
+
+def _variance(row: Float[np.ndarray, " item"], item_weights: Float[np.ndarray, " item"]) -> float:
+    return weighted_mean((row - weighted_mean(row, item_weights)) ** 2, item_weights**2)
 
 
 def reach_of(scores: Scores) -> float:
