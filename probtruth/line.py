@@ -220,8 +220,13 @@ def about(truth: Truth) -> dict[str, object]:
         "n_annotators": len(truth.index.annotators) or None,
         "n_labels": len(truth.index.labels),
         "evidence": truth.diagnostics.get("evidence", "given" if truth.method == "given" else "annotators"),
-        "model_weights": truth.diagnostics.get("model_weights"),
+        "model_weights": _weights(truth),
     }
+
+
+def _weights(truth: Truth) -> list[dict[str, object]] | None:
+    found = truth.diagnostics.get("model_weights")
+    return [{"model": name, "weight": weight} for name, weight in found.items()] if isinstance(found, dict) else None
 
 
 def of_method(truth: Truth) -> tuple[str, ...]:

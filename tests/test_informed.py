@@ -147,7 +147,7 @@ class TestTheLine:
         asked = {"method": "dawid-skene-em", "estimand": "class", "engine": "exact"}
         both = pt.evaluate(annotations, predictions, **asked)
         assert both.to_dict()["truth"]["evidence"] == "annotators and models"
-        assert set(both.to_dict()["truth"]["model_weights"]) == {"sharp", "dull"}
+        assert [row["model"] for row in both.to_dict()["truth"]["model_weights"]] == ["dull", "sharp"]
         alone = pt.evaluate(annotations, predictions, evidence="annotators", **asked)
         assert alone.to_dict()["truth"]["evidence"] == "annotators"
         assert (both.scores.values != alone.scores.values).any()

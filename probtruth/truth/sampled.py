@@ -28,6 +28,9 @@ MOST_BYTES = 2**31
 CHECKS = ("agreement", "agreement_spread")
 """Statistics of answers that are compared with those of replicated ones."""
 
+EXCLUDED = -1e30
+"""Log-probability of a label that a known answer rules out: finite, so that it has a gradient; 0 as a probability."""
+
 TIE = 1e-9
 """Statistics closer than this are equal."""
 
@@ -45,7 +48,7 @@ def fit_by_nuts(request: Request, program: str, samples: object, warmup: object,
     kept, warm = whole(samples, 4, "samples"), whole(warmup, 1, "warmup")
     many = whole(chains, 1, "chains")
     _affordable_at_all(flat, kept * many, programs.POSITIONS if program == "ordinal" else 1)
-    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": flat.known}
+    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
     drawn = nuts.sample(
         getattr(programs, program),
         data | {"annotators": np.zeros(flat.n_annotators)},

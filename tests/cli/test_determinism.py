@@ -96,4 +96,8 @@ def test_names_change_only_the_names(files, method, within):
     same({**after, "a": "flat", "b": "sharp"}, before, within)
     for key in ("uncertainty", "diagnostics"):
         same(other[key], plain[key], within)
+    weights = [result["truth"].pop("model_weights") or [] for result in (plain, other)]
+    assert {NAMES[row["model"]]: row["weight"] for row in weights[0]} == {
+        row["model"]: row["weight"] for row in weights[1]
+    }
     assert other["truth"] == plain["truth"]

@@ -1,8 +1,8 @@
 """The command line in a process of its own, when the machine fails it: no half result, no lost earlier one."""
 
 import gc
+import importlib
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -18,9 +18,10 @@ from probtruth.io.folder import is_result
 @pytest.fixture
 def start(tmp_path, files):
     """Starts a comparison of small scores into `out`; code is compiled into one cache."""
-    words = [sys.executable, "-c", "from probtruth.cli import main; main()", "compare", str(files["scores"])]
 
-    def begin(out: Path, engine: str = "exact", **options: object) -> subprocess.Popen:
+    def begin(out: Path, engine: str = "exact", before: str = "", **options: object) -> subprocess.Popen:
+        code = f"{before}\nfrom probtruth.cli import main; main()"
+        words = [sys.executable, "-c", code, "compare", str(files["scores"])]
         environment = {**os.environ, "PROBTRUTH_CACHE": str(tmp_path / "cache")}
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
         return subprocess.Popen([*words, "--engine", engine, "--quiet", "--out", str(out)], **options)
@@ -45,8 +46,7 @@ def test_a_damaged_compilation_cache_is_made_anew(start, tmp_path):
 def test_a_full_disk(start, tmp_path):
     """As a limit on the size of files has it: the same error on the same call."""
     (tmp_path / "out").mkdir()
-    small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # noqa: E731
-    ended = start(tmp_path / "out", preexec_fn=small)
+    ended = start(tmp_path / "out", before="import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))")
     said = ended.communicate()[1]
     assert ended.returncode == 2
     assert "an output that cannot be written (file too large)" in said.splitlines()[-1]
@@ -74,6 +74,8 @@ def test_a_closed_pipe(start, tmp_path):
 
 
 def test_interrupted(run, files, tmp_path, monkeypatch):
+    importlib.import_module("probtruth.line")  # a first import under the patch would keep what is patched
+
     def interrupt(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
 

@@ -51,7 +51,8 @@ def test_divergence_is_what_lies_above_the_entropy():
 def test_population_rows_are_in_units_of_the_score():
     quadrature = hierarchy(np.array([[1.0], [1.2], [0.8]]), np.full((3, 1), 0.01))
     basis = np.array([[1.0], [-1.0]]) / 2**0.5
-    population = Population(Sampled({}, {}), quadrature, basis, np.zeros(2), unit=3.0)
+    place = {"mean": np.array([[1.0], [1.2], [0.8]]), "variance": np.full((3, 1), 0.01)}
+    population = Population(Sampled({}, {}), quadrature, basis, np.zeros(2), unit=3.0, **place)
     rows = population_rows(Facts.of(make(np.ones((2, 3)), "ba")), np.array([0, 1]), population, 0.5)
     (row,), (new,) = rows["population of groups"], rows["one new group"]
     assert (row["a"], row["b"]) == ("a", "b")
