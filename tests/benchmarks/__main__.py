@@ -1,4 +1,7 @@
-"""`python -m tests.benchmarks [NAME...]`: measures and prints; without names all, and writes docs/performance.md."""
+"""`python -m tests.benchmarks [NAME...] [--write]`: measures and prints; without names all, into docs/performance.md.
+
+With `--write` the page is written from the sections named.
+"""
 
 import sys
 from collections.abc import Callable
@@ -45,7 +48,7 @@ def main() -> int:
         parts.append(part)
         scoring.soft.cache_clear()
         large.folder.cache_clear()
-    if not names:
+    if not names or "--write" in sys.argv:
         place = Path(__file__).parents[2] / "docs" / "performance.md"
         place.write_text(page(parts), encoding="utf-8")
     return 0

@@ -9,7 +9,18 @@ from pathlib import Path
 from probtruth.kernels.cores import n_cores
 from tests.benchmarks.measure import Row, Section
 
-PACKAGES = ("numpy", "jax", "scikit-learn", "scoringrules", "polars", "numpyro", "crowd-kit", "baycomp")
+PACKAGES = (
+    "numpy",
+    "jax",
+    "scikit-learn",
+    "scoringrules",
+    "polars",
+    "numpyro",
+    "crowd-kit",
+    "baycomp",
+    "pymc",
+    "nutpie",
+)
 NOTES = Path(__file__).with_name("notes.md")
 
 
