@@ -77,7 +77,8 @@ def open_archive(data: bytes, name: str) -> Archive:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
             infos = file.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError, OverflowError, EOFError) as error:
+    # a RuntimeError is how zipfile refuses a version of the format that it does not read
+    except (zipfile.BadZipFile, RuntimeError, struct.error, ValueError, OverflowError, EOFError) as error:
         raise damaged(str(error).split("\n")[0][:200] or type(error).__name__, name) from None
     members: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
