@@ -136,9 +136,10 @@ def evaluate(
     of_item = _by_item(groups, reference.index.items), _by_item(clusters, reference.index.items)
     reference, predictions = _aligned(reference, predictions)
     truth = truth_of(reference, method, estimand, seed)
-    inferred = isinstance(reference, Annotations) and truth.estimand == "class"
-    kind = {True: "annotators-and-models", False: "annotators"}[inferred] if evidence == "auto" else evidence
-    truth, scores = score_on_evidence(truth, predictions, kind, rule, floor, seed)
+    if evidence == "auto":
+        inferred = isinstance(reference, Annotations) and truth.estimand == "class"
+        evidence = "annotators-and-models" if inferred else "annotators"
+    truth, scores = score_on_evidence(truth, predictions, evidence, rule, floor, seed)
     shared = isinstance(reference, Annotations) and same_few(reference) and truth.estimand == "distribution"
     annotations = reference if shared and scores.shares is not None else None
     comparison = compare(

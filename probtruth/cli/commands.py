@@ -55,6 +55,7 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
             "lm-eval hold the right answers themselves.",
         )
     cache.switch_on()
+    from probtruth.informed import EVIDENCE
     from probtruth.io.groups import read_groups
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.truth import read_soft
@@ -84,7 +85,7 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
             reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
     specs = {"group": sources.groups, "cluster": sources.clusters}
     if logged is None and (sources.dask is not None or large.too_large(files, memory)):
-        if settings.pop("evidence", None) == "annotators-and-models":
+        if check_names.one_of(settings.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
             raise InputError(
                 "--evidence annotators-and-models with predictions that are streamed",
                 "predictions that fit into memory",

@@ -105,7 +105,7 @@ def plan(
     item: Item = "item",
     model: Model = "model",
     score: Score = "score",
-    group: Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")] = None,
+    group: Group = None,
     cluster: Cluster = None,
     replicate: Annotated[str | None, typer.Option(metavar="COL", help="Column of replicates.")] = None,
     plot: Plot = None,

@@ -134,3 +134,11 @@ def test_a_folder_of_files_is_streamed(run, files):
     parts = run(*words, "--out", files / "parts")
     assert parts.status == 0, parts.err
     assert parts.json == run(*command(files, files / "held", "--memory", "4GB", "--json")).json
+
+
+@pytest.mark.parametrize("memory", ["1KB", "4GB"])
+def test_an_unknown_kind_of_evidence_is_refused_streamed_or_not(run, files, memory):
+    outcome = run(*command(files, files / "out", "--memory", memory, "--evidence", "annotator"))
+    assert outcome.status == 2
+    assert "annotators-and-models" in outcome.err
+    assert not (files / "out").exists()
