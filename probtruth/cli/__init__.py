@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Everything heavy is imported inside the commands, so that `--help` is quick."""
 
 import _thread
+import signal
 import sys
 import threading
 from typing import Any
@@ -42,7 +43,10 @@ def _stop(message: str, status: int) -> None:
 
 def _unraisable(lost: Any) -> None:
     """Ctrl-C that fell into a callback, where Python drops it, is sent again once that is over."""
-    if issubclass(lost.exc_type, KeyboardInterrupt):
-        threading.Timer(AGAIN, _thread.interrupt_main).start()
-    else:
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
+    elif hasattr(signal, "setitimer"):  # which also ends a wait, and starts no thread inside a callback
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+    else:
+        threading.Timer(AGAIN, _thread.interrupt_main).start()

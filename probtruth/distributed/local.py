@@ -1,7 +1,6 @@
 """Scores of files on this machine: a batch at a time into a scratch folder, from which parts are read again."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from probtruth.distributed.label_terms import label_terms, label_weights, total
 from probtruth.distributed.parts import Layout, Part
 from probtruth.distributed.scoring import Places, Progress, Scoring, log_batches, score_model
 from probtruth.distributed.scratch import Journal, Table
-from probtruth.kernels.cores import n_cores
+from probtruth.kernels.cores import ahead, n_cores
 from probtruth.scoring.score import losses
 
 
@@ -40,7 +39,7 @@ class ScratchParts:
         """What `work` makes of each part, on all cores; one after the other where a result is as long as the units."""
         starts = range(0, self.tables[0].n_items, self.size)
         step = partial(self._work, work)
-        found = map(step, starts) if self.layout.unit is not None else _on_cores(step, starts)
+        found = map(step, starts) if self.layout.unit is not None else ahead(step, starts, n_cores())
         return (result for result in found if result is not None)
 
     def _work[T](self, work: Callable[[Part], T], start: int) -> T | None:
@@ -60,14 +59,6 @@ def read(tables: Sequence[Table], start: int, stop: int) -> Float[np.ndarray, "m
 def present(values: Float[np.ndarray, "model item"]) -> Bool[np.ndarray, " item"]:
     """The items that every model has."""
     return np.asarray(~np.isnan(values).any(0))
-
-
-def _on_cores[S, T](step: Callable[[S], T], listed: Sequence[S]) -> Iterator[T]:
-    if len(listed) == 1 or n_cores() == 1:
-        yield from map(step, listed)
-        return
-    with ThreadPoolExecutor(n_cores()) as pool:
-        yield from pool.map(step, listed)
 
 
 class OnDisk:

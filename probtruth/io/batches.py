@@ -3,8 +3,8 @@
 import json
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from probtruth.errors import InputError
 from probtruth.io import decoding
 from probtruth.io.binary import damaged
 from probtruth.io.tables import regular, shown
+from probtruth.kernels.cores import ahead
 
 SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
 
@@ -66,26 +67,30 @@ class BigTable:
             before += rows
         return made
 
-    def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
-        """Some columns of one batch."""
-        place, start, rows, before = cut
+    def stream(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> bytes:
+        """Some columns of one batch as an Arrow stream."""
+        place, start, rows, _ = cut
         question = {"path": self.files[place], "start": start, "rows": rows, "columns": list(columns)}
-        stream = _ask(b"r", question, self.base)
+        return _ask(b"r", question, self.base)
+
+    def batch(self, cut: tuple[int, int, int, int], stream: bytes) -> Batch:
+        """The batch that came as a stream."""
+        place, start, _, before = cut
         source = BatchSource(shown(Path(self.files[place])), before=start)
         return Batch(polars.read_ipc_stream(BytesIO(stream)), source, before)
 
+    def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
+        """Some columns of one batch."""
+        return self.batch(cut, self.stream(cut, columns))
+
     def batches(self, columns: Sequence[str], size: int, skip: frozenset[int] = frozenset()) -> Iterator[Batch]:
-        """All batches but those that start at the rows of `skip`; the next is read while one is used."""
+        """All batches but those that start at the rows of `skip`; the next is read while one is used.
+
+        The thread that reads only waits for the decoder: Polars is used by one thread of this process at a time.
+        """
         wanted = [cut for cut in self.cuts(size) if cut[3] not in skip]
-        with ThreadPoolExecutor(1) as ahead:
-            coming = [ahead.submit(self.read, cut, columns) for cut in wanted[:1]]
-            for cut in [*wanted[1:], None]:
-                if not coming:
-                    return
-                batch = coming.pop().result()
-                if cut is not None:
-                    coming.append(ahead.submit(self.read, cut, columns))
-                yield batch
+        for cut, stream in zip(wanted, ahead(partial(self.stream, columns=columns), wanted, 1), strict=True):
+            yield self.batch(cut, stream)
 
     def names(self, column: str, size: int, option: str = "item") -> polars.Series:
         """A whole column of names as text."""

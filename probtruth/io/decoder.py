@@ -1,13 +1,17 @@
 """Run as a script in a process of its own: decodes Parquet and Arrow, so that a damaged file cannot end the caller.
 
-Questions come on standard input: a kind (one byte), a length and the memory that may be taken (eight bytes each), and
-so many bytes. Answers go to standard output: a status, a length, and so many bytes. The script imports nothing of
-probtruth and ends when standard input does.
+Questions come on standard input: a kind (one byte), a length, the memory and the seconds that may be taken (eight bytes
+each), and so many bytes. Answers go to standard output: a status, a length, and so many bytes. The script imports
+nothing of probtruth and ends when standard input does, or when an answer takes too long.
 """
 
 import json
+import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from struct import Struct
 from typing import IO
@@ -15,7 +19,7 @@ from typing import IO
 import polars
 from polars import selectors
 
-QUESTION, ANSWER = Struct("<cQQ"), Struct("<cQ")
+QUESTION, ANSWER = Struct("<cQQd"), Struct("<cQ")
 DONE, FAILED = b"d", b"f"
 
 
@@ -91,12 +95,33 @@ def limit_memory(more: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (now + more if hard < 0 else min(now + more, hard), hard))
 
 
+@contextmanager
+def limit_time(seconds: float) -> Iterator[None]:
+    """Ends this process if the block takes longer, whatever hangs in it."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    else:
+        timer = threading.Timer(seconds, os._exit, (1,))
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
 def serve(questions: IO[bytes], answers: IO[bytes]) -> None:
     """Answers questions until they end."""
     while len(head := questions.read(QUESTION.size)) == QUESTION.size:
-        kind, size, memory = QUESTION.unpack(head)
+        kind, size, memory, seconds = QUESTION.unpack(head)
         limit_memory(memory)
-        status, payload = answer(kind, questions.read(size))
+        with limit_time(seconds):
+            status, payload = answer(kind, questions.read(size))
         answers.write(ANSWER.pack(status, len(payload)))
         answers.write(payload)
         answers.flush()

@@ -44,26 +44,25 @@ def decode(kind: bytes, data: bytes) -> bytes:
 
 
 def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: float) -> tuple[bytes, bytes]:
-    """Status and payload; an `OSError` or `EOFError` where the process ended instead."""
+    """Status and payload; an `OSError` or `EOFError` where the process ended instead.
+
+    The process ends itself at the limit: a watch kept by a thread here would have to be started for every file, and a
+    thread cannot be started safely wherever the garbage collector may run.
+    """
     requests, answers = process.stdin, process.stdout
     if requests is None or answers is None:
         raise EOFError
-    timer = threading.Timer(limit, process.kill)
-    timer.start()
-    try:
-        requests.write(decoder.QUESTION.pack(kind, len(data), SPARE_BYTES + BYTES_PER_BYTE * len(data)))
-        requests.write(data)
-        requests.flush()
-        head = answers.read(decoder.ANSWER.size)
-        if len(head) < decoder.ANSWER.size:
-            raise EOFError
-        status, size = decoder.ANSWER.unpack(head)
-        payload = answers.read(size)
-        if len(payload) < size:
-            raise EOFError
-        return status, payload
-    finally:
-        timer.cancel()
+    requests.write(decoder.QUESTION.pack(kind, len(data), SPARE_BYTES + BYTES_PER_BYTE * len(data), limit))
+    requests.write(data)
+    requests.flush()
+    head = answers.read(decoder.ANSWER.size)
+    if len(head) < decoder.ANSWER.size:
+        raise EOFError
+    status, size = decoder.ANSWER.unpack(head)
+    payload = answers.read(size)
+    if len(payload) < size:
+        raise EOFError
+    return status, payload
 
 
 class _Shared:
@@ -100,8 +99,10 @@ class _Shared:
 
 
 def _script() -> str:
+    """Runs the decoder, which also has to start within the limit where the system can see to that."""
     script = str(Path(decoder.__file__))
-    return f"import sys, runpy; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
+    limited = f"import signal, sys, runpy; getattr(signal, 'alarm', int)({SECONDS:.0f})"
+    return f"{limited}; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
 
 
 def _start() -> "subprocess.Popen[bytes]":

@@ -1,6 +1,10 @@
-"""How many cores of the host this process may use."""
+"""The cores of the host: how many this process may use, and work on several of them at once."""
 
 import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
 
 
 def n_cores() -> int:
@@ -8,3 +12,25 @@ def n_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
+
+
+def ahead[S, T](step: Callable[[S], T], listed: Iterable[S], n_threads: int) -> Iterator[T]:
+    """What `step` makes of each, in order; threads work on the next `n_threads` while one is used.
+
+    An iterator that is dropped half-way waits for nobody: the garbage collector may drop it in a thread that holds
+    what the work under way waits for.
+    """
+    coming: deque[Future[T]] = deque()
+    left, dropped = iter(listed), False
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        coming.extend(pool.submit(step, one) for one in islice(left, n_threads))
+        while coming:
+            found = coming.popleft().result()
+            coming.extend(pool.submit(step, one) for one in islice(left, 1))
+            yield found
+    except GeneratorExit:
+        dropped = True
+        raise
+    finally:
+        pool.shutdown(wait=not dropped, cancel_futures=True)

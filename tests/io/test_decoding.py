@@ -1,6 +1,7 @@
 """Parquet and Arrow are decoded in another process, which may die without harm."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -55,16 +56,20 @@ class TestProcess:
         monkeypatch.undo()
         assert read_table(path)[0].equals(FRAME)
 
-    @pytest.mark.parametrize(
-        "code", ["import time; time.sleep(60)", "import sys; sys.stdout.buffer.write(b'd' + b'9' * 9)"]
-    )
-    def test_a_file_that_takes_for_ever_is_an_error(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch, code: str
-    ) -> None:
-        monkeypatch.setattr(decoding, "_script", lambda: code)
+    def test_a_file_that_takes_for_ever_is_an_error(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        script, last = decoding._script().rsplit("; ", 1)
+        slow = "import time; served['DECODERS'][b'p'] = lambda data: time.sleep(60)"
+        served = f"served = {last.replace("'__main__'", "'decoder'")}; {slow}"
+        serve = "served['serve'](sys.stdin.buffer, sys.stdout.buffer)"
+        monkeypatch.setattr(decoding, "_script", lambda: f"{script}; {served}; {serve}")
         monkeypatch.setattr(decoding, "SECONDS", 0.3)
+        started, start = [], decoding._start
+        monkeypatch.setattr(decoding, "_start", lambda: started.append(start()) or started[0])
         with pytest.raises(InputError, match="more than 0 s"):
             read_table(path)
+        assert started[0].returncode == (-signal.SIGALRM if hasattr(signal, "SIGALRM") else 1)
+        monkeypatch.undo()
+        assert read_table(path)[0].equals(FRAME)
 
     @pytest.mark.parametrize("executable", ["", "/nowhere/python"])
     def test_without_a_process_it_is_decoded_here(
@@ -129,7 +134,7 @@ class TestDecoder:
     """The script itself, in this process."""
 
     def ask(self, folder: Path, *questions: tuple[bytes, bytes]) -> list[tuple[bytes, bytes]]:
-        asked = b"".join(decoder.QUESTION.pack(kind, len(data), 0) + data for kind, data in questions)
+        asked = b"".join(decoder.QUESTION.pack(kind, len(data), 0, 60.0) + data for kind, data in questions)
         (folder / "asked").write_bytes(asked)
         with (folder / "asked").open("rb") as stream, (folder / "answers").open("wb") as answers:
             decoder.serve(stream, answers)

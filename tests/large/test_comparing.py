@@ -141,8 +141,10 @@ def test_an_item_in_two_groups_is_named_across_batches(tmp_path):
 
 
 def test_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
-    asked, read = set(), BigTable.read
-    monkeypatch.setattr(BigTable, "read", lambda self, cut, columns: asked.update(columns) or read(self, cut, columns))
+    asked, stream = set(), BigTable.stream
+    monkeypatch.setattr(
+        BigTable, "stream", lambda self, cut, columns: asked.update(columns) or stream(self, cut, columns)
+    )
     table().write_parquet(tmp_path / "scores.parquet")
     pt.compare_files(tmp_path / "scores.parquet", engine="exact")
     assert asked == {"item", "model", "score"}

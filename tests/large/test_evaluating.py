@@ -57,9 +57,9 @@ def truth_of(folder):
 @pytest.fixture
 def asked(monkeypatch):
     """The columns of every batch that is read."""
-    listed, read = [], BigTable.read
+    listed, stream = [], BigTable.stream
     monkeypatch.setattr(
-        BigTable, "read", lambda self, cut, columns: listed.append(tuple(columns)) or read(self, cut, columns)
+        BigTable, "stream", lambda self, cut, columns: listed.append(tuple(columns)) or stream(self, cut, columns)
     )
     return listed
 
