@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 from jaxtyping import install_import_hook
 
-install_import_hook("probtruth", "beartype.beartype").__enter__()
+PACKAGE = Path(__file__).parents[1] / "probtruth"
+INNERMOST = {"probtruth.truth.gibbs"}
+"""Modules whose functions are called so often that checking every call takes most of the time of the tests."""
+
+
+def modules() -> list[str]:
+    """The modules of the package that are checked; packages themselves hold nothing but names of modules."""
+    paths = (path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py"))
+    return sorted({".".join(path.parts) for path in paths if path.name != "__init__"} - INNERMOST)
+
+
+install_import_hook(modules(), "beartype.beartype").__enter__()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so starts what a shell puts into the background
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,12 +1,14 @@
-"""NUTS for small NumPyro programs: one compiled function for a program and its shapes, in float64, data as arguments.
+"""NUTS for small NumPyro programs: compiled once for a program and its shapes, in float64, with the data as arguments.
 
-`numpyro.infer.MCMC` compiles anew for every data set; here the kernel is built inside one `jit` that takes the data, so
-that new data of the same shape costs no compilation. The caller's global JAX settings are not touched.
+`numpyro.infer.MCMC` compiles anew for every data set; here new data of the same shape costs no compilation. The
+caller's global JAX settings are not touched.
 """
 
+import math
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -25,6 +27,9 @@ CHUNK = 100
 
 STARTS = 20
 """Random starting points that are tried until one has a finite density."""
+
+SMALL = 1024
+"""Numbers in the data up to which sampling takes less time than optimising the code for it would."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +64,12 @@ def sample(
     with jax.enable_x64(True):
         arrays = {name: jnp.asarray(value) for name, value in data.items()}
         keys = jax.random.split(jax.random.key(seed), chains)
-        settings = (program, warm_chunks * CHUNK, target_accept)
-        state = _start(*settings, keys, arrays)
+        shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
+        start, advance = _compiled(program, warm_chunks * CHUNK, target_accept, chains, shapes)
+        state = start(keys, arrays)
         kept = []
         for chunk in range(warm_chunks + draw_chunks):
-            state, out = _advance(*settings, state, arrays)
+            state, out = advance(state, arrays)
             report((chunk + 1) * CHUNK, (warm_chunks + draw_chunks) * CHUNK)
             if chunk >= warm_chunks:
                 kept.append(jax.device_get(out))
@@ -98,29 +104,52 @@ def _kernel(
     return init(start, warmup, target_accept_prob=target_accept, rng_key=key), step
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def _start(program: Program, warmup: int, target: float, keys: jax.Array, data: dict[str, jax.Array]) -> Any:
-    return lax.map(lambda key: _kernel(program, warmup, target, key, data)[0], keys)
+@lru_cache(maxsize=64)
+def _compiled(
+    program: Program,
+    warmup: int,
+    target_accept: float,
+    chains: int,
+    shapes: tuple[tuple[str, tuple[int, ...], str], ...],
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """From keys and data to the state of all chains, and from state and data to the next; compiled side by side."""
+    data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
+    keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), chains))
+
+    def start(keys: jax.Array, data: dict[str, jax.Array]) -> Any:
+        return lax.map(lambda key: _kernel(program, warmup, target_accept, key, data)[0], keys)
+
+    def advance(states: Any, data: dict[str, jax.Array]) -> Any:
+        return lax.map(lambda state: _chunk(program, warmup, target_accept, state, data), states)
+
+    first = jax.jit(start).lower(keys, data)
+    after = jax.jit(advance).lower(jax.tree.map(_like, first.out_info), data)
+    numbers = sum(math.prod(shape) for _, shape, _ in shapes)
+    quick = {"xla_backend_optimization_level": 0} if numbers <= SMALL else None
+    with ThreadPoolExecutor(2) as pool:
+        one, two = pool.map(lambda lowered: lowered.compile(compiler_options=quick), (first, after))
+    return one, two
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def _advance(program: Program, warmup: int, target: float, states: Any, data: dict[str, jax.Array]) -> Any:
-    def chain(state: Any) -> Any:
-        _, step = _kernel(program, warmup, target, state.rng_key, data)
+def _like(info: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(info.shape, info.dtype)
 
-        def one(state: Any, _: None) -> Any:
-            state = step(state)
-            stats = {
-                "diverging": state.diverging,
-                "energy": state.energy,
-                "n_steps": state.num_steps,
-                "acceptance_rate": state.accept_prob,
-                "lp": -state.potential_energy,
-            }
-            return state, (state.z, stats)
 
-        state, (z, stats) = lax.scan(one, state, None, CHUNK)
-        sites = lax.map(lambda z: constrain_fn(program, (), data, z, return_deterministic=True), z)
-        return state, (sites, stats)
+def _chunk(program: Program, warmup: int, target_accept: float, state: Any, data: dict[str, jax.Array]) -> Any:
+    """The state after a chunk of one chain's iterations, and what they drew."""
+    _, step = _kernel(program, warmup, target_accept, state.rng_key, data)
 
-    return lax.map(chain, states)
+    def one(state: Any, _: None) -> Any:
+        state = step(state)
+        stats = {
+            "diverging": state.diverging,
+            "energy": state.energy,
+            "n_steps": state.num_steps,
+            "acceptance_rate": state.accept_prob,
+            "lp": -state.potential_energy,
+        }
+        return state, (state.z, stats)
+
+    state, (z, stats) = lax.scan(one, state, None, CHUNK)
+    sites = lax.map(lambda z: constrain_fn(program, (), data, z, return_deterministic=True), z)
+    return state, (sites, stats)

@@ -55,14 +55,15 @@ def test_order_of_score_rows_changes_no_byte_under_nuts(run, files, tmp_path):
     assert found[0] == found[1]
 
 
-NAMES = {"sharp": "zz", "flat": "aa", "ann": "q", "bob": "p", "cy": "z", "yes": "y", "no": "n"}
+NAMES = {"sharp": "zz", "flat": "aa", "ann": "q", "bob": "p", "cy": "z"}
 """Models change their order among the names; so do annotators and items."""
+LABELS = {"in the same order": {"yes": "y", "no": "n"}, "the other way round": {"yes": "a", "no": "b"}}
 
 
-def renamed(path):
+def renamed(path, names):
     lines = [line.split(",") for line in path.read_text().splitlines()]
-    head = [NAMES.get(word, word) for word in lines[0]]
-    rows = [[f"x{100 - int(row[0][1:])}", *(NAMES.get(word, word) for word in row[1:])] for row in lines[1:]]
+    head = [names.get(word, word) for word in lines[0]]
+    rows = [[f"x{100 - int(row[0][1:])}", *(names.get(word, word) for word in row[1:])] for row in lines[1:]]
     made = path.with_name(f"renamed-{path.name}")
     made.write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
     return made
@@ -76,11 +77,21 @@ def same(one, other, within):
 
 
 ROUNDING = 1e-12
-"""EM adds up items in the order of their names: other names, other last digits."""
+"""EM adds up items, and every score adds up labels, in the order of their names: other names, other last digits."""
 
 
-@pytest.mark.parametrize(("method", "within"), [("vote-share", 0.0), ("dawid-skene-em", ROUNDING)])
-def test_names_change_only_the_names(files, method, within):
+@pytest.mark.parametrize(
+    ("method", "labels", "within"),
+    [
+        ("vote-share", "in the same order", 0.0),
+        ("vote-share", "the other way round", ROUNDING),
+        ("dawid-skene-em", "in the same order", ROUNDING),
+        ("dawid-skene-em", "the other way round", ROUNDING),
+    ],
+)
+def test_names_change_only_the_names(files, method, labels, within):
+    names = NAMES | LABELS[labels]
+
     def answer(labels, models):
         annotations = pt.read_annotations(labels)
         predictions = pt.read_predictions(models, index=annotations.index)
@@ -88,8 +99,9 @@ def test_names_change_only_the_names(files, method, within):
         return json.loads(json.dumps(result.to_dict()))
 
     plain = answer(files["labels"], {name: files[name] for name in ("sharp", "flat")})
-    other = answer(renamed(files["labels"]), {NAMES[name]: renamed(files[name]) for name in ("sharp", "flat")})
-    by_name = {NAMES[row["model"]]: {**row, "model": NAMES[row["model"]]} for row in plain["models"]}
+    models = {names[name]: renamed(files[name], names) for name in ("sharp", "flat")}
+    other = answer(renamed(files["labels"], names), models)
+    by_name = {names[row["model"]]: {**row, "model": names[row["model"]]} for row in plain["models"]}
     for row in other["models"]:
         same(row, by_name[row["model"]], within)
     (before,), (after,) = plain["pairwise"], other["pairwise"]  # flat minus sharp; aa (flat) minus zz (sharp)
@@ -97,7 +109,7 @@ def test_names_change_only_the_names(files, method, within):
     for key in ("uncertainty", "diagnostics"):
         same(other[key], plain[key], within)
     weights = [result["truth"].pop("model_weights") or [] for result in (plain, other)]
-    assert {NAMES[row["model"]]: row["weight"] for row in weights[0]} == {
+    assert {names[row["model"]]: row["weight"] for row in weights[0]} == {
         row["model"]: row["weight"] for row in weights[1]
     }
     assert other["truth"] == plain["truth"]

@@ -8,7 +8,7 @@ from scipy import stats
 
 from probtruth.comparison import programs
 from probtruth.comparison.exact import hierarchy
-from probtruth.comparison.posterior import factor
+from probtruth.comparison.posterior import FEW_GROUPS_ACCEPT, factor
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import mean_with_error
 
@@ -33,10 +33,8 @@ def data():
     return {"mean": rng.normal([0.3, -0.1], 0.4, (6, 2)), "variance": np.full((6, 2), 0.05), "basis": basis}
 
 
-@pytest.mark.parametrize("program", [programs.hierarchy, unmarginalised_hierarchy])
-def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(program, data):
-    sites = nuts.sample(program, data, 0, draws=1500).sites
-    wanted = hierarchy(data["mean"], data["variance"])
+def agree(sites, wanted):
+    """The sampled spread between groups and first direction of the centre have the moments of the quadrature."""
     for site, exact, square in (
         (sites["between"], wanted.weight @ wanted.between, wanted.weight @ wanted.between**2),
         (
@@ -48,6 +46,30 @@ def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(program, d
         for draws, value in ((site, exact), (site**2, square)):
             mean, error = mean_with_error(draws)
             assert abs(mean - value) < MONTE_CARLO * error
+
+
+@pytest.mark.parametrize("program", [programs.hierarchy, unmarginalised_hierarchy])
+def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(program, data):
+    agree(nuts.sample(program, data, 0, draws=1500).sites, hierarchy(data["mean"], data["variance"]))
+
+
+def full_data(value, group, within):
+    """Every item is observed; nothing is summed up."""
+    between = numpyro.sample("between", dist.HalfNormal(1.0))
+    centre = numpyro.sample("centre", dist.Normal(0, 1).expand([1]).to_event(1))
+    shift = numpyro.sample("shift", dist.Normal(0, 1).expand([4]).to_event(1))
+    numpyro.sample("value", dist.Normal((centre + between * shift)[group], within).to_event(1), obs=value)
+
+
+def test_sufficient_statistics_are_sufficient():
+    rng = np.random.default_rng(3)
+    group = np.repeat(np.arange(4), [3, 10, 25, 40])
+    value, within = rng.normal(np.array([0.6, -0.2, 0.1, 0.4])[group], 0.8), 0.8
+    n_items = np.bincount(group)
+    mean, variance = np.bincount(group, value) / n_items, within**2 / n_items
+    data = {"value": value, "group": group, "within": np.asarray(within)}
+    drawn = nuts.sample(full_data, data, 0, draws=3000, target_accept=FEW_GROUPS_ACCEPT)
+    agree(drawn.sites, hierarchy(mean[:, None], variance[:, None]))
 
 
 def test_location_is_the_mean_under_an_explicit_covariance():

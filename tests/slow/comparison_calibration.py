@@ -2,16 +2,18 @@
 
     python tests/slow/comparison_calibration.py 1000 > docs/validity/comparison_programs.md
 
-takes some five minutes on a free core with 1,000 simulations.
+takes some half an hour on a free core with 1,000 simulations.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
+from likelihood_worlds import LIKELIHOODS, folds_world, likelihood_world
 from scipy.stats import chisquare, kstest
 
-from probtruth.comparison import programs
+from probtruth.comparison import likelihood_programs, programs
 from probtruth.comparison.margins import margins
 from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
 from probtruth.inference import nuts
@@ -25,9 +27,11 @@ BASIS = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
 Ranks = dict[str, list[int]]
 
 
-def draws(program: nuts.Program, data: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+def draws(
+    program: nuts.Program, data: Mapping[str, np.ndarray], seed: int, target_accept: float = 0.8
+) -> dict[str, np.ndarray]:
     """One chain, thinned."""
-    sites = nuts.sample(program, data, seed, draws=KEPT * THIN, chains=1).sites
+    sites = nuts.sample(program, data, seed, draws=KEPT * THIN, chains=1, target_accept=target_accept).sites
     return {name: values[0, ::THIN][:KEPT] for name, values in sites.items()}
 
 
@@ -73,6 +77,29 @@ def location(many: int) -> Ranks:
     return ranks
 
 
+def likelihood(name: str, many: int) -> Ranks:
+    """The parameters of one likelihood of 32 differences."""
+    rng, ranks = np.random.default_rng(4), Ranks()
+    for seed in range(many):
+        data, true = likelihood_world(name, rng)
+        drawn = draws(likelihood_programs.PROGRAMS[name][0], data, seed, 0.95)
+        for what, value in true.items():
+            note(ranks, what, drawn[what], value)
+    return ranks
+
+
+def correlated_hierarchy(many: int) -> Ranks:
+    """Folds of six data sets."""
+    rng, ranks = np.random.default_rng(5), Ranks()
+    for seed in range(many):
+        data, true = folds_world(rng)
+        drawn = draws(programs.correlated_hierarchy, data, seed, 0.95)
+        drawn["first data set's spread"] = drawn["within"][:, 0]
+        for what, value in true.items():
+            note(ranks, what, drawn[what], value)
+    return ranks
+
+
 def matching(many: int, n_items: int) -> float:
     """p-value: of the plain t, P(difference < the true one) is uniform for normal differences, as the prior is flat."""
     rows = np.random.default_rng(3).standard_normal((many, n_items))
@@ -87,7 +114,13 @@ def main(many: int) -> None:
     print(OPENING.format(many=f"{many:,}", kept=KEPT, thin=THIN, bins=BINS))
     print("| program | ranked | p |\n|---|---|---|")
     found = []
-    for name, simulate in (("location", location), ("hierarchy", hierarchy)):
+    simulated: dict[str, Callable[[int], Ranks]] = {
+        "location": location,
+        "hierarchy": hierarchy,
+        "correlated_hierarchy": correlated_hierarchy,
+    }
+    simulated |= {f"likelihood {name}": partial(likelihood, name) for name in LIKELIHOODS}
+    for name, simulate in simulated.items():
         for what, ranks in simulate(many).items():
             counts = np.bincount(np.asarray(ranks) * BINS // (KEPT + 1), minlength=BINS)
             found.append(float(chisquare(counts).pvalue))
@@ -108,11 +141,11 @@ OPENING = """# Validity of the comparison programs
 Written by `tests/slow/comparison_calibration.py`. Simulation-based calibration (Talts et al. 2018,
 doi:10.48550/arXiv.1804.06788) of the programs that NUTS samples, their plug-in quantities (variances within groups,
 degrees of freedom, the root of the covariance) held fixed: parameters from the prior, five groups' means of three
-models from the parameters, and the rank of each true value among {kept} draws, one in {thin} of a chain. {many}
-simulations; p-values of chi-squared over {bins} bins of ranks. `location` observes nothing but what is plugged in
-(its flat prior on the mean is integrated out), so that its row asks only whether NUTS draws from what is written; the
-last rows ask whether the closed form, with its flat prior, gives the truth of 10,000 normal data sets uniform
-probabilities.
+models (folds of six data sets, 32 differences of a pair) from the parameters, and the rank of each true value among
+{kept} draws, one in {thin} of a chain. {many} simulations; p-values of chi-squared over {bins} bins of ranks.
+`location` observes nothing but what is plugged in (its flat prior on the mean is integrated out), so that its rows ask
+only whether NUTS draws from what is written; the last rows ask whether the closed form, with its flat prior, gives the
+truth of 10,000 normal data sets uniform probabilities.
 """
 
 CLOSING = """
