@@ -21,6 +21,15 @@ EXACT = 1e-9
 RNG = np.random.default_rng(0)
 DIFFERENCE = RNG.normal(-0.2, 1, 80)
 SCORES = make([DIFFERENCE, 0 * DIFFERENCE], "ab")
+REPEATED = Scores.from_frame(
+    {
+        "item": list(range(8)) * 4,
+        "model": ["a"] * 16 + ["b"] * 16,
+        "replicate": ([0] * 8 + [1] * 8) * 2,
+        "score": RNG.normal(size=32),
+    },
+    replicate="replicate",
+)
 
 
 def rows(made):
@@ -201,12 +210,20 @@ def test_curve_grows():
         (lambda: pt.plan(SCORES, costs={"item": -3}), "prices of at least 0"),
         (lambda: pt.plan(SCORES, n_items=40, keep=True), "smaller than the pilot"),
         (lambda: pt.plan(compare(SCORES, engine="exact"), clusters=["x"] * 80), "its own"),
+        (lambda: pt.plan(compare(REPEATED, engine="exact", population="these-items")), "one of new items"),
     ],
 )
 def test_errors(call, message):
     with pytest.raises(pt.InputError) as error:
         call()
     assert message in str(error.value)
+
+
+def test_comparisons_that_say_too_little_to_plan_from():
+    with pytest.raises(pt.PosteriorError, match="no finite difference"):
+        pt.plan(compare(make([[1.0, math.inf, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
+    with pytest.raises(pt.PosteriorError, match="3 independent units"):
+        pt.plan(compare(make([[1.0, 3.0, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
 
 
 @pytest.mark.parametrize("values", [[[1.0], [2.0]], [[1.0, math.inf], [1.0, 2.0]]])

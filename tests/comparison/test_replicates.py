@@ -86,6 +86,7 @@ def test_replicates_named_apart_on_every_item_are_counted_within_it():
 
 GOOD = make(np.random.default_rng(3).normal(size=(2, 12)), "ab")
 ONCE = {key: value[:-1] for key, value in frame(4, 2).items()}
+APART = frame(4, 2) | {"replicate": [place % 2 + 2 * (place >= 8) for place in range(16)]}
 
 
 @pytest.mark.parametrize(
@@ -105,6 +106,14 @@ ONCE = {key: value[:-1] for key, value in frame(4, 2).items()}
             Scores.from_frame(ONCE, replicate="replicate"),
             {"population": "these-items"},
             "model 'b', item '3': got one replicate",
+        ),
+        (GOOD, {"population": "these-items"}, "scores without"),
+        (GOOD, {"replicates": "crossed", "annotations": 3}, "annotations with replicates='crossed'"),
+        (GOOD, {"annotations": 3}, "annotations of type int"),
+        (
+            Scores.from_frame(APART, replicate="replicate"),
+            {"population": "these-items", "replicates": "folds", "fold_correlation": 0.1},
+            "folds that the two models do not share",
         ),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io.batches import BigTable
+from probtruth.large.evaluating import ANNOTATORS_ALONE
 
 LABELS = ["cat", "dog", "fox"]
 
@@ -105,3 +106,29 @@ def test_input_that_cannot_be_streamed(files):
     votes = {"item": ["q1", "q2"] * 2, "annotator": ["x", "x", "y", "y"], "label": ["cat", "dog"] * 2}
     with pytest.raises(pt.InputError, match="the same 2 annotators"):
         pt.evaluate_files(pt.Annotations.from_long(votes), paths(files))
+
+
+def test_classes_inferred_from_annotations(files):
+    """As `evaluate` does when it is told to leave the models out of the evidence; the other estimand stands beside."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 3, 400)
+    items = [f"q{item}" for item in range(400)]
+    said = np.where(rng.random((5, 400)) < 0.8, truth, rng.integers(0, 3, (5, 400)))
+    votes = {
+        "item": items * 5,
+        "annotator": np.repeat(list("vwxyz"), 400),
+        "label": np.array(LABELS)[said.ravel()],
+    }
+    annotations = pt.Annotations.from_long(votes)
+    asked = {"method": "dawid-skene-em", "engine": "exact"}
+    found = pt.evaluate_files(annotations, paths(files), memory=1, **asked)
+    assert ANNOTATORS_ALONE in found.warnings
+    predictions = pt.read_predictions(paths(files), index=annotations.index)
+    held = pt.evaluate(annotations, predictions, evidence="annotators", **asked)
+    (streamed,), (wanted,) = found.comparison.pairs, held.comparison.pairs
+    assert {key: streamed[key] for key in ("difference", "low", "high", "p_a_better")} == pytest.approx(
+        {key: wanted[key] for key in ("difference", "low", "high", "p_a_better")}, rel=1e-9
+    )
+    assert found.other is not None
+    assert held.other is not None
+    assert found.other.to_dict() == held.other.to_dict()
