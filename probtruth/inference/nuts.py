@@ -4,7 +4,6 @@
 caller's global JAX settings are not touched.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,9 +26,6 @@ CHUNK = 100
 
 STARTS = 20
 """Random starting points that are tried until one has a finite density."""
-
-SMALL = 1024
-"""Numbers in the data up to which sampling takes less time than optimising the code for it would."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +120,8 @@ def _compiled(
 
     first = jax.jit(start).lower(keys, data)
     after = jax.jit(advance).lower(jax.tree.map(_like, first.out_info), data)
-    numbers = sum(math.prod(shape) for _, shape, _ in shapes)
-    quick = {"xla_backend_optimization_level": 0} if numbers <= SMALL else None
     with ThreadPoolExecutor(2) as pool:
-        one, two = pool.map(lambda lowered: lowered.compile(compiler_options=quick), (first, after))
+        one, two = pool.map(lambda lowered: lowered.compile(), (first, after))
     return one, two
 
 

@@ -33,7 +33,7 @@ def test_label_variance_is_unbiased_over_repeated_votes(setting):
     probs, loss = setting
     rng = np.random.default_rng(1)
     votes = np.full(N, 4)
-    estimates = [label_variance(scored(probs, loss, votes, rng), 0, 1, EQUAL) for _ in range(2000)]
+    estimates = [label_variance(scored(probs, loss, votes, rng), 0, 1, EQUAL) for _ in range(500)]
     difference = loss[0] - loss[1]
     truth = sum(((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2) / 4 / N**2)
     assert abs(np.mean(estimates) - truth) < MONTE_CARLO * np.std(estimates) / np.sqrt(len(estimates))
@@ -44,7 +44,7 @@ def test_third_moments_are_unbiased_over_repeated_votes(setting):
     rng = np.random.default_rng(2)
     votes = np.full(N, 5)
     order = np.arange(3)
-    found = [label_locations(scored(probs, loss, votes, rng), order, EQUAL)[1].third[0] for _ in range(2000)]
+    found = [label_locations(scored(probs, loss, votes, rng), order, EQUAL)[1].third[0] for _ in range(500)]
     centred = loss[0] - (probs * loss[0]).sum(1)[:, None]
     truth = sum((probs * centred**3).sum(1) / 5**2 / N**3)
     assert abs(np.mean(found) - truth) < MONTE_CARLO * np.std(found) / np.sqrt(len(found))

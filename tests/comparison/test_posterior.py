@@ -13,7 +13,7 @@ from probtruth.comparison.posterior import (
     sample_population,
 )
 from probtruth.comparison.sufficient import Structure, combine, contrast_covariance, contrasts, moments
-from probtruth.inference.nuts import _advance, _start
+from probtruth.inference.nuts import _compiled
 
 NO_PROGRESS = lambda done, total: None  # noqa: E731
 
@@ -105,7 +105,7 @@ def test_another_number_of_groups_is_not_compiled_anew():
         parts = groups_of(rng.gamma(1.0, size=(3, 240)), n_groups)
         sampled = sample_population(parts, 3, "nuts", 200, 0, NO_PROGRESS).sampled
         assert sampled.engines_agree
-        sizes.append((_start._cache_size(), _advance._cache_size()))
+        sizes.append(_compiled.cache_info().currsize)
     assert len(set(sizes)) == 1
 
 
