@@ -23,6 +23,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "ranks": scoring.ranks,
     "truth": truth.dawid_skene,
     "compare": comparison.warm,
+    "compare-groups": comparison.many_groups,
     "compare-cold": comparison.cold,
     "compare-by-items": comparison.by_items,
     "two-models": comparison.two_models,

@@ -43,6 +43,25 @@ def warm() -> Section:
     return Section("compare(), warm", text, works, rounds=3)
 
 
+def many_groups() -> Section:
+    """The exact engine on the largest designs that are asked of it, and what the sampler yields."""
+    rng = np.random.default_rng(0)
+
+    def work(n_models: int, n_groups: int, engine: str) -> Work:
+        n_items = 10 * n_groups
+        values = rng.gamma(2.0, 0.5, n_items) * rng.uniform(0.5, 1.5, (n_models, n_items))
+        found = pt.Scores(values, tuple(f"m{k}" for k in range(n_models)), tuple(map(str, range(n_items))), "loss")
+        group = [str(item % n_groups) for item in range(n_items)]
+        drawn = pt.compare(found, group, engine=engine).diagnostics["min_ess"]
+        least = f", least effective draws {drawn:,.0f}" if drawn else ""
+        name = f"{n_models} models, {n_groups:,} groups, {engine}{least}"
+        return Work(name, lambda: pt.compare(found, group, engine=engine))
+
+    works = [work(2, 200, "exact"), work(10, 2000, "exact"), work(5, 20, "nuts"), work(10, 2000, "nuts")]
+    text = "Ten items a group, warm. Everything that compare() does, companions and sensitivity included."
+    return Section("compare(), many groups", text, works, rounds=3)
+
+
 def cold() -> Section:
     """A process that imports, compiles and compares once."""
 
