@@ -3,7 +3,7 @@
     pip install cosmic-ray
     python tests/slow/mutants.py 120 --workers 2 > docs/validity/mutants.md
 
-takes some half a minute for each mutant and worker. Every mutant gets a process and a copy of the package of its own;
+takes some two minutes for each mutant and worker. Every mutant gets a process and a copy of the package of its own;
 the tests are those that import the module that was changed, then those of its folder.
 """
 
@@ -15,9 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import parso
@@ -112,23 +113,35 @@ def outcome(mutant: Mutant, data: str) -> str:
     return SURVIVED
 
 
-def main(many: int, workers: int, seed: int) -> None:
-    every = [one for folder in FOLDERS for path in sorted((ROOT / "probtruth" / folder).rglob("*.py"))
-             for one in mutants_of(path)]  # fmt: skip
-    chosen = random.Random(seed).sample(every, many)
-    data = os.environ.get("PROBTRUTH_DATA", "")
-    with ThreadPoolExecutor(workers) as pool:
-        outcomes = []
-        for mutant, found in zip(chosen, pool.map(partial(outcome, data=data), chosen), strict=True):
-            outcomes.append(found)
-            print(len(outcomes), found, mutant, file=sys.stderr, flush=True)
-    noticed = outcomes.count(NOTICED)
-    print(OPENING.format(many=many, every=len(every), noticed=noticed, share=100 * noticed / many))
-    print("| file | line | change | outcome |\n|---|---|---|---|")
+def report(every: int, chosen: Sequence[Mutant], outcomes: Sequence[str]) -> str:
+    """The page: how many were noticed, and the others."""
+    noticed, many = outcomes.count(NOTICED), len(outcomes)
+    lines = [OPENING.format(many=many, every=every, noticed=noticed, share=100 * noticed / many)]
+    lines += ["| file | line | change | outcome |", "|---|---|---|---|"]
     for mutant, found in sorted(zip(chosen, outcomes, strict=True), key=lambda pair: (pair[0].path, pair[0].line)):
         if found != NOTICED:
             name = mutant.path.relative_to(ROOT / "probtruth")
-            print(f"| `{name}` | {mutant.line} | {mutant.operator.split('/')[-1]} | {found} |")
+            lines.append(f"| `{name}` | {mutant.line} | {mutant.operator.split('/')[-1]} | {found} |")
+    return "\n".join(lines)
+
+
+def main(many: int, workers: int, seed: int, minutes: float) -> None:
+    every = [one for folder in FOLDERS for path in sorted((ROOT / "probtruth" / folder).rglob("*.py"))
+             for one in mutants_of(path)]  # fmt: skip
+    chosen = random.Random(seed).sample(every, many)
+    data, end = os.environ.get("PROBTRUTH_DATA", ""), time.monotonic() + 60 * minutes
+
+    def work(mutant: Mutant) -> str | None:
+        return outcome(mutant, data) if time.monotonic() < end else None
+
+    outcomes: list[str] = []
+    with ThreadPoolExecutor(workers) as pool:
+        for mutant, found in zip(chosen, pool.map(work, chosen), strict=True):
+            if found is None:
+                break
+            outcomes.append(found)
+            print(len(outcomes), found, mutant, file=sys.stderr, flush=True)
+    print(report(len(every), chosen[: len(outcomes)], outcomes))
 
 
 OPENING = """# Faults put into the code
@@ -144,5 +157,6 @@ if __name__ == "__main__":
     parser.add_argument("many", type=int)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no more after so many")
     asked = parser.parse_args()
-    main(asked.many, asked.workers, asked.seed)
+    main(asked.many, asked.workers, asked.seed, asked.minutes)
