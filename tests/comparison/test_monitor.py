@@ -156,6 +156,9 @@ def test_asymptotic_where_nothing_bounds_the_scores():
     path = watch.path(20)
     assert math.isinf(path["low"][0])
     assert (path["low"][-1], path["high"][-1]) == watch.interval
+    difference = rows["score"][:600] - rows["score"][600:]
+    running = [difference[:n].mean() for n in path["n_items"]]
+    np.testing.assert_allclose(path["difference"], running, rtol=1e-9, atol=1e-12)
 
 
 def test_nothing_yet():

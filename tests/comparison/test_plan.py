@@ -202,6 +202,8 @@ def test_curve_grows():
         (lambda: pt.plan(SCORES, n_clusters=3), "n_clusters with a pilot"),
         (lambda: pt.plan(SCORES, n_replicates=3), "n_replicates with a pilot"),
         (lambda: pt.plan(SCORES, certainty=0.3), "certainty 0.3, expected a number between 0.5 and 1"),
+        (lambda: pt.plan(SCORES, certainty=1), "certainty 1, expected a number between 0.5 and 1"),
+        (lambda: pt.plan(SCORES, certainty=1.5), "certainty 1.5, expected a number between 0.5 and 1"),
         (lambda: pt.plan(SCORES, power=95), "power 95"),
         (lambda: pt.plan(SCORES, width=0), "width 0"),
         (lambda: pt.plan(SCORES, difference=math.nan), "difference 'nan'"),

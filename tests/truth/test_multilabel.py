@@ -73,6 +73,8 @@ def test_learning_which_labels_go_together_helps() -> None:
     }
     losses = {name: log_loss(probs, TRUE) for name, probs in alone.items()}
     assert log_loss(joint.probs, TRUE) < 0.8 * min(losses.values()), losses
+    n_parameters = 3 * 6 + 2  # of the mixture: P(label | kind), and shares of the kinds that sum to 1
+    assert joint.diagnostics["aic"][3] == pytest.approx(2 * n_parameters - 2 * joint.diagnostics["log_likelihood"])
     assert joint.prototypes is not None
     order = [int(np.abs(joint.prototypes - kind).sum(1).argmin()) for kind in KINDS]
     assert sorted(order) == [0, 1, 2]
