@@ -68,7 +68,7 @@ def main() -> None:
     folder = parser.parse_args().out or Path(tempfile.mkdtemp())
     write_logs(folder)
 
-    scores = pt.loaders.read_lm_eval(folder, metric="acc")
+    scores = pt.loaders.read_lm_eval_samples(folder, metric="acc")
     print(f"{len(scores.items)} questions of {len(scores.group_names)} tasks; {scores.audit.dropped} left out")
     show("accuracy (right or wrong, tasks as groups):", pt.compare(scores, engine="exact"))
 

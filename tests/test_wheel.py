@@ -42,7 +42,7 @@ comparison: pt.Comparison = pt.compare(scores, rope=0.01, engine="exact")
 best: str = comparison.ranking().row(0, named=True)["model"]
 result = pt.evaluate(annotations, predictions, rule=pt.rules.power(2.0))
 pt.write_report(result, "out")
-logs = pt.loaders.read_lm_eval({"small": "logs/small"}, metric="acc")
+logs = pt.loaders.read_lm_eval_samples({"small": "logs/small"}, metric="acc")
 loss: float = float(np.mean(logs.values))
 for warning in result.warnings:
     print(warning.upper(), best, loss, result.audit.dropped)

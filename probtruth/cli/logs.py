@@ -107,7 +107,7 @@ def _of_tool(tool: str, files: object, metric: str | None, reading: Reading) -> 
         return loaders.read_inspect(files, metric, upward is not False)
     if tool == "helm":
         return loaders.read_helm(files, metric, higher_is_better=upward)
-    return loaders.read_lm_eval(files, metric, reading.filter, upward)
+    return loaders.read_lm_eval_samples(files, metric, reading.filter, upward)
 
 
 def _listed(names: str, usual: str) -> list[str] | None:

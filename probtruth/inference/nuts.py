@@ -61,7 +61,9 @@ def sample(
         arrays = {name: jnp.asarray(value) for name, value in data.items()}
         keys = jax.random.split(jax.random.key(seed), chains)
         shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
-        start, advance = _compiled(program, warm_chunks * CHUNK, target_accept, chains, shapes)
+        start, advance = _compiled(
+            program, warm_chunks * CHUNK, target_accept, chains, shapes, frozenset(keys.devices())
+        )
         state = start(keys, arrays)
         kept = []
         for chunk in range(warm_chunks + draw_chunks):
@@ -107,8 +109,12 @@ def _compiled(
     target_accept: float,
     chains: int,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
+    devices: frozenset[jax.Device],
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """From keys and data to the state of all chains, and from state and data to the next; compiled side by side."""
+    """From keys and data to the state of all chains, and from state and data to the next; compiled side by side.
+
+    What is compiled is for the device that is the default now, which `devices` must be.
+    """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
     keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), chains))
 

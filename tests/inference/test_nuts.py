@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import jax
 import numpy as np
 import numpyro
@@ -81,3 +85,23 @@ def test_a_program_that_diverges_says_so():
         numpyro.factor("drop", jax.numpy.where(place > 0.5, -1e4 * place, 0.0))
 
     assert nuts.sample(cliff, {"unit": np.ones(())}, 0, draws=300).stats["diverging"].any()
+
+
+def test_another_default_device_is_compiled_for():
+    code = """
+import jax, numpy as np, numpyro, numpyro.distributions as dist
+from probtruth.inference import nuts
+
+def program(unit):
+    numpyro.sample("place", dist.Normal(0, unit))
+
+for device in (*jax.devices(), jax.devices()[0]):
+    with jax.default_device(device):
+        nuts.sample(program, {"unit": np.ones(())}, 0, draws=100)
+print(nuts._compiled.cache_info().misses)
+"""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **flags}, capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.strip() == "2", done.stderr[-2000:]

@@ -118,7 +118,7 @@ def _of_logs() -> Iterator[Target]:
     yield Target(
         "lm-eval",
         "samples_quiz_x.jsonl",
-        lambda path: loaders.read_lm_eval(path, "acc"),
+        lambda path: loaders.read_lm_eval_samples(path, "acc"),
         seeds("lm_eval/first/samples_quiz_2*"),
     )
     choices = seeds("lm_eval/first/samples_quiz_2*", "lm_eval/first/samples_quiz_mi*")

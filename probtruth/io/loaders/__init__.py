@@ -9,8 +9,8 @@ from probtruth.io.loaders.argilla import read_argilla as read_argilla
 from probtruth.io.loaders.helm import read_helm as read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect as read_inspect
 from probtruth.io.loaders.label_studio import read_label_studio as read_label_studio
-from probtruth.io.loaders.lm_eval import read_lm_eval as read_lm_eval
 from probtruth.io.loaders.lm_eval import read_lm_eval_choices as read_lm_eval_choices
+from probtruth.io.loaders.lm_eval import read_lm_eval_samples as read_lm_eval_samples
 from probtruth.io.loaders.prodigy import read_prodigy as read_prodigy
 from probtruth.io.loaders.sklearn_results import from_cross_val_predict as from_cross_val_predict
 from probtruth.io.loaders.sklearn_results import read_cv_results as read_cv_results

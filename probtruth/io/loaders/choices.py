@@ -44,7 +44,7 @@ def chosen(target: object, words: Sequence[str] | None, n_choices: int, where: s
     raise InputError(
         f"the target {check.quote(text)}",
         f"one of the {n_choices} choices, by position or text",
-        "Items with several right choices, or none, have no single label: read their metric with read_lm_eval.",
+        "Items with several right choices, or none, have no single label: read their metric with read_lm_eval_samples.",
         where,
     )
 

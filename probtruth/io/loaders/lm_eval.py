@@ -56,7 +56,7 @@ class _Sample:
     item: str
 
 
-def read_lm_eval(
+def read_lm_eval_samples(
     files: object, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
@@ -78,7 +78,7 @@ def read_lm_eval(
     ...     lines = [f'{{"doc_id": {n}, "metrics": ["acc"], "acc": {x}}}' for n, x in enumerate(marks)]
     ...     (folder / model).mkdir()
     ...     _ = (folder / model / "samples_quiz_2026-01-31T10-00-00.000000.jsonl").write_text("\n".join(lines))
-    >>> scores = pt.loaders.read_lm_eval(folder)
+    >>> scores = pt.loaders.read_lm_eval_samples(folder)
     >>> scores.models, scores.items, (-scores.values).tolist()
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
@@ -106,9 +106,9 @@ def read_lm_eval_choices(files: object, normalise: str = "none") -> tuple[Predic
     The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the
     positions of the choices, from 0; positions that an item lacks have probability 0.
 
-    Arguments: `files` as in `read_lm_eval`; `normalise` is `"none"`, or `"characters"` to divide each log-likelihood by
-    the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a convention, not a
-    probability that the model states).
+    Arguments: `files` as in `read_lm_eval_samples`; `normalise` is `"none"`, or `"characters"` to divide each
+    log-likelihood by the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a
+    convention, not a probability that the model states).
 
     Returns: predictions, and the truth of the estimand `class`, for `score` or `evaluate`.
 
@@ -277,7 +277,7 @@ def _log_likelihood(entry: object, where: str) -> float:
         raise InputError(
             json_values.described(entry),
             "a log-likelihood and whether it is the greedy answer",
-            "Only multiple-choice tasks have distributions; read others with read_lm_eval.",
+            "Only multiple-choice tasks have distributions; read others with read_lm_eval_samples.",
             f"{where}, 'filtered_resps'",
         ) from None
     if np.isnan(value) or value == np.inf:

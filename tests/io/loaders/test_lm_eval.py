@@ -10,7 +10,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.loaders import read_lm_eval, read_lm_eval_choices
+from probtruth.io.loaders import read_lm_eval_choices, read_lm_eval_samples
 
 ROUND_OFF = 1e-12
 """Of a softmax in float64."""
@@ -39,7 +39,7 @@ def quiz(**changes: object) -> list[dict[str, object]]:
 
 
 def test_metrics_are_the_harnesss_own(files: Path) -> None:
-    scores = read_lm_eval(
+    scores = read_lm_eval_samples(
         {name: next((files / "lm_eval" / name).glob("samples_quiz_2*")) for name in ("first", "second")}, "acc"
     )
     assert (scores.models, scores.rule, scores.higher_is_better) == (("first", "second"), "acc", True)
@@ -53,7 +53,7 @@ def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> 
     shutil.copytree(files / "lm_eval", tmp_path / "logs")
     for path in (tmp_path / "logs").rglob("samples_say*"):
         path.unlink()
-    scores = read_lm_eval(tmp_path / "logs", "acc")
+    scores = read_lm_eval_samples(tmp_path / "logs", "acc")
     assert scores.models == ("first", "second")
     assert scores.group_names == ("quiz", "quiz_mi")
     assert len(scores.items) == 12
@@ -64,10 +64,10 @@ def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> 
 def test_filters_are_chosen_by_name(files: Path) -> None:
     say = next((files / "lm_eval" / "first").glob("samples_say*"))
     with pytest.raises(InputError, match=r"several filters of the task 'say': 'loose', 'strict'.*filter='loose'"):
-        read_lm_eval({"m": say})
+        read_lm_eval_samples({"m": say})
     with pytest.raises(InputError, match="Did you mean 'strict'"):
-        read_lm_eval({"m": say}, filter="stric")
-    assert read_lm_eval({"m": say}, filter="strict").values.tolist() == [[0.0] * 6]
+        read_lm_eval_samples({"m": say}, filter="stric")
+    assert read_lm_eval_samples({"m": say}, filter="strict").values.tolist() == [[0.0] * 6]
 
 
 @pytest.mark.parametrize(("normalise", "metric"), [("none", "acc"), ("characters", "acc_norm")])
@@ -114,14 +114,14 @@ def test_audit(tmp_path: Path) -> None:
     other[1]["prompt_hash"] = "other words"
     second = samples(tmp_path / "b" / "samples_t.jsonl", other)
     for audit in (
-        read_lm_eval({"a": first, "b": second}).audit,
+        read_lm_eval_samples({"a": first, "b": second}).audit,
         read_lm_eval_choices({"a": first, "b": second})[0].audit,
     ):
         assert audit.different == ("t/0",)
         assert audit.prompts == ("t/1",)
         assert set(audit.missing) == {"t/3", "t/9"}
         assert audit.dropped == 3
-    comparison = pt.compare(read_lm_eval({"a": first, "b": second}), engine="exact")
+    comparison = pt.compare(read_lm_eval_samples({"a": first, "b": second}), engine="exact")
     assert any("1 that are another question for some model ('t/0')" in warning for warning in comparison.warnings)
     assert any("in other words of some models ('t/1')" in warning for warning in comparison.warnings)
 
@@ -171,7 +171,7 @@ SCORE_ERRORS = {
 @pytest.mark.parametrize(("changes", "options", "message"), SCORE_ERRORS.values(), ids=SCORE_ERRORS)
 def test_score_errors(tmp_path: Path, changes: dict[str, object], options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_lm_eval({"m": samples(tmp_path / "samples_t.jsonl", quiz(**changes))}, **options)
+        read_lm_eval_samples({"m": samples(tmp_path / "samples_t.jsonl", quiz(**changes))}, **options)
 
 
 def test_errors_of_files(tmp_path: Path) -> None:
@@ -194,13 +194,13 @@ def test_errors_of_files(tmp_path: Path) -> None:
         ({"a": [whole, whole]}, "file .* more than once"),
     ]:
         with pytest.raises(InputError, match=message):
-            read_lm_eval(files)
+            read_lm_eval_samples(files)
     with pytest.raises(InputError, match="'none', 'characters'"):
         read_lm_eval_choices(whole, "bytes")
 
 
 @pytest.mark.parametrize(
-    "reader", [lambda path: read_lm_eval({"m": path}, "acc"), lambda path: read_lm_eval_choices({"m": path})]
+    "reader", [lambda path: read_lm_eval_samples({"m": path}, "acc"), lambda path: read_lm_eval_choices({"m": path})]
 )
 def test_mutated_files(files: Path, fuzz: Callable[..., int], reader: Callable[[Path], object]) -> None:
     path = next((files / "lm_eval" / "first").glob("samples_quiz_mi*"))
