@@ -14,7 +14,7 @@ from probtruth.comparison.crossed import same_few
 from probtruth.distributed.evaluate import Streamed
 from probtruth.errors import InputError
 from probtruth.informed import score_on_evidence
-from probtruth.other_estimand import OtherEstimand, other_estimand
+from probtruth.other_estimand import NO_ROOM, OtherEstimand, other_estimand
 from probtruth.scoring.decomposition import decompose
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
@@ -160,6 +160,7 @@ def evaluate(
         design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}
         other = other_estimand(reference, predictions, comparison, truth, {"rule": rule, "floor": floor, **design})
         warnings += [said for said in (other and other.warning(),) if said]
+        warnings += [NO_ROOM] if other is None and reference.annotator is not None else []
     given = reference if isinstance(reference, Annotations) else None
     return Result(truth, predictions, scores, comparison, parts, tuple(warnings), other, annotations=given)
 

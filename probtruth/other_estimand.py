@@ -5,11 +5,15 @@ from typing import Any
 
 from probtruth.comparison.compare import compare
 from probtruth.informed import score_on_evidence
+from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Predictions, Truth
 
-METHODS = {"class": "ability", "distribution": "vote-share"}
-"""How the other estimand's truth is found: the quickest method that is not far from the estimand's default."""
+QUICK = 1 << 20
+"""Cells of confusion matrices up to which `ability` takes seconds."""
+
+NO_ROOM = "the verdict under the estimand 'class' is left out: confusion matrices of so many labels have no room"
+"""Said where annotators are known and yet there is no other verdict."""
 
 DECIDED = 0.975
 """A pair counts as decided where P(one is better) is at least this."""
@@ -52,7 +56,9 @@ class OtherEstimand:
 def other_estimand(
     annotations: Annotations, predictions: Predictions, asked: Comparison, truth: Truth, options: dict[str, Any]
 ) -> OtherEstimand | None:
-    """The comparison under the other estimand, by quadrature; None where only counts are known, without annotators.
+    """The comparison under the other estimand, by quadrature.
+
+    None where classes cannot be inferred: without annotators, or where their confusion matrices would be too large.
 
     Arguments: `options` are `rule`, `floor` and `seed`, and `groups`, `clusters` and `weights` of the comparison.
     """
@@ -67,11 +73,13 @@ def other_estimand(
 
 
 def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | None:
-    """The truth under the estimand that was not asked for."""
-    if estimand == "distribution" and annotations.annotator is None:
+    """The truth under the estimand that was not asked for, by the quickest method that is not far from its default."""
+    if estimand == "class":
+        return infer_truth(annotations, method="vote-share", draws=0, seed=seed)
+    cells = confusion_cells(annotations)
+    if annotations.annotator is None or cells > LARGEST_CONFUSION:
         return None
-    other = "class" if estimand == "distribution" else "distribution"
-    return infer_truth(annotations, method=METHODS[other], draws=0, seed=seed)
+    return infer_truth(annotations, method="ability" if cells <= QUICK else "one-coin", draws=0, seed=seed)
 
 
 def changed(found: Truth, asked: Comparison, comparison: Comparison) -> OtherEstimand:

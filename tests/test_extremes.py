@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
+from probtruth.other_estimand import other_truth
 
 DRAWS = {"engine": "exact", "draws": 200}
 SMOOTHED = 1e-12
@@ -24,6 +25,14 @@ def long(votes):
 def two_models(n_items, n_labels=2, seed=0):
     rng = np.random.default_rng(seed)
     return {name: rng.dirichlet(np.ones(n_labels), n_items) for name in "ab"}
+
+
+def random_votes(n_items, n_annotators, n_labels):
+    """Every annotator on every item, at random; labels are matched by position."""
+    said = np.random.default_rng(0).integers(0, n_labels, (n_items, n_annotators))
+    item, annotator = np.indices(said.shape)
+    columns = {"item": item.ravel(), "annotator": annotator.ravel(), "label": said.ravel()}
+    return pt.Annotations.from_long(columns, labels=range(n_labels))
 
 
 def losses(a, b, **more):
@@ -113,6 +122,24 @@ class TestLabels:
         )
         own = {row["model"]: row["score"] for row in comparison.ranks}
         assert own["a"] == pytest.approx(wanted, rel=1e-9)
+
+    def test_confusion_matrices_of_ten_thousand_labels_have_no_room(self):
+        """Five annotators would need 4 GB a table: classes are refused at once, and the other verdict is left out."""
+        votes = random_votes(n_items=6, n_annotators=5, n_labels=10_000)
+        for method in ("pooled", "dawid-skene-em", "one-coin"):
+            with pytest.raises(pt.InputError, match="at most 67,108,864 cells"):
+                pt.infer_truth(votes, method=method)
+        assert pt.infer_truth(votes, method="majority", draws=0).probs.shape == (6, 10_000)
+        result = pt.evaluate(votes, pt.Predictions.from_probs(two_models(6, 10_000)), engine="exact")
+        assert result.other is None
+        assert any("'class' is left out" in line for line in result.warnings)
+        assert all(math.isfinite(row["score"]) for row in result.comparison.ranks)
+
+    def test_many_labels_get_the_other_verdict_by_a_method_that_is_quick(self):
+        votes = random_votes(n_items=6, n_annotators=3, n_labels=1000)
+        assert other_truth(votes, "distribution", 0).method == "one-coin"
+        few = random_votes(n_items=6, n_annotators=3, n_labels=10)
+        assert other_truth(few, "distribution", 0).method == "ability"
 
     def test_1e_minus_300_as_log_probabilities(self):
         """Probabilities that float32, and products, would lose: -log 1e-300 = 690.776."""

@@ -336,7 +336,7 @@ def _costs(given: object) -> Mapping[str, float]:
         raise InputError(f"costs {check.quote(given)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
     for name in given:
         check.one_of(name, RESOURCES, "cost")
-    prices = {name: _number(given.get(name, 0.0), f"cost of an {name}", "a number of at least 0") for name in RESOURCES}
+    prices = {name: _number(given.get(name, 0.0), f"{name} cost", "a number of at least 0") for name in RESOURCES}
     if min(prices.values()) < 0 or max(prices.values()) <= 0:
         raise InputError(f"costs {check.quote(given)}", "prices of at least 0, some above", "Check the prices.")
     return prices

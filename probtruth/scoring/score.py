@@ -15,8 +15,8 @@ from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.types.scores import Scores
 
-BLOCK = 4096
-"""Items that are scored at once."""
+BLOCK, CELLS = 4096, 1 << 20
+"""Items that are scored at once, and the numbers that they hold at most; no less than one item."""
 
 
 def score(predictions: object, truth: object, rule: object = "log", floor: object = None) -> Scores:
@@ -132,10 +132,11 @@ def baseline_of(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> fl
 
 def _blocks(*tables: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, list[np.ndarray]]]:
     """The rows of each block, and the tables on them; the last block is filled up with the last row."""
-    n = len(tables[0])
-    for start in range(0, n, BLOCK):
-        rows = slice(start, min(start + BLOCK, n))
-        short = BLOCK - (rows.stop - rows.start)
+    n, n_labels = tables[0].shape
+    size = max(min(BLOCK, CELLS // n_labels), 1)
+    for start in range(0, n, size):
+        rows = slice(start, min(start + size, n))
+        short = size - (rows.stop - rows.start)
         cut = [table[rows] for table in tables]
         yield rows, [np.pad(table, ((0, short), (0, 0)), mode="edge") for table in cut] if short else cut
 

@@ -12,6 +12,9 @@ from probtruth.frames import name_text
 from probtruth.truth.fit import Request
 from probtruth.types import Annotations
 
+LARGEST_CONFUSION = 1 << 26
+"""Cells (annotators x labels x labels) of confusion matrices beyond which none are kept: half a GiB a table."""
+
 
 @dataclass(frozen=True, eq=False)
 class Flat:
@@ -70,6 +73,21 @@ def vote_shares(
     n_votes = counts.sum(1)
     with np.errstate(invalid="ignore"):
         return counts / n_votes[:, None], n_votes
+
+
+def confusion_cells(annotations: Annotations) -> int:
+    """Cells of the confusion matrices of all annotators."""
+    return (annotations.n_annotators or 0) * annotations.n_labels**2
+
+
+def need_room(annotations: Annotations, method: str) -> None:
+    """Raises where the annotators' confusion matrices are too large to be kept."""
+    if confusion_cells(annotations) > LARGEST_CONFUSION:
+        raise InputError(
+            f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {method!r}",
+            f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
+            "Choose 'majority' or a method of the estimand 'distribution', which keep none, or merge labels.",
+        )
 
 
 def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> None:

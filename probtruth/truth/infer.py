@@ -15,7 +15,7 @@ from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
 from probtruth.truth.dirichlet_mixture import dirichlet_mixture
 from probtruth.truth.fit import Fit, Request
-from probtruth.truth.flat import known_answers, need_votes, vote_shares, whole
+from probtruth.truth.flat import known_answers, need_room, need_votes, vote_shares, whole
 from probtruth.truth.glad import glad
 from probtruth.truth.mace import mace
 from probtruth.truth.majority import majority
@@ -109,6 +109,8 @@ def infer_truth(
     known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
         need_votes(annotations, np.where(known >= 0, 1, n_votes))
+    if chosen.estimand == "class" and name != "majority":
+        need_room(annotations, name)
     found = chosen.fit(Request(annotations, asked, whole(seed, 0, "seed"), known), **options)
     kept = 0 if found.draws is None else len(found.draws)
     return Truth(
