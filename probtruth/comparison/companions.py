@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +10,7 @@ from scipy.stats import t
 
 from probtruth.comparison.naming import Names, by_name
 from probtruth.comparison.resampling import bootstrap_p_below, sign_flip_p
-from probtruth.comparison.signed_rank import MOST, signed_rank_p
+from probtruth.comparison.signed_rank import signed_rank_p
 from probtruth.comparison.sufficient import Location, Structure, all_pairs
 
 HELD = 1 << 22
@@ -23,7 +23,8 @@ class Companion:
     """The tests of one pair, a minus b; None where a test does not exist.
 
     `t_p`, `sign_flip_p` and `bootstrap_p_a_better` are about the mean, with the clusters and groups of the comparison;
-    `wilcoxon_p` is about the pseudo-median of the items.
+    `wilcoxon_p` is about the pseudo-median of the items. The errors say how far the three can be from those of the same
+    tests without bins and limits, which are used for many items (see `many_items`); None where they are not.
     """
 
     t: float | None = None
@@ -32,18 +33,14 @@ class Companion:
     wilcoxon_p: float | None = None
     sign_flip_p: float | None = None
     bootstrap_p_a_better: float | None = None
+    wilcoxon_p_error: float | None = None
+    sign_flip_p_error: float | None = None
+    bootstrap_p_a_better_error: float | None = None
 
     def flipped(self) -> "Companion":
         """The tests of b minus a."""
-        p = self.bootstrap_p_a_better
-        return Companion(
-            None if self.t is None else -self.t,
-            self.df,
-            self.t_p,
-            self.wilcoxon_p,
-            self.sign_flip_p,
-            None if p is None else 1 - p,
-        )
+        t, p = self.t, self.bootstrap_p_a_better
+        return replace(self, t=None if t is None else -t, bootstrap_p_a_better=None if p is None else 1 - p)
 
 
 def companions(
@@ -65,9 +62,8 @@ def companions(
         residuals = np.where(constant[:, None], 0.0, residuals)
         flips = sign_flip_p(units)
         below = bootstrap_p_below(residuals, place.mean[rows])
-        ranked = differences.shape[1] <= MOST
         for row, difference in enumerate(differences):
-            ranks = signed_rank_p(difference) if ranked else None
+            ranks = signed_rank_p(difference)
             statistic, df, p = student(place, start + row)
             made.append(Companion(statistic, df, p, ranks, flips[row], below[row]))
     return made

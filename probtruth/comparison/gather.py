@@ -9,6 +9,7 @@ from probtruth.comparison.companions import companions
 from probtruth.comparison.design import Design
 from probtruth.comparison.evidence import Evidence, Facts, Strata
 from probtruth.comparison.labels import label_locations, label_variance
+from probtruth.comparison.many_items import MOST, many_companions
 from probtruth.comparison.options import PLAIN, Options
 from probtruth.comparison.ordering import model_order
 from probtruth.comparison.repeats import repeats_of
@@ -48,7 +49,9 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
             if again
             else label_locations(scores, order, item_weights)
         ),
-        lambda place: companions(finite, structure, plan.weights, place),
+        lambda place: (companions if len(scores.items) <= MOST else many_companions)(
+            finite, structure, plan.weights, place
+        ),
         repeats,
         lambda a, b: finite[a] - finite[b],
     )

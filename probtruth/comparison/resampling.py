@@ -46,7 +46,6 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
         else:
             sampled.append(row)
     if sampled:
-        totals = units[sampled].sum(1)
         totals = exact_sum(units[sampled])
         largest, _, square = _split(units[sampled] * np.where(totals < 0, -1.0, 1.0)[:, None])
         observed, whole = np.abs(totals) * (1 - ROUNDING), largest.sum(1)

@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.stats import norm, rankdata
 
 EXACT = 50
 """Up to so many non-zero differences the distribution is enumerated."""
-MOST = 200_000
-"""Beyond so many items ranks are not computed."""
 
 
 def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
@@ -22,14 +20,19 @@ def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
     if n == 0:
         return None
     doubled = np.rint(2 * rankdata(np.abs(values))).astype(np.int64)
-    observed, most = int(doubled[values > 0].sum()), int(doubled.sum())
+    return two_sided_p(doubled, np.ones(n, np.int64), int(doubled[values > 0].sum()))
+
+
+def two_sided_p(doubled: Int[np.ndarray, " rank"], number: Int[np.ndarray, " rank"], observed: int) -> float:
+    """Two-sided p of the total of the positive differences' doubled ranks, so many of which are equal."""
+    n, most = int(number.sum()), int((doubled * number).sum())
     if n <= EXACT:
         counts = np.zeros(most + 1)
         counts[0] = 1.0
-        for rank in doubled.tolist():
+        for rank in np.repeat(doubled, number).tolist():
             counts[rank:] = (counts[rank:] + counts[: most + 1 - rank]) / 2
             counts[:rank] /= 2
         tail = counts[: min(observed, most - observed) + 1].sum()
         return min(1.0, 2 * float(tail))
-    variance = float((doubled.astype(np.float64) ** 2).sum())  # of the doubled rank sum: sum of (2r)^2 / 4
+    variance = float((number * doubled.astype(np.float64) ** 2).sum())  # of the doubled rank sum: sum of (2r)^2 / 4
     return float(2 * norm.sf(abs(observed - most / 2) / math.sqrt(variance / 4)))

@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
+from probtruth.comparison.size_counts import SizeCounts
 from probtruth.comparison.sums import exact_sum, exact_totals
 
 BLOCK = 1 << 20
@@ -150,6 +151,14 @@ class Rows(Protocol):
     def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
         """Where the pseudo-items of each row lie, 0 where it needs none."""
 
+    def weighted(
+        self, centre: Float[np.ndarray, "row group"], weight: Float[np.ndarray, " group"]
+    ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+        """The sum of squares of the units' weighted residuals, and the largest size of one."""
+
+    def size_counts(self) -> list[SizeCounts]:
+        """How many numbers of each row lie in narrow bins of their size."""
+
 
 @dataclass(frozen=True, eq=False)
 class HeldRows:
@@ -198,6 +207,18 @@ class HeldRows:
             least[row], most[row] = sizes.min(), sizes.max()
         return pseudo_items(differ, least, most, n_units, reach)
 
+    def weighted(
+        self, centre: Float[np.ndarray, "row group"], weight: Float[np.ndarray, " group"]
+    ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+        """The sum of squares of the units' weighted residuals, and the largest size of one."""
+        group = self.within.of_item()
+        residual = np.where(weight[group] > 0, (self.rows - centre[:, group]) * weight[group], 0.0)
+        return squares(self.within.unit_totals(residual), self.within)
+
+    def size_counts(self) -> list[SizeCounts]:
+        """How many numbers of each row lie in narrow bins of their size."""
+        return [SizeCounts.of(row) for row in self.rows]
+
 
 def means_of(
     rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], within: Structure, reach: float | None
@@ -237,6 +258,13 @@ def unit_powers(residual: Float[np.ndarray, "row unit"], within: Structure) -> t
     of_square = within.group_totals(square)
     square *= residual
     return of_square, within.group_totals(square)
+
+
+def squares(
+    units: Float[np.ndarray, "row unit"], within: Structure
+) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+    """The sum of the units' squares, and the largest size of a unit."""
+    return exact_sum(within.group_totals(units * units)), np.maximum(units.max(1), -units.min(1))
 
 
 def _spread(

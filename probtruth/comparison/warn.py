@@ -86,8 +86,13 @@ def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[st
             continue
         decided = max(pair["p_a_better"], pair["p_b_better"]) > DECIDED
         boot = row["bootstrap_p_a_better"]
-        against = [f"{name} p = {_p(row[key])}" for key, name in _P_VALUES if _differs(row[key], decided)]
-        if boot is not None and (max(boot, 1 - boot) > DECIDED) != decided:
+        against = [
+            f"{name} p = {_p(row[key])}"
+            for key, name in _P_VALUES
+            if _differs(row[key], row.get(f"{key}_error"), decided)
+        ]
+        off = row.get("bootstrap_p_a_better_error")
+        if boot is not None and _differs(2 * (1 - max(boot, 1 - boot)), 2 * (off or 0.0), decided):
             against.append(f"Bayesian bootstrap P(a better) = {boot:.3f}")
         if against and len(said) < 3:
             said.append(
@@ -103,8 +108,12 @@ def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[st
 _P_VALUES = (("t_p", "paired t"), ("sign_flip_p", "sign-flip"))
 
 
-def _differs(p: float | None, decided: bool) -> bool:
-    return p is not None and (p < 2 * (1 - DECIDED)) != decided
+def _differs(p: float | None, error: float | None, decided: bool) -> bool:
+    """Whether a p-value that may be off by so much would decide otherwise for certain."""
+    if p is None:
+        return False
+    surely = p - (error or 0.0) if decided else p + (error or 0.0)
+    return (surely < 2 * (1 - DECIDED)) != decided
 
 
 def _p(value: float) -> str:

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from probtruth.comparison.companions import Companion, companions, student
+from probtruth.comparison.companions import Companion, companions
 from probtruth.comparison.evidence import Evidence, Facts, Strata
 from probtruth.comparison.gather import LARGEST, reach
-from probtruth.comparison.signed_rank import MOST
+from probtruth.comparison.many_items import MOST, companions_of
 from probtruth.comparison.sufficient import Location, Structure
 from probtruth.distributed.parts import Parts
 from probtruth.distributed.soundness import NOWHERE, Soundness, soundness
-from probtruth.distributed.statistics import moments_of, order_of, weighted_means
+from probtruth.distributed.statistics import PartRows, moments_of, order_of, weighted_means
 from probtruth.distributed.sweeps import gathered
 from probtruth.errors import InputError
 
@@ -53,9 +53,9 @@ def evidence_of(
 
 
 def tests(parts: Parts, order: np.ndarray, strata: Strata, place: Location) -> list[Companion]:
-    """The model-free tests; of more items than can be ranked only the t, which needs no item by itself."""
+    """The model-free tests; of more items than can be ranked those that need no item by itself."""
     if strata.n_items > MOST:
-        return [Companion(*student(place, row)) for row in range(len(place.mean))]
+        return companions_of(lambda pairs: PartRows(parts, order[pairs]), len(order), strata.weights, place)
     part = gathered(parts)
     groups = np.zeros(len(part.item), np.int64) if part.group is None else part.group
     return companions(part.values[order], Structure.of(groups, part.unit), strata.weights, place)

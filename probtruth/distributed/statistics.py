@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.ordering import by_content
+from probtruth.comparison.size_counts import SizeCounts
 from probtruth.comparison.sufficient import (
     ROUNDING,
     HeldRows,
@@ -16,11 +17,13 @@ from probtruth.comparison.sufficient import (
     joined,
     means_from,
     pseudo_items,
+    squares,
     unit_powers,
 )
+from probtruth.comparison.sums import exact_sum
 from probtruth.distributed.parts import Parts
 from probtruth.distributed.soundness import Soundness
-from probtruth.distributed.sweeps import ALONE, Extremes, Pairs, Terms, extremes, sums, unit_sums
+from probtruth.distributed.sweeps import ALONE, Extremes, Pairs, Terms, extremes, size_counts, sums, unit_sums
 
 HELD = 1 << 26
 """Numbers that the totals of clusters may take at once; more rows are summed in several passes."""
@@ -96,6 +99,20 @@ class PartRows:
             return HeldRows(self.units, Structure(self.n_units, None, self.within.group)).pseudo(reach)
         found = self.extremes
         return pseudo_items(found.differ, found.least, found.most, int(self.n_items.sum()), reach)
+
+    def weighted(
+        self, centre: Float[np.ndarray, "row group"], weight: Float[np.ndarray, " group"]
+    ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+        """The sum of squares of the units' weighted residuals, and the largest size of one."""
+        terms = Terms(self.rows, len(self.n_items), centre, weight)
+        peak, groups = terms.bounds(self.extremes), self.parts.unit_group
+        if groups is None:
+            return exact_sum(sums(self.parts, terms, peak, 2)[1]), peak
+        return squares(unit_sums(self.parts, terms, peak, len(groups)), self.within)
+
+    def size_counts(self) -> list[SizeCounts]:
+        """How many numbers of each row lie in narrow bins of their size."""
+        return size_counts(self.parts, self.rows)
 
 
 def _alone(models: Int[np.ndarray, " model"]) -> Pairs:

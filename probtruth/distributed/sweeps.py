@@ -11,6 +11,7 @@ from functools import partial, reduce
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.comparison.size_counts import SizeCounts
 from probtruth.comparison.sufficient import RARE
 from probtruth.comparison.sums import exponent, part_sum, part_totals, settled
 from probtruth.distributed.parts import Part, Parts
@@ -158,6 +159,19 @@ def _unit_sums(terms: Terms, top: Int[np.ndarray, " row"], bits: int, n_units: i
         if block.unit is not None:
             total += part_totals(terms.of(block), block.unit, n_units, top, bits)
     return total
+
+
+def size_counts(parts: Parts, rows: Pairs) -> list[SizeCounts]:
+    """How many numbers of each row lie in narrow bins of their size."""
+    return reduce(_merged_counts, parts.each(partial(_size_counts, rows)))
+
+
+def _size_counts(rows: Pairs, part: Part) -> list[SizeCounts]:
+    return [SizeCounts.of(differences(part.values, row[None])[0]) for row in rows]
+
+
+def _merged_counts(some: list[SizeCounts], others: list[SizeCounts]) -> list[SizeCounts]:
+    return [one.merged(other) for one, other in zip(some, others, strict=True)]
 
 
 def gathered(parts: Parts) -> Part:

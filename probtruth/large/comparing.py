@@ -41,8 +41,7 @@ def compare_files(
     what the batches may take, beside the names of the items; the rest is as in `compare`. Replicates and other
     likelihoods than the default need the scores in memory.
 
-    Returns: a `Result` whose `comparison` is that of `compare`. With more than 200,000 items the only model-free test
-    is the t.
+    Returns: a `Result` whose `comparison` is that of `compare`.
 
     Errors: `InputError` as `read_scores` and `compare`; `PosteriorError` where the data support no answer.
 

@@ -46,8 +46,7 @@ def evaluate_files(
     `estimand`, `rule`, `floor`, `groups`, `clusters`, `weights`, `engine`, `rope` and `strict` are those of `evaluate`;
     `on_progress(done, total)` hears of the batches, then of the sampling.
 
-    Returns: a `Result` whose `scores` have no items and whose `truth`, `predictions` and `decomposition` are None. With
-    more than 200,000 items the only model-free test is the t.
+    Returns: a `Result` whose `scores` have no items and whose `truth`, `predictions` and `decomposition` are None.
 
     Errors: `InputError` as `evaluate` and `read_predictions`; `PosteriorError` where the data support no answer.
 

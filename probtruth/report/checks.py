@@ -32,6 +32,11 @@ TESTS = {
     "bootstrap_p_a_better": "P(a better), bootstrap",
 }
 """The numbers of the model-free companions, in the order of their columns."""
+ERRORS = {
+    "sign_flip_p_error": "the sign flips",
+    "wilcoxon_p_error": "the signed-rank test",
+    "bootstrap_p_a_better_error": "the bootstrap",
+}
 OF_ANNOTATORS = {
     "agreement": "Share of agreeing pairs of annotations",
     "agreement_spread": "Spread of that share between items",
@@ -130,7 +135,21 @@ def companions(result: ResultLike) -> Table | None:
         "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
         "without a model of the differences."
     )
-    return filled("Model-free companions", columns, rows, (note,))
+    return filled("Model-free companions", columns, rows, (note + _error(rows),))
+
+
+def _error(rows: list[Row]) -> str:
+    """How far the tests of many items can be off."""
+    said = []
+    for key, what in ERRORS.items():
+        known = [float(row[key]) for row in rows if row.get(key) is not None]
+        said += [f"{significant(max(known), 2)} for {what}"] if known else []
+    if not said:
+        return ""
+    return (
+        " These are too many items to be ranked and resampled one by one: counts in narrow bins and normal limits "
+        f"stand for that, and are off by at most {', '.join(said)}."
+    )
 
 
 def audit(result: ResultLike) -> Table | None:

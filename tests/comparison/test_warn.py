@@ -88,6 +88,8 @@ def test_tests_that_would_decide_otherwise(p, tests, words):
     [
         (0.97, {"t_p": 0.06}),
         (0.99, {"t_p": 0.02, "sign_flip_p": 0.03, "bootstrap_p_a_better": 0.98}),
+        (0.99, {"sign_flip_p": 0.06, "sign_flip_p_error": 0.02}),
+        (0.96, {"bootstrap_p_a_better": 0.98, "bootstrap_p_a_better_error": 0.01}),
         (None, {"t_p": 0.02}),
     ],
 )

@@ -3,10 +3,12 @@ import pytest
 from cut_parts import cut
 from made_scores import make
 
+from probtruth.comparison import gather
 from probtruth.comparison.compare import compare, conclude
 from probtruth.comparison.design import design
 from probtruth.comparison.evidence import Facts, Strata
 from probtruth.comparison.options import options
+from probtruth.distributed import evidence
 from probtruth.distributed.evidence import evidence_of
 from probtruth.errors import InputError
 
@@ -52,6 +54,18 @@ def test_parts_in_any_order_conclude_what_the_whole_does_bit_for_bit(kind, struc
         comparison = streamed(scores, seed, 0.1, **STRUCTURES[structure])
         for table in ("pairs", "ranks", "companions", "group_results", "warnings", "uncertainty", "settings"):
             assert repr(getattr(comparison, table)) == repr(getattr(whole, table)), table
+
+
+@pytest.mark.parametrize("kind", ["losses", "classifiers", "rare", "copies"])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_tests_of_many_items_are_those_of_the_whole_bit_for_bit(kind, structure, monkeypatch):
+    monkeypatch.setattr(gather, "MOST", 100)
+    monkeypatch.setattr(evidence, "MOST", 100)
+    scores = random_scores(kind)
+    whole = compare(scores, engine="exact", draws=500, **STRUCTURES[structure])
+    for seed in (0, 1):
+        assert repr(streamed(scores, seed, **STRUCTURES[structure]).companions) == repr(whole.companions)
+    assert any(row["wilcoxon_p_error"] is not None for row in whole.companions)
 
 
 def test_what_cannot_be_used_is_named():

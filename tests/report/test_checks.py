@@ -64,6 +64,16 @@ def test_companions_show_those_that_are_known(result, make):
     assert checks.companions(make["rewrite"](result, companions=[])) is None
 
 
+def test_companions_of_many_items_say_how_far_they_can_be_off(result, make):
+    assert "too many items" not in "".join(checks.companions(result).note)
+    rows = [
+        {**row, "wilcoxon_p_error": 0.001 * place, "sign_flip_p_error": None}
+        for place, row in enumerate(result.comparison.companions, 1)
+    ]
+    said = "".join(checks.companions(make["rewrite"](result, companions=rows)).note)
+    assert f"at most {0.001 * len(rows):.4f} for the signed-rank test." in said
+
+
 def test_predictive_is_of_the_two_leading_models(result):
     a, b = "logistic", "nearest-neighbours"
     (first, second), found = checks.leading_differences(result)
