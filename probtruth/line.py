@@ -29,7 +29,8 @@ class Result:
 
     `other` is the verdict under the estimand that was not asked for, where the annotations allow it. `annotations` are
     those that the truth was inferred from; None where soft labels were given. Of files that were streamed, `scores` are
-    what is known of them without the items, and `about_truth` stands for the truth.
+    what is known of them without the items, `about_truth` stands for the truth, and `sample` are the probabilities and
+    labels of a random sample of the items (of all, if they are few).
     """
 
     truth: Truth | None
@@ -43,6 +44,7 @@ class Result:
     command: str | None = None
     annotations: Annotations | None = None
     about_truth: Mapping[str, object] | None = None
+    sample: tuple[Predictions, Truth] | None = None
 
     @property
     def audit(self) -> Audit:

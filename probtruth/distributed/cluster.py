@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.distributed.label_terms import label_terms, label_weights, total
-from probtruth.distributed.parts import Layout, Part
+from probtruth.distributed.parts import Layout, Part, Sample
 from probtruth.distributed.reference import Reference
-from probtruth.distributed.scoring import Files, Places, Progress, Scoring, checked
+from probtruth.distributed.scoring import Files, Places, Progress, Scoring, checked, found_in
 from probtruth.distributed.scratch import Table
 from probtruth.distributed.sweeps import itself
 from probtruth.errors import InputError
@@ -39,9 +39,14 @@ class Errand:
     reference: Reference
     group: Int[np.ndarray, " item"] | None
     unit: Int[np.ndarray, " item"] | None
+    sampled: Int[np.ndarray, " sampled"]
 
     def logs(self, model: int) -> Float[np.ndarray, "item label"]:
         """The floored log-probabilities of one model."""
+        return floored(self.raw(model), self.floor)
+
+    def raw(self, model: int) -> Float[np.ndarray, "item label"]:
+        """The log-probabilities of one model."""
         table, wanted = self.files.tables[model], self.rows[model]
         cells = np.empty((len(wanted), len(self.files.labels)))
         low, high = int(wanted.min()), int(wanted.max()) + 1
@@ -51,7 +56,7 @@ class Errand:
             if inside.any():
                 batch = table.read((place, start + first - before, last - first, first), self.files.labels)
                 cells[inside] = checked(batch, self.files)[wanted[inside] - first]
-        return floored(as_logs(self.files.kind, cells), self.floor)
+        return as_logs(self.files.kind, cells)
 
     def label_losses(self, model: int) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, "item label"]]:
         """Losses of one model, expected and under each label."""
@@ -60,8 +65,13 @@ class Errand:
 
 def score_part(errand: Errand) -> Part:
     """The losses of all models."""
-    values = [errand.label_losses(model)[0] for model in range(len(errand.rows))]
-    return Part(np.stack(values), errand.items, errand.group, errand.unit)
+    values, seen = [], []
+    for model in range(len(errand.rows)):
+        logs = errand.raw(model)
+        values.append(losses(errand.rule, floored(logs, errand.floor), errand.reference.centre)[0])
+        seen.append(logs[errand.sampled])
+    sample = Sample(errand.items[errand.sampled], np.stack(seen))
+    return Part(np.stack(values), errand.items, errand.group, errand.unit, sample)
 
 
 def label_part(a: int, b: int, single: bool, weights: Float[np.ndarray, "..."], errand: Errand) -> Part:
@@ -109,10 +119,16 @@ class OnCluster:
     """Scores on the workers of a client."""
 
     def __init__(
-        self, scoring: Scoring, places: Sequence[Places], layout: Layout, client: Any, on_progress: Progress | None
+        self,
+        scoring: Scoring,
+        places: Sequence[Places],
+        layout: Layout,
+        sample: Int[np.ndarray, " sampled"],
+        client: Any,
+        on_progress: Progress | None,
     ) -> None:
         self.client, self.layout, self.reference = known_client(client), layout, scoring.reference
-        self.errands = list(_errands(scoring, places, layout))
+        self.errands = list(_errands(scoring, places, layout, sample))
         futures = self._sent(score_part, self.errands, on_progress)
         self.parts = ClusterParts(scoring.files.models, futures, client, layout)
 
@@ -139,6 +155,14 @@ class OnCluster:
                 table.write(part.item, values[:, None])
         return found
 
+    def sample(self) -> Sample:
+        """The log-probabilities of the items of the sample."""
+        found = [some for some in self.parts.each(_sample) if some is not None]
+        item = np.concatenate([some.item for some in found])
+        logs = np.concatenate([some.logs for some in found], axis=1)
+        order = np.argsort(item)
+        return Sample(item[order], logs[:, order])
+
     def label_variance(self, a: int, b: int) -> float | None:
         """From one more pass over the files of two models (of all, where items have a single vote)."""
         if not self.reference.labels_known:
@@ -156,11 +180,17 @@ class OnCluster:
         return found
 
 
+def _sample(part: Part) -> Sample | None:
+    return part.sample
+
+
 def _unknown(part: Part) -> bool:
     return bool(np.isnan(part.values).any())
 
 
-def _errands(scoring: Scoring, places: Sequence[Places], layout: Layout) -> Iterable[Errand]:
+def _errands(
+    scoring: Scoring, places: Sequence[Places], layout: Layout, sample: Int[np.ndarray, " sampled"]
+) -> Iterable[Errand]:
     """Parts in the order of the first model's file, so that they are read in one piece where files are sorted alike."""
     reference, files = scoring.reference, scoring.files
     row_of = [_rows_by_item(place, reference.n_items) for place in places]
@@ -177,7 +207,8 @@ def _errands(scoring: Scoring, places: Sequence[Places], layout: Layout) -> Iter
             n_votes=None if reference.n_votes is None else reference.n_votes[some],
         )
         rows = tuple(of_model[some] for of_model in row_of)
-        yield Errand(files, scoring.rule, scoring.floor, rows, some, own, *layout.of_items(some))
+        sampled = found_in(sample, some)[1]
+        yield Errand(files, scoring.rule, scoring.floor, rows, some, own, *layout.of_items(some), sampled)
 
 
 def _rows_by_item(place: Places, n_items: int) -> Int[np.ndarray, " item"]:

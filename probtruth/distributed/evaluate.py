@@ -1,6 +1,6 @@
 """The line on files larger than memory: scored batch by batch, here or on a cluster, then compared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Int
@@ -10,17 +10,21 @@ from probtruth.comparison.design import design_of
 from probtruth.comparison.evidence import Evidence, Strata
 from probtruth.comparison.options import Options
 from probtruth.distributed.evidence import evidence_of
-from probtruth.distributed.parts import Layout
+from probtruth.distributed.parts import Layout, Sample
 from probtruth.distributed.prepared import prepare
 from probtruth.distributed.reference import Reference
 from probtruth.distributed.scoring import Files, Progress
 from probtruth.errors import InputError
-from probtruth.types import Audit, Comparison, Truth
+from probtruth.types import Audit, Comparison, Predictions, Truth
+from probtruth.types.index import Index
 
 
 @dataclass(frozen=True, eq=False)
 class Streamed:
-    """A comparison of scores that were never in memory together, and what a report says of them."""
+    """A comparison of scores that were never in memory together, and what a report says of them.
+
+    `sample` are the predictions for a random sample of the items (all, if they are few), and their labels.
+    """
 
     comparison: Comparison
     models: tuple[str, ...]
@@ -30,6 +34,7 @@ class Streamed:
     n_items: int
     n_infinite: Int[np.ndarray, " model"]
     audit: Audit
+    sample: tuple[Predictions, Truth] | None = None
 
     @property
     def items(self) -> range:
@@ -81,11 +86,19 @@ def streamed(
     ready = prepare(truth, files, asked.rule, asked.floor)
     reference = ready.scoring.reference
     layout, strata = _layout(reference, ready.kept, asked)
-    scored = ready.scored(layout, where, on_progress)
+    scored = ready.scored(layout, where, on_progress, ready.sampled())
     name = lambda item: str(reference.names[item])  # noqa: E731
     bounds = ready.scoring.rule.range_for(len(reference.labels))
     found = evidence_of(scored.parts, ready.facts, strata, name, bounds, scored.label_variance)
-    return Streamed.of(found, conclude(found, options, on_progress))
+    sample = _known(scored.sample(), files.models, reference)
+    return replace(Streamed.of(found, conclude(found, options, on_progress)), sample=sample)
+
+
+def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tuple[Predictions, Truth]:
+    """The items of a sample under their names."""
+    index = Index(tuple(reference.names.gather(sample.item).to_list()), reference.labels)
+    truth = Truth(reference.centre[sample.item], index, reference.estimand, "given")
+    return Predictions(sample.logs, models, index), truth
 
 
 def _layout(reference: Reference, kept: Bool[np.ndarray, " item"], asked: Asked) -> tuple[Layout, Strata]:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.distributed.label_terms import label_terms, label_weights, total
-from probtruth.distributed.parts import Layout, Part
+from probtruth.distributed.parts import Layout, Part, Sample
 from probtruth.distributed.scoring import Places, Progress, Scoring, log_batches, score_model
 from probtruth.distributed.scratch import Journal, Table
 from probtruth.kernels.cores import ahead, n_cores
@@ -69,10 +69,11 @@ class OnDisk:
         scoring: Scoring,
         places: Sequence[Places],
         layout: Layout,
+        sample: Int[np.ndarray, " sampled"],
         journal: Journal,
         on_progress: Progress | None,
     ) -> None:
-        self.scoring, self.places, self.journal = scoring, places, journal
+        self.scoring, self.places, self.sampled, self.journal = scoring, places, sample, journal
         files, done = scoring.files, 0
 
         def report() -> None:
@@ -85,12 +86,17 @@ class OnDisk:
         for model, place in enumerate(places):
             for _ in journal.of(f"losses-{model}"):
                 report()
-            tables.append(score_model(scoring, model, place, journal, report))
-        self.parts = ScratchParts(files.models, tables, files.size, layout)
+            tables.append(score_model(scoring, model, place, sample, journal, report))
+        self.parts = ScratchParts(files.models, [table for table, _ in tables], files.size, layout)
+        self._seen = [seen for _, seen in tables]
 
     def tables(self, folder: Path) -> Sequence[Table]:
         """The losses of each model, in tables of the scratch folder."""
         return self.parts.tables
+
+    def sample(self) -> Sample:
+        """The log-probabilities of the items of the sample."""
+        return Sample(self.sampled, np.stack([seen.read(0, len(self.sampled)) for seen in self._seen]))
 
     def _table(self, name: str, n_columns: int) -> Table:
         return Table(self.journal.folder / name, self.scoring.reference.n_items, n_columns)

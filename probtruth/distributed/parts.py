@@ -11,6 +11,14 @@ from probtruth.comparison.design import Design
 
 
 @dataclass(frozen=True, eq=False)
+class Sample:
+    """Log-probabilities of a few of the items, by their codes."""
+
+    item: Int[np.ndarray, " item"]
+    logs: Float[np.ndarray, "model item label"]
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """Losses of items, by their codes; groups and units, None where there is one group, or every item is a unit."""
 
@@ -18,6 +26,7 @@ class Part:
     item: Int[np.ndarray, " item"]
     group: Int[np.ndarray, " item"] | None = None
     unit: Int[np.ndarray, " item"] | None = None
+    sample: Sample | None = None
 
     def blocks(self, size: int) -> "Iterable[Part]":
         """The same in parts of at most so many items."""

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from probtruth.comparison.evidence import Facts
 from probtruth.distributed.cluster import OnCluster
@@ -20,9 +20,12 @@ from probtruth.distributed.scoring import Files, Places, Progress, Scoring
 from probtruth.distributed.scratch import Journal
 from probtruth.errors import InputError
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.sampled import sampled_items
 from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies, losses
 from probtruth.types import Audit, Truth
 from probtruth.types.index import sort_names
+
+NO_ITEMS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,11 @@ class Prepared:
     def n_items(self) -> int:
         """Number of items that every model has."""
         return int(self.kept.sum())
+
+    def sampled(self) -> Int[np.ndarray, " sampled"]:
+        """The items that stand for all where they are looked at one by one: those of `report.calibration`."""
+        positions = sampled_items(self.n_items, len(self.scoring.reference.labels))
+        return np.asarray(np.nonzero(self.kept)[0][positions])
 
     @cached_property
     def facts(self) -> Facts:
@@ -58,12 +66,21 @@ class Prepared:
             baseline_of(scoring.rule, reference.centre[kept]),
         )
 
-    def scored(self, layout: Layout, where: object, on_progress: Progress | None) -> OnDisk | OnCluster:
-        """The losses, in a folder (from which a run that was interrupted goes on) or with a Dask client's workers."""
+    def scored(
+        self,
+        layout: Layout,
+        where: object,
+        on_progress: Progress | None,
+        sample: Int[np.ndarray, " sampled"] = NO_ITEMS,
+    ) -> OnDisk | OnCluster:
+        """The losses, in a folder (from which a run that was interrupted goes on) or with a Dask client's workers.
+
+        Arguments: of the items of `sample` (in order) the log-probabilities are kept too.
+        """
         if isinstance(where, Path):
-            journal = Journal(where, _settings(self.scoring, self.truth))
-            return OnDisk(self.scoring, self.places, layout, journal, on_progress)
-        return OnCluster(self.scoring, self.places, layout, where, on_progress)
+            journal = Journal(where, {**_settings(self.scoring, self.truth), "sample": len(sample)})
+            return OnDisk(self.scoring, self.places, layout, sample, journal, on_progress)
+        return OnCluster(self.scoring, self.places, layout, sample, where, on_progress)
 
 
 def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared:

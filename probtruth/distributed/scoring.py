@@ -100,22 +100,53 @@ class Scoring:
     files: Files
 
 
-def score_model(scoring: Scoring, model: int, places: Places, journal: Journal, report: Callable[[], None]) -> Table:
-    """The losses of one model, in a table of the journal; what is finished there is not done again."""
+def score_model(
+    scoring: Scoring,
+    model: int,
+    places: Places,
+    sample: Int[np.ndarray, " sampled"],
+    journal: Journal,
+    report: Callable[[], None],
+) -> tuple[Table, Table]:
+    """The losses of one model, and its log-probabilities of the items of a sample (in order), in tables of the journal.
+
+    What is finished there is not done again.
+    """
     name = f"losses-{model}"
     target = Table(journal.folder / name, scoring.reference.n_items, 1)
-    for start, items, logs in log_batches(scoring, model, places, journal.of(name)):
-        values, _ = losses(scoring.rule, logs, scoring.reference.centre[items])
+    seen = Table(journal.folder / f"sample-{model}", len(sample), len(scoring.files.labels))
+    for start, items, logs in _batches(scoring, model, places, journal.of(name)):
+        values, _ = losses(scoring.rule, floored(logs, scoring.floor), scoring.reference.centre[items])
         target.write(items, values[:, None])
+        at, rows = found_in(sample, items)
+        if len(at):
+            seen.write(at, logs[rows])
         journal.finish(name, start)
         report()
-    return target
+    return target, seen
+
+
+def found_in(
+    sample: Int[np.ndarray, " sampled"], items: Int[np.ndarray, " item"]
+) -> tuple[Int[np.ndarray, " found"], Int[np.ndarray, " found"]]:
+    """Where the items of an ordered sample stand in it, and where among some items, for those that are there."""
+    at = np.searchsorted(sample, items)
+    rows = np.nonzero(np.append(sample, -1)[at] == items)[0]
+    return at[rows], rows
 
 
 def log_batches(
     scoring: Scoring, model: int, places: Places, skip: frozenset[int] = frozenset()
 ) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
     """First row, items and floored log-probabilities of each batch of one model."""
+    for start, items, logs in _batches(scoring, model, places, skip):
+        yield start, items, floored(logs, scoring.floor)
+
+
+def _batches(
+    scoring: Scoring, model: int, places: Places, skip: frozenset[int]
+) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
+    """As `log_batches`, not floored."""
     files = scoring.files
     for batch in files.tables[model].batches(files.labels, files.size, skip):
         cells = checked(batch, files)
@@ -124,7 +155,7 @@ def log_batches(
         if not known.all():
             items, cells = items[known], cells[known]
         if len(items):
-            yield batch.start, items, floored(as_logs(files.kind, cells), scoring.floor)
+            yield batch.start, items, as_logs(files.kind, cells)
 
 
 def checked(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:

@@ -180,8 +180,9 @@ def gathered(parts: Parts) -> Part:
     item = np.concatenate([part.item for part in found])
     order = np.argsort(item)
     values = np.concatenate([part.values for part in found], axis=1)
-    group, unit = _joined(part.group for part in found), _joined(part.unit for part in found)
-    return Part(values[:, order], item[order], *(None if codes is None else codes[order] for codes in (group, unit)))
+    joined = _joined(part.group for part in found), _joined(part.unit for part in found)
+    group, unit = (None if codes is None else codes[order] for codes in joined)
+    return Part(values[:, order], item[order], group, unit)
 
 
 def itself(part: Part) -> Part:

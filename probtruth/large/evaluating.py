@@ -106,7 +106,17 @@ def _evaluated(
         warnings.append(ANNOTATORS_ALONE)
         other = _other(annotations, truth, found.comparison, tables, asked, chosen.seed, place("other"))
         warnings += [said for said in (other and other.warning(),) if said]
-    return Result(None, None, found, found.comparison, None, tuple(warnings), other, about_truth=about(truth))
+    return Result(
+        None,
+        None,
+        found,
+        found.comparison,
+        None,
+        tuple(warnings),
+        other,
+        about_truth=about(truth),
+        sample=found.sample,
+    )
 
 
 def _labelled(annotations: Annotations, files: Files) -> Annotations:

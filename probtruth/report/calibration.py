@@ -10,13 +10,14 @@ from probtruth.report.cells import Cell, Column, Table, chance, filled, named, n
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import decimals, plain, shortened
 from probtruth.report.words import Name, with_unit
-from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.align import align
 from probtruth.scoring.calibration_error import calibration_error
 from probtruth.scoring.corp import calibration_decomposition
 from probtruth.scoring.reliability import reliability_curve
 from probtruth.scoring.risk import MARKS, RiskProfile
 from probtruth.scoring.risk_profile import risk_profile
 from probtruth.scoring.rules import RULES
+from probtruth.scoring.sampled import sampled_items
 from probtruth.types import Predictions, Truth
 from probtruth.types.index import Index
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 MOST_MODELS = 6
 """Models whose calibration is shown, the best first."""
-MOST_ITEMS, MOST_CELLS = 10_000, 1_000_000
-"""Items, and items times labels, from which on a random sample of the items stands for all."""
 LONGEST_NAME = 40
 BUBBLES = 12
 """Bubbles of one label (of all labels, where there are more than two)."""
@@ -59,39 +58,40 @@ class Calibration:
 
 def calibration(result: ResultLike) -> Calibration | None:
     """What can be said of calibration; None for bare scores."""
-    if result.predictions is None or result.truth is None:
+    held = _held(result)
+    if held is None:
         return None
-    aligned = align(result.predictions, result.truth)
     ranked = tuple(str(row["model"]) for row in result.comparison.ranks)
     models = ranked[:MOST_MODELS]
-    predictions, truth = _looked_at(aligned, models)
-    two = len(aligned.labels) == 2
+    places = [held[0].models.index(model) for model in models]
+    predictions, truth = Predictions(held[0].log_probs[places], models, held[0].index), held[1]
+    labels = truth.index.labels
+    two = len(labels) == 2
     way = "label" if two else "top-label"
     curve = reliability_curve(predictions, truth, by=way, n_resamples=100)
     risk = risk_profile(predictions, truth, powers=list(MARKS.values()))
     return Calibration(
         models,
         len(ranked) - len(models),
-        aligned.labels[-1] if two else None,
+        labels[-1] if two else None,
         curve,
         replace(risk, bins=tuple(_bubbles(risk))),
         tuple(_rows(result, predictions, truth, models, way)),
         len(truth.index.items),
-        len(aligned.items),
+        len(result.scores.items),
     )
 
 
-def _looked_at(aligned: Aligned, models: Sequence[str]) -> tuple[Predictions, Truth]:
-    """The models to show, on all items or, where there are many, on a random sample of them."""
+def _held(result: ResultLike) -> tuple[Predictions, Truth] | None:
+    """The items that are looked at: all or, where there are many, a random sample of them."""
+    if result.predictions is None or result.truth is None:
+        return result.sample
+    aligned = align(result.predictions, result.truth)
     n_items, n_labels = aligned.truth.shape
-    most = min(MOST_ITEMS, max(1, MOST_CELLS // n_labels))
-    rows = np.arange(n_items)
-    if n_items > most:
-        rows = np.sort(np.random.default_rng(0).choice(n_items, most, replace=False))
+    rows = sampled_items(n_items, n_labels)
     index = Index(tuple(aligned.items[row] for row in rows), aligned.labels)
-    places = [aligned.models.index(model) for model in models]
-    probs = np.stack([aligned.log_probs[place][rows] for place in places])
-    return Predictions(probs, tuple(models), index), Truth(aligned.truth[rows], index, aligned.estimand, "given")
+    truth = Truth(aligned.truth[rows], index, aligned.estimand, "given")
+    return Predictions(aligned.log_probs[:, rows], aligned.models, index), truth
 
 
 def _rows(

@@ -43,6 +43,10 @@ class ResultLike(Protocol):
         """The models' probabilities; None for bare scores."""
 
     @property
+    def sample(self) -> tuple[Predictions, Truth] | None:
+        """Probabilities and labels of a random sample of the items, of files that were streamed."""
+
+    @property
     def scores(self) -> "Scores | Streamed":
         """One loss for each model and item; or, of files that were streamed, what is known of them."""
 

@@ -29,7 +29,8 @@ def client(cluster):
 def shown(found):
     comparison = found.comparison
     parts = ("pairs", "ranks", "companions", "group_results", "uncertainty", "warnings")
-    return [repr(getattr(comparison, part)) for part in parts]
+    sample = found.sample[0].log_probs.tolist(), found.sample[1].probs.tolist(), found.sample[1].index.items
+    return [repr(getattr(comparison, part)) for part in parts] + [repr(sample)]
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import numpy as np
 import polars
 import pytest
 
@@ -6,6 +7,8 @@ from probtruth.distributed.evaluate import Asked, streamed
 from probtruth.distributed.scoring import open_files
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions_pairs
+from probtruth.scoring import sampled
+from probtruth.scoring.align import align
 
 N_ITEMS = 230
 
@@ -42,6 +45,23 @@ def test_any_batches_files_and_order_conclude_what_the_whole_does(
     files = open_files(pairs, "item", "probs", size)
     found = streamed(result.truth, files, Asked(**settings), exact, tmp_path / "scratch")
     same(found, result)
+
+
+@pytest.mark.parametrize("annotations", ["votes"], indirect=True)
+@pytest.mark.parametrize("most", [60, 1000])
+def test_the_sample_is_that_of_memory(annotations, written, exact, tmp_path, monkeypatch, most):
+    monkeypatch.setattr(sampled, "MOST_ITEMS", most)
+    pairs = written(tmp_path)
+    predictions = read_predictions_pairs(pairs, annotations.index)
+    result = line.evaluate(annotations, predictions, engine="exact", floor=0.01)
+    found = in_batches(annotations, pairs, exact, tmp_path, 17, floor=0.01)
+    aligned = align(result.predictions, result.truth)
+    rows = sampled.sampled_items(len(aligned.items), len(aligned.labels))
+    assert len(rows) == min(most, N_ITEMS - 1)
+    predictions, truth = found.sample
+    assert predictions.index.items == tuple(aligned.items[row] for row in rows)
+    assert np.array_equal(predictions.log_probs, aligned.log_probs[:, rows])
+    assert np.array_equal(truth.probs, aligned.truth[rows])
 
 
 class Stopped(Exception):

@@ -11,6 +11,7 @@ import pytest
 import probtruth as pt
 from probtruth.io.batches import BigTable
 from probtruth.large.evaluating import ANNOTATORS_ALONE
+from probtruth.report.contents import contents
 
 LABELS = ["cat", "dog", "fox"]
 
@@ -79,6 +80,11 @@ def test_a_run_whose_process_was_killed_goes_on_behind_its_last_batch(files, ask
     assert asked.count(tuple(LABELS)) == 10 - 4
     assert read[:10] == [(batch, 10) for batch in range(1, 11)]
     assert again.to_dict() == pt.evaluate_files(truth_of(files), paths(files), engine="exact").to_dict()
+    held = pt.evaluate(truth_of(files), pt.read_predictions(paths(files)), engine="exact")
+    of_sample, of_all = contents(again), contents(held)
+    assert of_sample.calibration_numbers == of_all.calibration_numbers
+    assert of_sample.calibration.curve.equals(of_all.calibration.curve)
+    assert of_sample.sources == of_all.sources
 
 
 def test_what_was_finished_is_read_no_more(files, asked):

@@ -36,6 +36,7 @@ class FakeResult:
     audit: Audit = field(default_factory=Audit)
     note: str | None = None
     annotations: Annotations | None = None
+    sample: tuple[Predictions, Truth] | None = None
     other: Other | None = None
     command: str | None = "probtruth run --annotations 'my labels.csv' --out out"
 

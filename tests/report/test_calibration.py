@@ -8,6 +8,7 @@ import pytest
 import probtruth as pt
 from probtruth.report import calibration as module
 from probtruth.report.calibration import calibration, numbers
+from probtruth.scoring import sampled
 
 ROUND_OFF = 1e-12
 """Sums of about a thousand numbers near 1 in float64."""
@@ -82,7 +83,7 @@ def test_two_labels_are_judged_by_the_last(make):
 
 
 def test_many_items_are_sampled_and_the_note_says_so(result, monkeypatch):
-    monkeypatch.setattr(module, "MOST_ITEMS", 100)
+    monkeypatch.setattr(sampled, "MOST_ITEMS", 100)
     monkeypatch.setattr(module, "MOST_MODELS", 2)
     found = calibration(result)
     assert found is not None
