@@ -14,6 +14,9 @@ from probtruth.errors import InputError
 if TYPE_CHECKING:
     import polars
 
+BLOCK = 4096
+"""Rows that are put side by side at once."""
+
 
 def name_text(value: object) -> str:
     """A name as text: text stays as written, an integer becomes its decimal text, a float its shortest repr."""
@@ -155,21 +158,45 @@ def _no_nul(series: "polars.Series", distinct: "polars.Series", column: str, sou
 
 def names(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
     """A column of names as text, as `encode` writes them, but in one column instead of many Python objects."""
+    return text(keys(frame, column, source, option))
+
+
+def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+    """A column of names, those that the file has as integers left as such: they are the same as their decimal text."""
     import polars
 
     series = _filled(frame, column, source, option)
     _no_nul(series, series, column, source, option)
-    if series.dtype == polars.String:
+    if series.dtype == polars.String or series.dtype.is_signed_integer():
         return series
     if series.dtype.is_integer():
         return series.cast(polars.String)
     return polars.Series(column, [name_text(value) for value in series.to_list()], dtype=polars.String)
 
 
+def text(names: "polars.Series") -> "polars.Series":
+    """Names as text."""
+    import polars
+
+    return names if names.dtype == polars.String else names.cast(polars.String)
+
+
+def compact(names: "polars.Series") -> "polars.Series":
+    """Names as 64-bit integers if all of them are the decimal text of one, else as they are."""
+    import polars
+
+    numbers = names.cast(polars.Int64, strict=False)
+    same = not numbers.has_nulls() and bool((numbers.cast(polars.String) == names).all())
+    return numbers if same else names
+
+
 def places(found: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
     """Where each name stands among those that are known, -1 where it does not."""
     import polars
 
+    if found.dtype != known.dtype:
+        numbers = found.dtype.is_integer() and known.dtype.is_integer()
+        found, known = (names.cast(polars.Int64) if numbers else text(names) for names in (found, known))
     if len(found) == len(known) and bool((found == known).all()):
         return np.arange(len(known))
     asked = polars.DataFrame({"name": found})
@@ -215,11 +242,22 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
             text = polars.lit(None) if nested else selectors.by_name(column).as_expr().cast(polars.String, strict=False)
             chosen = chosen.with_columns(text.cast(polars.String).alias(column))
     flat = chosen.with_columns(
-        (selectors.numeric() | selectors.boolean()).cast(polars.Float64),
+        ((selectors.numeric() - selectors.float()) | selectors.boolean()).cast(polars.Float64),
         selectors.string().str.strip_chars().cast(polars.Float64, strict=False),
     )
     unread = np.array(flat.null_count().row(0)) > 0
-    return flat.to_numpy(order="c"), columns[int(unread.argmax())] if unread.any() else None
+    return _by_rows(flat), columns[int(unread.argmax())] if unread.any() else None
+
+
+def _by_rows(frame: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
+    """Columns of floats as one array: some rows of all columns at a time, which stay in the processor's cache."""
+    columns = [series.to_numpy() for series in frame]
+    values = np.empty((frame.height, len(columns)))
+    for start in range(0, frame.height, BLOCK):
+        block = slice(start, start + BLOCK)
+        for place, column in enumerate(columns):
+            values[block, place] = column[block]
+    return values
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":

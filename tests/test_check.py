@@ -88,3 +88,22 @@ class TestArrays:
 
     def test_ten_thousand_single_precision_labels_are_summed_in_double(self) -> None:
         check.simplex(np.full((1, 10_000), 1e-4, np.float32), "x", str)
+
+
+@pytest.mark.parametrize(
+    ("row", "sure"),
+    [
+        ([0.25, 0.75], True),
+        ([1.0, 0.0], True),
+        ([0.5, 0.5 + 0.4 * check.SUM_TOLERANCE], True),
+        ([0.5, 0.5 + 0.6 * check.SUM_TOLERANCE], False),
+        ([1.5, -0.5], False),
+        ([np.nan, 1.0], False),
+        ([np.inf, 0.0], False),
+        ([0.0, 0.0], False),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_quick_look_is_sure_of_sound_rows_only(row, sure, kind):
+    assert check.surely_simplex(np.array([[0.5, 0.5], row, [0.0, 1.0]], kind)) is sure
+    assert not check.surely_simplex(np.zeros((0, 2), kind))

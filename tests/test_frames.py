@@ -130,3 +130,49 @@ def test_the_first_column_that_is_refused(columns):
     assert frames.matrix(MIXED, columns)[1] == refused
     with pytest.raises(pt.InputError):
         frames.numbers(MIXED, refused, Source())
+
+
+def a_column(values, dtype=None):
+    return frames.keys(polars.DataFrame({"x": polars.Series(values, dtype=dtype)}), "x", Source(), "item")
+
+
+KEYS = {
+    "text": (["3", "12", "-7"], None, polars.String),
+    "whole": ([3, 12, -7], None, polars.Int64),
+    "small": ([3, 12, -7], polars.Int8, polars.Int8),
+    "unsigned": ([3, 12], polars.UInt64, polars.String),
+    "real": ([3.0, 12.5], None, polars.String),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_are_the_names_as_text_or_as_integers(kind):
+    values, given, wanted = KEYS[kind]
+    found = a_column(values, given)
+    assert found.dtype == wanted
+    assert frames.text(found).to_list() == list(map(frames.name_text, values))
+
+
+@pytest.mark.parametrize("one", ["text", "whole", "small"])
+@pytest.mark.parametrize("other", ["text", "whole", "small"])
+def test_names_are_found_whatever_their_type(one, other):
+    found, known = a_column([*KEYS[one][0], KEYS[one][0][0]], KEYS[one][1]), a_column(*KEYS[other][:2])
+    assert frames.places(found, known).tolist() == [0, 1, 2, 0]
+    assert frames.places(found[:2], known[1:]).tolist() == [-1, 0]
+
+
+@pytest.mark.parametrize(
+    ("names", "whole"),
+    [
+        (["7", "-12", "0"], True),
+        (["7", "007"], False),
+        (["+7"], False),
+        (["-0"], False),
+        (["9" * 19], False),
+        (["1", "x"], False),
+    ],
+)
+def test_only_decimal_text_becomes_integers(names, whole):
+    found = frames.compact(frames.as_series(names))
+    assert found.dtype.is_integer() == whole
+    assert frames.text(found).to_list() == names

@@ -1,14 +1,14 @@
 """Sums that do not depend on the order of their terms, bit for bit, at the speed of NumPy."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
 
 PIECES = 3
 """Each piece holds about 52 - log2(n) bits of every term: three leave at most one rounding in the total."""
-BLOCK = 1 << 14
+BLOCK = 1 << 17
 """Terms handled at once, so that what is held stays in the processor's cache."""
 
 
@@ -22,7 +22,12 @@ def _peak(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
     return np.asarray(np.maximum(values.max(-1, initial=0.0), -values.min(-1, initial=0.0)))
 
 
-def pieces(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: int) -> Iterator[np.ndarray]:
+def anchors(top: np.ndarray, bits: int) -> list[np.ndarray]:
+    """What is added to a term and taken away again, to round it to each piece."""
+    return [np.ldexp(1.5, np.maximum(top - step * (53 - bits), -1000)) for step in range(PIECES)]
+
+
+def pieces(values: Float[np.ndarray, "*batch item"], against: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
     """The finite values as a sum of arrays, each of which adds up along its last axis without rounding in any order.
 
     Every term is rounded to a multiple of one power of two for its row; n such multiples fit into 53 bits.
@@ -30,12 +35,12 @@ def pieces(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: int)
     Source: Demmel and Nguyen 2013, "Fast reproducible floating-point summation", doi:10.1109/ARITH.2013.9.
     """
     rest = values
-    for step in range(PIECES):
-        anchor = np.ldexp(1.5, np.maximum(top - step * (53 - bits), -1000))
+    for step, anchor in enumerate(against):
         piece = rest + anchor
         piece -= anchor
         yield piece
-        rest = rest - piece
+        if step < len(against) - 1:
+            rest = rest - piece
 
 
 def part_sum(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: int) -> Float[np.ndarray, "piece *batch"]:
@@ -43,8 +48,9 @@ def part_sum(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: in
     n = values.shape[-1]
     step = max(1, BLOCK * n // max(values.size, 1))
     total = np.zeros((PIECES, *values.shape[:-1]))
+    against = anchors(top[..., None], bits)
     for start in range(0, n, step):
-        for place, piece in enumerate(pieces(values[..., start : start + step], top[..., None], bits)):
+        for place, piece in enumerate(pieces(values[..., start : start + step], against)):
             total[place] += piece.sum(-1)
     return total
 
@@ -55,7 +61,7 @@ def part_totals(
     """As `part_sum`, for each of the places."""
     total = np.empty((PIECES, len(values), n_places))
     for row, terms in enumerate(values):
-        for at, piece in enumerate(pieces(terms, top[row : row + 1], bits)):
+        for at, piece in enumerate(pieces(terms, anchors(top[row : row + 1], bits))):
             total[at, row] = np.bincount(place, piece, n_places)
     return total
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Int
 
+from probtruth import frames
 from probtruth.comparison.compare import conclude
 from probtruth.comparison.design import design_of
 from probtruth.comparison.evidence import Evidence, Strata
@@ -96,7 +97,7 @@ def streamed(
 
 def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tuple[Predictions, Truth]:
     """The items of a sample under their names."""
-    index = Index(tuple(reference.names.gather(sample.item).to_list()), reference.labels)
+    index = Index(tuple(frames.text(reference.names.gather(sample.item)).to_list()), reference.labels)
     truth = Truth(reference.centre[sample.item], index, reference.estimand, "given")
     return Predictions(sample.logs, models, index), truth
 
@@ -108,5 +109,5 @@ def _layout(reference: Reference, kept: Bool[np.ndarray, " item"], asked: Asked)
         if asked.weights is not None:
             raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")
         return Layout.of(None, kept), Strata(np.ones(1), n_items, None)
-    plan = design_of(reference.names.filter(kept).to_list(), asked.groups, asked.clusters, asked.weights)
+    plan = design_of(frames.text(reference.names.filter(kept)).to_list(), asked.groups, asked.clusters, asked.weights)
     return Layout.of(plan, kept), Strata.of(plan, n_items)

@@ -5,12 +5,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Int
 
+from probtruth import frames
 from probtruth.comparison.evidence import Facts
 from probtruth.distributed.cluster import OnCluster
 from probtruth.distributed.local import OnDisk
@@ -19,6 +19,7 @@ from probtruth.distributed.reference import Reference
 from probtruth.distributed.scoring import Files, Places, Progress, Scoring
 from probtruth.distributed.scratch import Journal
 from probtruth.errors import InputError
+from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.sampled import sampled_items
 from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies, losses
@@ -51,19 +52,20 @@ class Prepared:
     def facts(self) -> Facts:
         """What the scores say of themselves."""
         scoring, reference, kept = self.scoring, self.scoring.reference, self.kept
-        votes = None if reference.n_votes is None else reference.n_votes[kept]
+        whole = slice(None) if kept.all() else kept  # without a copy
+        votes = None if reference.n_votes is None else reference.n_votes[whole]
         return Facts(
             scoring.files.models,
             scoring.rule.name,
             False,
             scoring.floor,
             scoring.rule.proper and scoring.floor is None,
-            math.fsum(chain.from_iterable(_entropies(scoring, kept))) / self.n_items,
+            math.fsum(_entropies(scoring, kept)) / self.n_items,
             1,
             _audit(reference, scoring.files.models, self.places, kept),
             True,
             votes is not None and bool((votes == 1).any()),
-            baseline_of(scoring.rule, reference.centre[kept]),
+            baseline_of(scoring.rule, reference.centre[whole]),
         )
 
     def scored(
@@ -124,6 +126,7 @@ def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
         for table in files.tables
     ]
     reference = scoring.reference
+    shares = None if reference.shares is reference.centre else reference.shares
     return {
         "models": files.models,
         "files": stats,
@@ -132,7 +135,7 @@ def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
         "truth": [
             truth.method,
             truth.estimand,
-            *map(_digest, (reference.names.hash().to_numpy(), reference.centre, reference.shares, reference.n_votes)),
+            *map(_digest, (reference.names.hash().to_numpy(), reference.centre, shares, reference.n_votes)),
         ],
     }
 
@@ -145,14 +148,15 @@ def _sample_losses(rule: ScoringRule, labels: Sequence[str]) -> Sequence[float]:
 
 
 def _digest(values: np.ndarray | None) -> str | None:
-    return None if values is None else hashlib.blake2b(np.ascontiguousarray(values).data).hexdigest()
+    return None if values is None else hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()
 
 
-def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[list[float]]:
+def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[float]:
+    """Numbers that add up to the sum of all entropies."""
     size = scoring.files.size
     for start in range(0, len(kept), size):
         rows = slice(start, start + size)
-        yield entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]).tolist()
+        yield from few_terms(entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]))
 
 
 def _audit(
@@ -164,4 +168,4 @@ def _audit(
         for model, place in zip(models, places, strict=True)
     )
     extra = {name for place in places for name in place.extra.to_list()}
-    return Audit(sort_names(reference.names.filter(~kept).to_list()), sort_names(extra), counts)
+    return Audit(sort_names(frames.text(reference.names.filter(~kept)).to_list()), sort_names(extra), counts)

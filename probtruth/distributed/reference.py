@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Reference:
     """The items in the order of their codes, and their distributions over the labels of the predictions.
 
-    `centre` is what losses average over; `shares` and `n_votes` are the votes behind it, where there are any.
+    Names are text or integers (see `frames.keys`). `centre` is what losses average over; `shares` and `n_votes` are the
+    votes behind it, where there are any.
     """
 
     names: "polars.Series"
@@ -57,4 +58,6 @@ class Reference:
         shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))
         voted = truth.estimand == "distribution" and shares is not None
         centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, len(known))
-        return cls(frames.as_series(truth.index.items), known, truth.estimand, centre, shares, truth.n_votes)
+        return cls(
+            frames.compact(frames.as_series(truth.index.items)), known, truth.estimand, centre, shares, truth.n_votes
+        )

@@ -9,13 +9,13 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.distributed.reference import Reference
-from probtruth.distributed.scratch import Journal, Table
+from probtruth.distributed.scratch import Journal, Table, run
 from probtruth.errors import InputError
 from probtruth.io.batches import Batch, BigTable, open_table
 from probtruth.io.predictions import named_files, same_labels
 from probtruth.io.wide import WideTable, check_rows, refuse, unnamed
 from probtruth.scoring.rules import ScoringRule
-from probtruth.scoring.score import floored, losses
+from probtruth.scoring.score import expected_losses, floored
 from probtruth.types.index import sort_names
 from probtruth.types.predictions import as_logs
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import polars
 
 Progress = Callable[[int, int], None]
+NAMES = 4
+"""How many more rows a batch has that is of names alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class Places:
     @classmethod
     def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "Places":
         """From the column of items, each of which may stand there once."""
-        names = table.names(item, size)
+        names = table.names(item, NAMES * size)
         rows = frames.places(names, reference.names).astype(_kind(reference.n_items))
         known = rows >= 0
         extra = names.filter(~known) if not known.all() else names.head(0)
@@ -82,7 +84,7 @@ class Places:
                 "Remove one of its rows.",
                 table.at(twice, item),
             )
-        return cls(rows, extra)
+        return cls(rows, frames.text(extra))
 
 
 def _kind(n_items: int) -> type[np.signedinteger]:
@@ -116,7 +118,8 @@ def score_model(
     target = Table(journal.folder / name, scoring.reference.n_items, 1)
     seen = Table(journal.folder / f"sample-{model}", len(sample), len(scoring.files.labels))
     for start, items, logs in _batches(scoring, model, places, journal.of(name)):
-        values, _ = losses(scoring.rule, floored(logs, scoring.floor), scoring.reference.centre[items])
+        centre = scoring.reference.centre[run(items)]
+        values = expected_losses(scoring.rule, floored(logs, scoring.floor), centre)
         target.write(items, values[:, None])
         at, rows = found_in(sample, items)
         if len(at):
@@ -130,6 +133,10 @@ def found_in(
     sample: Int[np.ndarray, " sampled"], items: Int[np.ndarray, " item"]
 ) -> tuple[Int[np.ndarray, " found"], Int[np.ndarray, " found"]]:
     """Where the items of an ordered sample stand in it, and where among some items, for those that are there."""
+    place = run(items)
+    if isinstance(place, slice):
+        low, high = np.searchsorted(sample, (place.start, place.stop))
+        return np.arange(low, high), sample[low:high] - place.start
     at = np.searchsorted(sample, items)
     rows = np.nonzero(np.append(sample, -1)[at] == items)[0]
     return at[rows], rows

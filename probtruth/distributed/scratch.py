@@ -26,14 +26,14 @@ class Table:
 
     def write(self, items: Int[np.ndarray, " item"], values: Float[np.ndarray, "item column"]) -> None:
         """Puts the rows at their places."""
-        first = _run(items)
-        if first is None:
+        place = run(items)
+        if not isinstance(place, slice):
             held = np.memmap(self.path, np.float64, "r+", shape=(self.n_items, self.n_columns))
             held[items] = values
             held.flush()
             return
         with self.path.open("r+b", buffering=0) as stream:
-            stream.seek(self._bytes(first))
+            stream.seek(self._bytes(place.start))
             stream.write(np.ascontiguousarray(values).data)
 
     def read(self, start: int, stop: int) -> Float[np.ndarray, "item column"]:
@@ -44,9 +44,9 @@ class Table:
 
     def rows(self, items: Int[np.ndarray, " item"]) -> Float[np.ndarray, "item column"]:
         """The rows of these items."""
-        first = _run(items)
-        if first is not None:
-            return self.read(first, first + len(items))
+        place = run(items)
+        if isinstance(place, slice):
+            return self.read(place.start, place.stop)
         held = np.memmap(self.path, np.float64, "r", shape=(self.n_items, self.n_columns))
         return np.array(held[items])
 
@@ -55,11 +55,11 @@ FILLED = 1 << 16
 """Rows that are filled with NaN at once."""
 
 
-def _run(items: Int[np.ndarray, " item"]) -> int | None:
-    """The first of items that follow one another; None where they do not."""
-    if not len(items) or items[-1] - items[0] != len(items) - 1 or (np.diff(items) != 1).any():
-        return None
-    return int(items[0])
+def run(items: Int[np.ndarray, " item"]) -> slice | Int[np.ndarray, " item"]:
+    """Items that follow one another as a slice, which indexes without a copy; others as they are."""
+    if not len(items) or items[-1] - items[0] != len(items) - 1 or (items[1:] - items[:-1] != 1).any():
+        return items
+    return slice(int(items[0]), int(items[0]) + len(items))
 
 
 class Journal:

@@ -16,7 +16,7 @@ from probtruth.comparison.sufficient import RARE
 from probtruth.comparison.sums import exponent, part_sum, part_totals, settled
 from probtruth.distributed.parts import Part, Parts
 
-HELD = 1 << 18
+HELD = 1 << 17
 """Numbers held at once: they stay in the processor's cache."""
 ALONE = -1
 """In place of the second model: the row is the first model's own scores."""

@@ -93,11 +93,12 @@ class BigTable:
             yield self.batch(cut, stream)
 
     def names(self, column: str, size: int, option: str = "item") -> polars.Series:
-        """A whole column of names as text."""
+        """A whole column of names, as text or integers; see `frames.keys`."""
         if column not in self.columns:
             frames.need(polars.DataFrame(schema=list(self.columns)), column, Source(self.name), option)
-        parts = [frames.names(batch.frame, column, batch.source, option) for batch in self.batches([column], size)]
-        return polars.concat(parts)
+        parts = [frames.keys(batch.frame, column, batch.source, option) for batch in self.batches([column], size)]
+        alike = len({part.dtype for part in parts}) == 1
+        return polars.concat(parts if alike else map(frames.text, parts))
 
     def at(self, row: int, column: str | None = None) -> str:
         """Where a row of all files stands, in words."""

@@ -22,8 +22,10 @@ from polars import selectors
 QUESTION, ANSWER = Struct("<cQQd"), Struct("<cQ")
 DONE, FAILED = b"d", b"f"
 
+Payload = bytes | memoryview
 
-def parquet(data: bytes) -> bytes:
+
+def parquet(data: bytes) -> Payload:
     """A Parquet file as an Arrow stream."""
     return _stream(polars.read_parquet(BytesIO(data)))
 
@@ -33,13 +35,13 @@ def notes(data: bytes) -> bytes:
     return json.dumps(polars.read_parquet_metadata(BytesIO(data))).encode()
 
 
-def arrow(data: bytes) -> bytes:
+def arrow(data: bytes) -> Payload:
     """An Arrow file or stream as an Arrow stream."""
     read = polars.read_ipc if data.startswith(b"ARROW1") else polars.read_ipc_stream
     return _stream(read(BytesIO(data)))
 
 
-def rows(question: bytes) -> bytes:
+def rows(question: bytes) -> Payload:
     """Some columns of some rows of a Parquet or Arrow file, asked for as JSON, as an Arrow stream."""
     asked = json.loads(question)
     lazy = _scan(asked["path"]).slice(asked["start"], asked["rows"])
@@ -59,7 +61,7 @@ def _scan(path: str) -> polars.LazyFrame:
     return polars.scan_ipc(path, glob=False, hive_partitioning=False)
 
 
-DECODERS: dict[bytes, Callable[[bytes], bytes]] = {
+DECODERS: dict[bytes, Callable[[bytes], Payload]] = {
     b"p": parquet,
     b"n": notes,
     b"a": arrow,
@@ -68,13 +70,13 @@ DECODERS: dict[bytes, Callable[[bytes], bytes]] = {
 }
 
 
-def _stream(frame: polars.DataFrame) -> bytes:
+def _stream(frame: polars.DataFrame) -> memoryview:
     stream = BytesIO()
     frame.write_ipc_stream(stream)
-    return stream.getvalue()
+    return stream.getbuffer()  # `getvalue` would copy it
 
 
-def answer(kind: bytes, data: bytes) -> tuple[bytes, bytes]:
+def answer(kind: bytes, data: bytes) -> tuple[bytes, Payload]:
     """The decoded bytes, or why there are none."""
     try:
         return DONE, DECODERS[kind](data)

@@ -39,11 +39,11 @@ def decode(kind: bytes, data: bytes) -> bytes:
             _SHARED.stop()
             raise
     if status != decoder.DONE:
-        raise DecodingError(payload.decode(errors="replace"))
-    return payload
+        raise DecodingError(bytes(payload).decode(errors="replace"))
+    return bytes(payload)  # as it is where it came through the pipe
 
 
-def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: float) -> tuple[bytes, bytes]:
+def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: float) -> tuple[bytes, decoder.Payload]:
     """Status and payload; an `OSError` or `EOFError` where the process ended instead.
 
     The process ends itself at the limit: a watch kept by a thread here would have to be started for every file, and a

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from probtruth import frames
 from probtruth.distributed.parts import Layout
 from probtruth.distributed.prepared import Prepared, prepare
 from probtruth.distributed.scratch import Table
@@ -80,7 +81,7 @@ def score_files(
 
 def _pieces(ready: Prepared, tables: Sequence[Table]) -> Iterator[Piece]:
     """All scores: model after model, items in the order of the reference."""
-    names, size = ready.scoring.reference.names, ready.scoring.files.size
+    names, size = frames.text(ready.scoring.reference.names), ready.scoring.files.size
     for model, table in zip(ready.scoring.files.models, tables, strict=True):
         for start in range(0, len(names), size):
             kept = ready.kept[start : start + size]

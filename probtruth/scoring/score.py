@@ -11,8 +11,9 @@ from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
+from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.align import align
-from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.types.scores import Scores
 
 BLOCK, CELLS = 4096, 1 << 20
@@ -54,7 +55,7 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
         floor=least,
         range=chosen.range_for(len(aligned.labels)),
         proper=chosen.proper and least is None,
-        entropy=math.fsum(entropies(chosen, aligned.truth)) / len(aligned.items),
+        entropy=math.fsum(few_terms(entropies(chosen, aligned.truth))) / len(aligned.items),
         baseline=baseline_of(chosen, aligned.truth),
         label_values=np.stack([label_values for _, label_values in found]),
         shares=aligned.shares,
@@ -85,7 +86,7 @@ def check_floor(floor: object, n_labels: int) -> float | None:
 
 def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -> Float[np.ndarray, "*batch label"]:
     """The log-probabilities in float64, those below the floor replaced by it."""
-    logs: np.ndarray = log_probs.astype(np.float64)
+    logs: np.ndarray = log_probs.astype(np.float64, copy=False)
     return logs if floor is None else np.maximum(logs, np.log(floor))
 
 
@@ -100,23 +101,58 @@ def check_labels(rule: ScoringRule, n_labels: int) -> None:
 def losses(
     rule: ScoringRule, log_probs: Float[np.ndarray, "item label"], truth: Float[np.ndarray, "item label"]
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, "item label"]]:
-    """The expected loss of one model on each item, and the loss if the label were k.
+    """The expected loss of one model on each item, and the loss if the label were k; the same bits in any batch."""
+    label_values = label_losses(rule, log_probs)
+    return expectations(label_values, truth), label_values
+
+
+def expected_losses(
+    rule: ScoringRule, log_probs: Float[np.ndarray, "item label"], truth: Float[np.ndarray, "item label"]
+) -> Float[np.ndarray, " item"]:
+    """The first of `losses` alone, without memory for the second."""
+    values = np.empty(len(log_probs))
+    for rows in _cuts(truth):
+        values[rows] = expectations(label_losses(rule, log_probs[rows]), truth[rows])
+    return values
+
+
+def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+    """The loss if the label were k.
 
     Items are taken in blocks of one shape, because the compiled arithmetic of one item depends on the shape around it:
-    so an item's loss is the same, bit for bit, in any batch.
+    so an item's losses are the same, bit for bit, in any batch.
     """
-    n, n_labels = log_probs.shape
-    values, label_values = np.empty(n), np.empty((n, n_labels))
-    for rows, (logs, weights) in _blocks(log_probs, truth):
+    if rule is log:  # a change of sign, which costs less than a call of what is compiled
+        return -log_probs
+    values = np.empty(log_probs.shape)
+    for rows, (logs,) in _blocks(log_probs):
         with jax.enable_x64(True):
-            found = _losses(rule, logs, weights)
-        values[rows], label_values[rows] = (np.asarray(part)[: rows.stop - rows.start] for part in found)
-    return values, label_values
+            values[rows] = np.asarray(_label_losses(rule, logs))[: rows.stop - rows.start]
+    return values
+
+
+def expectations(
+    label_values: Float[np.ndarray, "item label"], weights: Float[np.ndarray, "item label"]
+) -> Float[np.ndarray, " item"]:
+    """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value."""
+    wide = np.ascontiguousarray(weights, np.float64)
+    with np.errstate(invalid="ignore"):
+        found: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
+    odd = ~np.isfinite(found)
+    if odd.any():
+        found[odd] = np.einsum("ij,ij->i", wide[odd], np.where(wide[odd] != 0, label_values[odd], 0.0))
+    return found
 
 
 def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
     """The least expected loss on each item that any report can reach, the same in any batch."""
     values = np.empty(len(truth))
+    if rule is log:
+        for rows in _cuts(truth):
+            some = truth[rows].astype(np.float64, copy=False)
+            with np.errstate(divide="ignore"):
+                values[rows] = expectations(-np.log(some), some)
+        return values
     for rows, (weights,) in _blocks(truth):
         with jax.enable_x64(True):
             values[rows] = np.asarray(_entropies(rule, weights))[: rows.stop - rows.start]
@@ -132,20 +168,25 @@ def baseline_of(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> fl
 
 def _blocks(*tables: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, list[np.ndarray]]]:
     """The rows of each block, and the tables on them; the last block is filled up with the last row."""
-    n, n_labels = tables[0].shape
-    size = max(min(BLOCK, CELLS // n_labels), 1)
-    for start in range(0, n, size):
-        rows = slice(start, min(start + size, n))
-        short = size - (rows.stop - rows.start)
+    for rows in _cuts(tables[0]):
+        short = _size(tables[0]) - (rows.stop - rows.start)
         cut = [table[rows] for table in tables]
         yield rows, [np.pad(table, ((0, short), (0, 0)), mode="edge") for table in cut] if short else cut
 
 
+def _cuts(table: Float[np.ndarray, "item label"]) -> Iterator[slice]:
+    for start in range(0, len(table), _size(table)):
+        yield slice(start, min(start + _size(table), len(table)))
+
+
+def _size(table: Float[np.ndarray, "item label"]) -> int:
+    n_labels: int = table.shape[1]
+    return max(min(BLOCK, CELLS // n_labels), 1)
+
+
 @partial(jax.jit, static_argnums=0)
-def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array]:
-    logs, weights = simplex.as_floats(log_probs, truth)
-    label_values = rule.per_label_from_log(logs)
-    return simplex.expectation(weights, label_values), label_values
+def _label_losses(rule: ScoringRule, log_probs: np.ndarray | Array) -> Array:
+    return rule.per_label_from_log(*simplex.as_floats(log_probs))
 
 
 @partial(jax.jit, static_argnums=0)
