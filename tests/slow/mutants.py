@@ -85,8 +85,12 @@ def tests_of(path: Path) -> list[str]:
     return [*map(str, sorted(own, key=lambda test: test.stem != f"test_{stem}")[:8]), str(folder)]
 
 
-def outcome(mutant: Mutant, data: str) -> str:
-    """What the tests say of a mutant: first those that are near, then those of the folder."""
+def outcome(mutant: Mutant, data: str, compiled: str) -> str:
+    """What the tests say of a mutant: first those that are near, then those of the folder.
+
+    Programs that were compiled for earlier mutants are taken from `compiled`, where they lie under their content: one
+    that the mutant changed is not among them.
+    """
     with tempfile.TemporaryDirectory() as made:
         copy = Path(made)
         for name in ("probtruth", "tests", "docs", "examples"):
@@ -100,6 +104,7 @@ def outcome(mutant: Mutant, data: str) -> str:
         target.write_text(changed, encoding="utf-8")
         *near, folder = [str(copy / Path(test).relative_to(ROOT)) for test in tests_of(mutant.path)]
         environment = {**os.environ, "PYTHONPATH": str(copy), "PROBTRUTH_DATA": data, "MPLBACKEND": "Agg"}
+        environment |= {"JAX_COMPILATION_CACHE_DIR": compiled, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}
         for chosen in ([near] if near else []) + [[folder]]:
             command = [sys.executable, "-m", "pytest", "-x", "-q", *chosen]
             try:
@@ -132,10 +137,10 @@ def main(many: int, workers: int, seed: int, minutes: float) -> None:
     data, end = os.environ.get("PROBTRUTH_DATA", ""), time.monotonic() + 60 * minutes
 
     def work(mutant: Mutant) -> str | None:
-        return outcome(mutant, data) if time.monotonic() < end else None
+        return outcome(mutant, data, compiled) if time.monotonic() < end else None
 
     outcomes: list[str] = []
-    with ThreadPoolExecutor(workers) as pool:
+    with tempfile.TemporaryDirectory() as compiled, ThreadPoolExecutor(workers) as pool:
         for mutant, found in zip(chosen, pool.map(work, chosen), strict=True):
             if found is None:
                 break
