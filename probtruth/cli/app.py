@@ -325,6 +325,7 @@ def compare(
     ] = None,
     seed: Seed = 0,
     memory: Memory = None,
+    dask: Dask = None,
     device: Device = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -337,7 +338,7 @@ def compare(
     options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed, **of_replicates}
     reading = logs.Reading(format, higher_is_better, filter)
     console = settings.console(context, json, quiet)
-    commands.compare(scores, columns, reading, options, out, console, (fail_if, baseline), memory)
+    commands.compare(scores, columns, reading, options, out, console, (fail_if, baseline), memory, dask)
 
 
 @app.command()

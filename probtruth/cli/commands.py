@@ -126,6 +126,7 @@ def compare(
     console: Console,
     gate: tuple[str | None, str | None] = (None, None),
     memory: str | None = None,
+    dask: str | None = None,
 ) -> None:
     """A comparison of bare scores, and its report; `gate` is a condition that fails the check, and the baseline."""
     from probtruth.io.folder import check_out
@@ -136,8 +137,8 @@ def compare(
     check_out(out)
     cache.switch_on()
     free = large.known_memory(memory)
-    if large.streams_scores(files, columns, reading, options, free):
-        result = large.stream_comparison(files[0], columns, reading.higher_is_better, options, free, out, console)
+    if large.streams_scores(files, columns, reading, options, free, dask):
+        result = large.stream_comparison(files[0], columns, reading.higher_is_better, options, free, out, console, dask)
     else:
         result = _compared(files, columns, reading, options, gate[1], console)
     if condition is None:

@@ -51,17 +51,32 @@ def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
 
 
 def streams_scores(
-    files: Sequence[str], columns: Mapping[str, Any], reading: Reading, options: Mapping[str, Any], memory: float
+    files: Sequence[str],
+    columns: Mapping[str, Any],
+    reading: Reading,
+    options: Mapping[str, Any],
+    memory: float,
+    dask: str | None = None,
 ) -> bool:
     """Whether scores are streamed: a folder or too large a table, and nothing is asked that needs it whole.
 
     Replicates, and other likelihoods than the default, need it whole.
+
+    Errors: `InputError` where that is asked of a cluster, or another file.
     """
     from probtruth.io.batches import can_stream, open_table
 
     whole = columns["replicate"] is not None or options["likelihood"] != "auto" or options["replicates"] is not None
     if whole or len(files) > 1 or not can_stream(files[0]) or tool_of(files, reading.format) != "table":
+        if dask is not None:
+            raise InputError(
+                "--dask for scores that are compared in memory",
+                "one table in Parquet or Arrow, or a folder of such files, without replicates and another likelihood",
+                "Leave --dask out.",
+            )
         return False
+    if dask is not None:
+        return True
     return Path(files[0]).is_dir() or BYTES_PER_SCORE * open_table(files[0]).n_rows > memory
 
 
@@ -157,17 +172,20 @@ def stream_comparison(
     memory: float,
     out: str,
     console: Console,
+    dask: str | None = None,
 ) -> Any:
-    """The comparison of a table of scores that is streamed."""
+    """The comparison of a table of scores that is streamed; `dask` names a cluster whose workers read the scores."""
+    from probtruth.cli.cluster import client
     from probtruth.large.comparing import compare_files
 
     names = {what: column for what, column in columns.items() if what != "replicate"}
     asked = {what: options[what] for what in ("rope", "engine", "strict", "seed")}
-    note(console, path, memory)
-    with console.progress("reading, then sampling") as on_progress:
+    note(console, path, memory, dask)
+    with client(dask) as cluster, console.progress("reading, then sampling") as on_progress:
         return compare_files(
             path,
             folder=unfinished(out),
+            client=cluster,
             memory=memory,
             **names,
             higher_is_better=higher,

@@ -1,8 +1,7 @@
-"""Bare scores in a table larger than memory: laid out on disk by item, then compared."""
+"""Bare scores in a table larger than memory: laid out by item, on disk or with workers, then compared."""
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,11 @@ from probtruth.comparison.compare import conclude
 from probtruth.comparison.design import design_of
 from probtruth.comparison.evidence import Facts, Strata
 from probtruth.comparison.options import Options
+from probtruth.distributed.bare_cluster import Columns, on_workers
 from probtruth.distributed.evaluate import Streamed
 from probtruth.distributed.evidence import evidence_of
-from probtruth.distributed.local import ScratchParts, present, read
-from probtruth.distributed.parts import Layout
+from probtruth.distributed.local import ScratchParts, read
+from probtruth.distributed.parts import Layout, Parts
 from probtruth.distributed.scoring import Progress
 from probtruth.distributed.scratch import Journal, Table
 from probtruth.errors import InputError
@@ -28,26 +28,10 @@ LOSSES = "losses"
 """The name under which batches are finished."""
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a table of scores, and what is known of the scores."""
-
-    item: str
-    model: str
-    score: str
-    group: str | None
-    cluster: str | None
-    higher_is_better: bool
-    rule: str
-    floor: float | None = None
-    proper: bool | None = None
-    entropy: float | None = None
-
-
 def streamed_scores(
-    table: BigTable, columns: Columns, options: Options, folder: Path, size: int, on_progress: Progress | None
+    table: BigTable, columns: Columns, options: Options, where: object, size: int, on_progress: Progress | None
 ) -> Streamed:
-    """The comparison of the models of a table, whose scores are meanwhile kept in a folder.
+    """The comparison of the models of a table, whose scores are meanwhile in a folder or with a Dask client's workers.
 
     Errors: as `Scores.from_frame` and `compare`.
     """
@@ -60,19 +44,11 @@ def streamed_scores(
             "at least two models to compare",
             "Add another model's scores.",
         )
-    journal = Journal(folder, _settings(table, columns, size))
-    tables = [Table(folder / f"{LOSSES}-{model}", len(items), 1) for model in range(len(names))]
-    n_batches, sign = len(table.cuts(size)), -1.0 if columns.higher_is_better else 1.0
-    finished = journal.of(LOSSES)
-    for done, batch in enumerate(rows(table, (items, models), columns.score, size, finished), 1):
-        if batch.start not in finished:
-            for model in np.unique(batch.models):
-                own = batch.models == model
-                tables[model].write(batch.items[own], sign * batch.values[own, None])
-            journal.finish(LOSSES, batch.start)
-        if on_progress is not None:
-            on_progress(done, n_batches)
-    kept = np.concatenate([present(read(tables, at, at + size)) for at in range(0, len(items), size)])
+    if isinstance(where, Path):
+        there, parts_of = _on_disk(table, (items, models), columns, where, size, on_progress)
+    else:
+        there, parts_of = on_workers(table, (items, models), columns, where, size, on_progress)
+    kept = there.all(0)
     if not kept.any():
         raise InputError(
             "no item in common",
@@ -89,13 +65,38 @@ def streamed_scores(
         columns.proper,
         columns.entropy,
         1,
-        _audit(items, names, tables, kept, size),
+        _audit(items, names, there),
         False,
         False,
     )
-    parts = ScratchParts(names, tables, size, layout)
-    found = evidence_of(parts, facts, strata, lambda item: str(items.known[item]))
+    found = evidence_of(parts_of(layout), facts, strata, lambda item: str(items.known[item]))
     return Streamed.of(found, conclude(found, options, on_progress))
+
+
+def _on_disk(
+    table: BigTable,
+    names: tuple[Names, Names],
+    columns: Columns,
+    folder: Path,
+    size: int,
+    on_progress: Progress | None,
+) -> tuple[Bool[np.ndarray, "model item"], Callable[[Layout], Parts]]:
+    """Which models have which items, and the scores as parts; from the folder a run that was interrupted goes on."""
+    items, models = names
+    journal = Journal(folder, _settings(table, columns, size))
+    tables = [Table(folder / f"{LOSSES}-{model}", len(items), 1) for model in range(len(models))]
+    n_batches, finished = len(table.cuts(size)), journal.of(LOSSES)
+    for done, batch in enumerate(rows(table, names, columns.score, size, finished), 1):
+        if batch.start not in finished:
+            for model in np.unique(batch.models):
+                own = batch.models == model
+                tables[model].write(batch.items[own], columns.sign * batch.values[own, None])
+            journal.finish(LOSSES, batch.start)
+        if on_progress is not None:
+            on_progress(done, n_batches)
+    starts = range(0, len(items), size)
+    there = np.concatenate([~np.isnan(read(tables, at, at + size)) for at in starts], axis=1)
+    return there, lambda layout: ScratchParts(models.known.to_list(), tables, size, layout)
 
 
 def _settings(table: BigTable, columns: Columns, size: int) -> Mapping[str, object]:
@@ -120,13 +121,8 @@ def _layout(
     return Layout.of(plan, kept), Strata.of(plan, n_items)
 
 
-def _audit(
-    items: Names, models: Sequence[str], tables: Sequence[Table], kept: Bool[np.ndarray, " item"], size: int
-) -> Audit:
+def _audit(items: Names, models: Sequence[str], there: Bool[np.ndarray, "model item"]) -> Audit:
     """What some model lacks, as `Scores.from_frame` says it."""
     n_items = len(items)
-    there = [
-        sum(int(present(read([table], at, at + size)).sum()) for at in range(0, n_items, size)) for table in tables
-    ]
-    counts = tuple((model, n_items - own, 0) for model, own in zip(models, there, strict=True))
-    return Audit(tuple(items.known.filter(~kept).to_list()), (), counts)
+    counts = tuple((model, n_items - int(own.sum()), 0) for model, own in zip(models, there, strict=True))
+    return Audit(tuple(items.known.filter(~there.all(0)).to_list()), (), counts)

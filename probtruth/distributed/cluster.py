@@ -3,7 +3,7 @@
 What is lost with a worker is read and scored again by another, which Dask does by itself.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.distributed.label_terms import label_terms, label_weights, total
-from probtruth.distributed.parts import Layout, Part, Sample
+from probtruth.distributed.parts import LaidOut, Layout, Part, Sample
 from probtruth.distributed.reference import Reference
 from probtruth.distributed.scoring import Files, Places, Progress, Scoring, checked, found_in
 from probtruth.distributed.scratch import Table
 from probtruth.distributed.sweeps import itself
 from probtruth.errors import InputError
+from probtruth.io.batches import Batch, BigTable
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import floored, losses
 from probtruth.types.predictions import as_logs
@@ -49,13 +50,8 @@ class Errand:
         """The log-probabilities of one model."""
         table, wanted = self.files.tables[model], self.rows[model]
         cells = np.empty((len(wanted), len(self.files.labels)))
-        low, high = int(wanted.min()), int(wanted.max()) + 1
-        for place, start, rows, before in table.cuts(self.files.size):
-            first, last = max(before, low), min(before + rows, high)
-            inside = (wanted >= first) & (wanted < last)
-            if inside.any():
-                batch = table.read((place, start + first - before, last - first, first), self.files.labels)
-                cells[inside] = checked(batch, self.files)[wanted[inside] - first]
+        for batch, inside in batches_with(table, wanted, self.files.labels, self.files.size):
+            cells[inside] = checked(batch, self.files)[wanted[inside] - batch.start]
         return as_logs(self.files.kind, cells)
 
     def label_losses(self, model: int) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, "item label"]]:
@@ -89,7 +85,7 @@ def label_part(a: int, b: int, single: bool, weights: Float[np.ndarray, "..."], 
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterParts:
+class ClusterParts(LaidOut):
     """Parts that workers hold."""
 
     models: Sequence[str]
@@ -97,22 +93,41 @@ class ClusterParts:
     client: Any
     layout: Layout
 
-    @property
-    def n_items(self) -> Int[np.ndarray, " group"]:
-        """Items of each group."""
-        return self.layout.n_items
-
-    @property
-    def unit_group(self) -> Int[np.ndarray, " unit"] | None:
-        """The group of each unit."""
-        return self.layout.unit_group
-
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, in the order in which workers are done."""
         from distributed import as_completed
 
         found = self.client.map(work, self.futures, pure=False)
         return (result for _, result in as_completed(found, with_results=True))
+
+
+def sent[T](client: Any, work: Callable[[T], Part], errands: Sequence[T], on_progress: Progress | None) -> list[Any]:
+    """The parts that workers make of the errands, once all are made; they stay where they are.
+
+    Errors: the first of a worker.
+    """
+    from distributed import as_completed
+
+    futures = [client.submit(work, errand, pure=False) for errand in errands]
+    for done, future in enumerate(as_completed(futures), 1):
+        if future.status == "error":
+            future.result()
+        if on_progress is not None:
+            on_progress(done, len(futures))
+    return futures
+
+
+def batches_with(
+    table: BigTable, wanted: Int[np.ndarray, " row"], columns: Sequence[str], size: int
+) -> Iterator[tuple[Batch, Int[np.ndarray, " row"]]]:
+    """The batches of a table that hold some of the rows wanted (counted over all files), and which of these."""
+    order = np.argsort(wanted)
+    ordered = wanted[order]
+    for place, start, rows, before in table.cuts(size):
+        low, high = np.searchsorted(ordered, [before, before + rows])
+        if low < high:
+            first, last = int(ordered[low]), int(ordered[high - 1]) + 1
+            yield table.read((place, start + first - before, last - first, first), columns), order[low:high]
 
 
 class OnCluster:
@@ -129,21 +144,8 @@ class OnCluster:
     ) -> None:
         self.client, self.layout, self.reference = known_client(client), layout, scoring.reference
         self.errands = list(_errands(scoring, places, layout, sample))
-        futures = self._sent(score_part, self.errands, on_progress)
+        futures = sent(self.client, score_part, self.errands, on_progress)
         self.parts = ClusterParts(scoring.files.models, futures, client, layout)
-
-    def _sent(
-        self, work: Callable[[Errand], Part], errands: Sequence[Errand], on_progress: Progress | None
-    ) -> list[Any]:
-        from distributed import as_completed
-
-        futures = [self.client.submit(work, errand, pure=False) for errand in errands]
-        for done, future in enumerate(as_completed(futures), 1):
-            if future.status == "error":
-                future.result()
-            if on_progress is not None:
-                on_progress(done, len(futures))
-        return futures
 
     def tables(self, folder: Path) -> Sequence[Table]:
         """The losses of each model, fetched from the workers into tables in a folder."""

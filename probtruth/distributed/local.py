@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.distributed.label_terms import label_terms, label_weights, total
-from probtruth.distributed.parts import Layout, Part, Sample
+from probtruth.distributed.parts import LaidOut, Layout, Part, Sample
 from probtruth.distributed.scoring import Places, Progress, Scoring, log_batches, score_model
 from probtruth.distributed.scratch import Journal, Table
 from probtruth.kernels.cores import ahead, n_cores
@@ -17,23 +17,13 @@ from probtruth.scoring.score import losses
 
 
 @dataclass(frozen=True, eq=False)
-class ScratchParts:
+class ScratchParts(LaidOut):
     """Parts of at most `size` items, read from one table for each model; items that a model lacks are left out."""
 
     models: Sequence[str]
     tables: Sequence[Table]
     size: int
     layout: Layout
-
-    @property
-    def n_items(self) -> Int[np.ndarray, " group"]:
-        """Items of each group."""
-        return self.layout.n_items
-
-    @property
-    def unit_group(self) -> Int[np.ndarray, " unit"] | None:
-        """The group of each unit."""
-        return self.layout.unit_group
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, on all cores; one after the other where a result is as long as the units."""

@@ -98,3 +98,19 @@ class Layout:
     def plain(self) -> "Layout":
         """The same items in one group, each a unit."""
         return Layout(np.array([self.n_items.sum()]), np.ones(1))
+
+
+class LaidOut:
+    """What parts know from their layout."""
+
+    layout: Layout
+
+    @property
+    def n_items(self) -> Int[np.ndarray, " group"]:
+        """Items of each group."""
+        return self.layout.n_items
+
+    @property
+    def unit_group(self) -> Int[np.ndarray, " unit"] | None:
+        """The group of each unit."""
+        return self.layout.unit_group

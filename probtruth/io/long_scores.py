@@ -86,22 +86,38 @@ def rows(
 
     Errors: `InputError` for NaN, what is no number, and duplicates, with the row.
     """
+    for batch, of_item, of_model in cells(table, names, size, score):
+        values = np.full(len(of_item), np.nan) if batch.start in skip else checked_scores(batch, score)
+        yield Rows(batch.start, of_item, of_model, values)
+
+
+def cells(
+    table: BigTable, names: tuple[Names, Names], size: int, *more: str
+) -> Iterator[tuple[Batch, Int[np.ndarray, " row"], Int[np.ndarray, " row"]]]:
+    """The batches of a table, with more of its columns, and the codes of each row's item and model.
+
+    Errors: `InputError` for an item and a model that stand together twice, with the row.
+    """
     items, models = names
     seen = np.zeros((len(models), len(items)), bool)
-    guess, wanted = 0, [items.column, models.column, score]
-    for batch in table.batches(wanted, size):
+    guess = 0
+    for batch in table.batches([items.column, models.column, *more], size):
         of_item, of_model = items.codes(batch, guess), models.codes(batch, 0)
         guess = int(of_item[-1]) + 1
         _once(seen, of_model, of_item, batch, items, models)
-        if batch.start in skip:
-            values = np.full(len(of_item), np.nan)
-        else:
-            values = frames.numbers(batch.frame, score, batch.source, "score")
-            if np.isnan(values).any():
-                row = int(np.isnan(values).argmax())
-                place = batch.source.at(row, score)
-                raise InputError("NaN", "a number", "Remove the item or give its score.", place)
-        yield Rows(batch.start, of_item, of_model, values)
+        yield batch, of_item, of_model
+
+
+def checked_scores(batch: Batch, score: str) -> Float[np.ndarray, " row"]:
+    """The scores of a batch.
+
+    Errors: `InputError` for NaN and what is no number, with the row.
+    """
+    values = frames.numbers(batch.frame, score, batch.source, "score")
+    if np.isnan(values).any():
+        place = batch.source.at(int(np.isnan(values).argmax()), score)
+        raise InputError("NaN", "a number", "Remove the item or give its score.", place)
+    return values
 
 
 def _once(

@@ -1,10 +1,10 @@
 """Comparison of bare scores in a table larger than memory."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from probtruth.comparison.options import options
-from probtruth.distributed.bare import Columns, streamed_scores
+from probtruth.distributed.bare import streamed_scores
+from probtruth.distributed.bare_cluster import Columns
 from probtruth.io.batches import open_table
 from probtruth.io.scores import notes_in
 from probtruth.large.places import DRAWS, LEAST, n_bytes, scratch
@@ -20,6 +20,7 @@ def compare_files(
     path: object,
     *,
     folder: object = None,
+    client: object = None,
     memory: object = 2e9,
     item: str = "item",
     model: str = "model",
@@ -37,9 +38,10 @@ def compare_files(
 
     Arguments: `path` is a file, or a folder of files, with one row for each item and model; `item`, `model`, `score`,
     `group`, `cluster` and `higher_is_better` name its columns and orientation as in `read_scores`; scores are kept in
-    `folder` meanwhile, a run that was interrupted goes on from there, and it is removed at the end. `memory` (bytes) is
-    what the batches may take, beside the names of the items; the rest is as in `compare`. Replicates and other
-    likelihoods than the default need the scores in memory.
+    `folder` meanwhile, a run that was interrupted goes on from there, and it is removed at the end. With `client`, a
+    `dask.distributed.Client`, this process reads the names, and workers that see the same paths read the scores and
+    keep them; no folder is used. `memory` (bytes) is what the batches may take, beside the names of the items; the rest
+    is as in `compare`. Replicates and other likelihoods than the default need the scores in memory.
 
     Returns: a `Result` whose `comparison` is that of `compare`.
 
@@ -63,6 +65,6 @@ def compare_files(
         item, model, score, group, cluster, known.higher_is_better, known.rule, known.floor, known.proper, known.entropy
     )
     size = min(max(int(n_bytes(memory) / BYTES), LEAST), MOST)
-    with scratch(folder, None) as place:
-        found = streamed_scores(table, columns, chosen, Path(str(place("scores"))), size, on_progress)
+    with scratch(folder, client) as place:
+        found = streamed_scores(table, columns, chosen, place("scores"), size, on_progress)
     return Result(None, None, found, found.comparison, None, found.comparison.warnings)

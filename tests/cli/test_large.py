@@ -123,6 +123,32 @@ def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     assert "Hint" in outcome.err
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_workers_compare_a_table_of_scores_as_memory_does(run, tmp_path):
+    pytest.importorskip("distributed", reason="needs the extra `dask`")
+    scores = np.random.default_rng(0).gamma(2, 1, 3000)
+    names = [f"q{item}" for item in range(1500)] * 2
+    frame = polars.DataFrame({"item": names, "model": ["a"] * 1500 + ["b"] * 1500, "score": scores})
+    frame.write_parquet(tmp_path / "scores.parquet")
+    words = ("compare", tmp_path / "scores.parquet", "--engine", "exact", "--json")
+    held = run(*words, "--out", tmp_path / "held")
+    spread = run(*words, "--out", tmp_path / "spread", "--dask", "local")
+    assert (held.status, spread.status) == (0, 0), spread.err
+    assert held.json == spread.json
+    assert "on Dask (local)" in spread.err
+
+
+def test_workers_are_refused_what_is_compared_in_memory(run, tmp_path):
+    frame = polars.DataFrame({"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "score": [0.1, 0.2, 0.3, 0.4]})
+    frame.write_csv(tmp_path / "scores.csv")
+    frame.with_columns(replicate=1).write_parquet(tmp_path / "scores.parquet")
+    for words in (("scores.csv",), ("scores.parquet", "--replicate", "replicate")):
+        outcome = run("compare", tmp_path / words[0], *words[1:], "--dask", "local", "--out", tmp_path / "out")
+        assert outcome.status == 2
+        assert "Leave --dask out" in outcome.err
+        assert not (tmp_path / "out").exists()
+
+
 def test_a_folder_of_files_is_streamed(run, files):
     for model in "ab":
         frame = polars.read_parquet(files / f"{model}.parquet")

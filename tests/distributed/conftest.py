@@ -58,3 +58,20 @@ def written():
 @pytest.fixture
 def exact():
     return options("exact", "new-items", 0.01, 2500, 0, False)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(**options) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster) as made:
+        made.wait_for_workers(2)
+        yield made

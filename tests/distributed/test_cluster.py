@@ -8,22 +8,8 @@ from probtruth.distributed.evaluate import Asked, streamed
 from probtruth.distributed.scoring import open_files
 from probtruth.errors import InputError
 
-distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
+pytest.importorskip("distributed", reason="needs the extra `dask`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(**options) as made:
-        yield made
-
-
-@pytest.fixture
-def client(cluster):
-    with distributed.Client(cluster) as made:
-        made.wait_for_workers(2)
-        yield made
 
 
 def shown(found):
