@@ -8,11 +8,12 @@ from jaxtyping import Float
 
 from probtruth.comparison.decisions import Decisions
 from probtruth.comparison.evidence import Evidence
+from probtruth.comparison.exact import hierarchy
 from probtruth.comparison.margins import Margin
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.selection import chosen_score, credible_set
-from probtruth.comparison.sensitivity import POWERS, pair_row, scaled_hierarchy, weights
+from probtruth.comparison.sensitivity import COARSE, POWERS, pair_row, weights
 from probtruth.comparison.sufficient import Location, contrast_covariance
 
 Row = dict[str, object]
@@ -104,7 +105,7 @@ def _population(found: Evidence, population: Population) -> list[Row]:
     powers = {"p": (1.0, 1.0)}
     powers |= {f"prior_{word}": (power, 1.0) for word, power in POWERS.items()}
     powers |= {f"likelihood_{word}": (1.0, power) for word, power in POWERS.items()}
-    scaled = {name: scaled_hierarchy(population.mean, population.variance, *pair) for name, pair in powers.items()}
+    scaled = {name: hierarchy(population.groups, *pair, COARSE) for name, pair in powers.items()}
     names = [found.facts.models[row] for row in found.order]
     place = {name: row for row, name in enumerate(names)}
     rows: list[Row] = []

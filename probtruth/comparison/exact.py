@@ -7,8 +7,43 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr
 
+from probtruth.comparison.sums import exact_totals
+
 GRID = 5.0 * (np.arange(401) / 400) ** 2
 """Values of the between-group sd, in units of the within-group sd; dense near 0, to where HalfNormal(1) ends."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups' means, those of one variance summed up: their number, their mean and the squares about that.
+
+    No more is needed of normal means, so that the cost of a posterior does not depend on the number of groups.
+    """
+
+    count: Float[np.ndarray, " size"]
+    mean: Float[np.ndarray, "size direction"]
+    square: Float[np.ndarray, "size direction"]
+    variance: Float[np.ndarray, "size direction"]
+
+    @classmethod
+    def of(cls, mean: Float[np.ndarray, "group direction"], variance: Float[np.ndarray, "group direction"]) -> "Groups":
+        """From the mean of each group and its variance."""
+        sizes, place, count = np.unique(variance, axis=0, return_inverse=True, return_counts=True)
+        place = place.ravel()
+        average = exact_totals(mean.T, place, len(sizes)).T / count[:, None]
+        square = exact_totals(((mean - average[place]) ** 2).T, place, len(sizes)).T
+        return cls(count.astype(np.float64), average, square, sizes)
+
+    def summed(
+        self, between: Float[np.ndarray, " value"]
+    ) -> tuple[Float[np.ndarray, "value direction"], Float[np.ndarray, "value direction"], Float[np.ndarray, " value"]]:
+        """The groups' precision and its product with their means, and the log density at a centre of zero, given each
+        value of the between-group sd."""
+        precision = 1 / (between[:, None, None] ** 2 + self.variance)
+        weight = self.count[:, None] * precision
+        about_zero = precision * (self.square + self.count[:, None] * self.mean**2)
+        log = 0.5 * (self.count[:, None] * np.log(precision) - about_zero).sum((1, 2))
+        return weight.sum(1), (weight * self.mean).sum(1), log
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +103,17 @@ class Mixture:
         )
 
 
-def hierarchy(mean: Float[np.ndarray, "group direction"], variance: Float[np.ndarray, "group direction"]) -> Hierarchy:
-    """Quadrature over the between-group sd; given it, the centre is normal in every direction."""
-    between = GRID[1:] if (variance == 0).any() else GRID
-    precision = 1 / (between[:, None, None] ** 2 + variance)
-    total = 1 + precision.sum(1)
-    centre = (precision * mean).sum(1) / total
-    log = 0.5 * (np.log(precision).sum(1) - (precision * mean**2).sum(1) + total * centre**2 - np.log(total)).sum(1)
-    log = log - between**2 / 2 + np.log(np.gradient(between))
+def hierarchy(groups: Groups, prior: float = 1.0, likelihood: float = 1.0, every: int = 1) -> Hierarchy:
+    """Quadrature over the between-group sd; given it, the centre is normal in every direction.
+
+    Arguments: the powers to which prior and likelihood are raised, and of how many points of the grid one is taken.
+    """
+    between = GRID[every::every] if (groups.variance == 0).any() else GRID[::every]
+    precision, product, log = groups.summed(between)
+    total = prior + likelihood * precision
+    centre = likelihood * product / total
+    log = likelihood * log + 0.5 * (total * centre**2 - np.log(total)).sum(1)
+    log = log - prior * between**2 / 2 + np.log(np.gradient(between))
     weight = np.exp(log - logsumexp(log))
     return Hierarchy(between, weight / weight.sum(), centre, 1 / total)
 

@@ -34,7 +34,7 @@ ROUNDING = 1e-12
 """Directions whose spread is below this, relative to the largest, hold nothing but rounding."""
 
 FEWEST = 8
-"""Groups that the sampler's arrays have room for at least."""
+"""Sizes of groups that the sampler's arrays have room for at least."""
 
 Progress = Callable[[int, int], None]
 
@@ -139,8 +139,7 @@ class Population:
     basis: Float[np.ndarray, "model direction"]
     offset: Float[np.ndarray, " model"]
     unit: float
-    mean: Float[np.ndarray, "group direction"]
-    variance: Float[np.ndarray, "group direction"]
+    groups: exact.Groups
     shared: Float[np.ndarray, "model model"] | None = None
 
     def difference(self, a: int, b: int, new_group: bool, quadrature: exact.Hierarchy | None = None) -> exact.Mixture:
@@ -170,50 +169,46 @@ def sample_population(
     alone = collapse((pooled == 0) & (np.ptp(differences, axis=0) == 0), differences[0], n_models)
     rows, size = alone.pair_rows(), len(alone.kept)
     values, vectors = np.linalg.eigh(contrast_covariance(pooled[rows], size))
-    means = np.stack([contrasts(row, size) for row in differences[:, rows]])
+    means = contrasts(differences[:, rows], size)
     largest = float(values.max())
     varies = (values > ROUNDING * largest) | (np.ptp(means @ vectors, axis=0) > ROUNDING * np.sqrt(largest))
     basis, values = vectors[:, varies], np.maximum(values[varies], 0.0)
     unit = float(np.sqrt(values.sum() / (size - 1)))
-    mean, variance = means @ basis / unit, values / unit**2 / parts.n_items[:, None]
-    quadrature = exact.hierarchy(mean, variance)
+    groups = exact.Groups.of(means @ basis / unit, values / unit**2 / parts.n_items[:, None])
+    quadrature = exact.hierarchy(groups)
     offset = alone.expand((means - means @ basis @ basis.T).mean(0))
     basis = basis[alone.home] - basis[alone.home].mean(0)
     if engine == "exact":
         sites = exact.draw_hierarchy(quadrature, (CHAINS, draws), seed)
         sampled = Sampled({**sites, "population": sites["centre"] @ basis.T}, {})
     else:
-        data = {**filled_up(mean, variance), "basis": basis}
+        data = {**filled_up(groups), "basis": basis}
         sampled = _from_nuts(programs.hierarchy, data, draws, seed, progress, FEW_GROUPS_ACCEPT)
-        agree = _hierarchy_agrees(sampled.sites["between"], mean, variance, basis, quadrature)
+        agree = _hierarchy_agrees(sampled.sites["between"], groups, basis, quadrature)
         sampled = replace(sampled, engines_agree=agree)
-    prior, likelihood = hierarchy_densities(sampled.sites, mean, variance)
+    prior, likelihood = hierarchy_densities(sampled.sites, groups)
     sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
-    return Population(sampled, quadrature, basis, offset, unit, mean, variance)
+    return Population(sampled, quadrature, basis, offset, unit, groups)
 
 
-def filled_up(
-    mean: Float[np.ndarray, "group direction"], variance: Float[np.ndarray, "group direction"]
-) -> dict[str, np.ndarray]:
-    """The groups and as many that are not present as make their number a power of two: one compilation for each."""
-    n_groups = len(mean)
-    more = max(1 << (n_groups - 1).bit_length(), FEWEST) - n_groups
-    present = np.arange(n_groups + more)[:, None] < n_groups
+def filled_up(groups: exact.Groups) -> dict[str, np.ndarray]:
+    """The groups, and rows of none that make the number of sizes a power of two: one compilation for each."""
+    more = max(1 << (len(groups.count) - 1).bit_length(), FEWEST) - len(groups.count)
     return {
-        "mean": np.pad(mean, ((0, more), (0, 0))),
-        "variance": np.pad(variance, ((0, more), (0, 0)), constant_values=1.0),
-        "present": present,
+        "count": np.pad(groups.count, (0, more)),
+        "mean": np.pad(groups.mean, ((0, more), (0, 0))),
+        "square": np.pad(groups.square, ((0, more), (0, 0))),
+        "variance": np.pad(groups.variance, ((0, more), (0, 0)), constant_values=1.0),
     }
 
 
 def _hierarchy_agrees(
     between: Float[np.ndarray, "chain draw"],
-    mean: Float[np.ndarray, "group direction"],
-    variance: Float[np.ndarray, "group direction"],
+    groups: exact.Groups,
     basis: Float[np.ndarray, "model direction"],
     quadrature: exact.Hierarchy,
 ) -> bool:
-    centre, total = _conditional(between, mean, variance)
+    centre, total = _conditional(between, groups)
     for a, b in all_pairs(len(basis)):
         direction = basis[a] - basis[b]
         if direction @ direction > 0:
@@ -223,12 +218,13 @@ def _hierarchy_agrees(
     return True
 
 
-def _conditional(between: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _conditional(between: Float[np.ndarray, "chain draw"], groups: exact.Groups) -> tuple[np.ndarray, np.ndarray]:
     """The centre's mean and precision in every direction, given each draw of the between-group sd."""
-    weighted, total = np.zeros((*between.shape, mean.shape[1])), np.ones((*between.shape, mean.shape[1]))
-    for of_group, spread in zip(mean, variance, strict=True):
-        precision = 1 / (between[..., None] ** 2 + spread)
-        weighted, total = weighted + precision * of_group, total + precision
+    shape = (*between.shape, groups.mean.shape[1])
+    weighted, total = np.zeros(shape), np.ones(shape)
+    for count, mean, spread in zip(groups.count, groups.mean, groups.variance, strict=True):
+        precision = count / (between[..., None] ** 2 + spread)
+        weighted, total = weighted + precision * mean, total + precision
     return weighted / total, total
 
 

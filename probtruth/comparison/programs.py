@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 
 def location(mean: Float[Array, " model"], root: Float[Array, "model direction"], df: Float[Array, ""]) -> None:
@@ -22,22 +22,25 @@ def location(mean: Float[Array, " model"], root: Float[Array, "model direction"]
 
 
 def hierarchy(
-    mean: Float[Array, "group direction"],
-    variance: Float[Array, "group direction"],
+    count: Float[Array, " size"],
+    mean: Float[Array, "size direction"],
+    square: Float[Array, "size direction"],
+    variance: Float[Array, "size direction"],
     basis: Float[Array, "model direction"],
-    present: Bool[Array, "group 1"] | None = None,
 ) -> None:
     r"""The population of groups: $m_g \sim N(\theta_g, V_g)$, $\theta_g \sim N(\mu, \tau^2 I)$, theta integrated out.
 
     All in units of the pooled within-group sd of the contrasts, on the eigenvectors of the pooled within-group
-    covariance, where every V_g is diagonal. Priors: $\mu \sim N(0, I)$, $\tau \sim HalfNormal(1)$. Groups that are not
-    `present` (all are, without it) say nothing: they fill the arrays up to a size that is compiled already.
+    covariance, where every V_g is diagonal. Priors: $\mu \sim N(0, I)$, $\tau \sim HalfNormal(1)$. The m_g of one
+    V_g enter by their number, their mean and the squares about it, which are sufficient. Rows of no groups say
+    nothing: they fill the arrays up to a size that is compiled already.
     """
     between = numpyro.sample("between", dist.HalfNormal(1.0))
     centre = numpyro.sample("centre", dist.Normal(0, 1).expand([mean.shape[1]]).to_event(1))
-    of_group = dist.Normal(centre, jnp.sqrt(variance + between**2))
-    of_group = of_group if present is None else of_group.mask(present)
-    numpyro.sample("mean", of_group.to_event(2), obs=mean)
+    total, number = variance + between**2, count[:, None]
+    of_mean = dist.Normal(centre, jnp.sqrt(total / jnp.maximum(number, 1))).mask(number > 0)
+    numpyro.sample("mean", of_mean.to_event(2), obs=mean)
+    numpyro.factor("square", -0.5 * (jnp.maximum(number - 1, 0) * jnp.log(total) + square / total).sum())
     numpyro.deterministic("population", basis @ centre)
 
 

@@ -64,27 +64,18 @@ def location_densities(sites: Mapping[str, np.ndarray], df: float) -> tuple[np.n
     return -np.log(scale), likelihood
 
 
-def hierarchy_densities(
-    sites: Mapping[str, np.ndarray],
-    mean: Float[np.ndarray, "group direction"],
-    variance: Float[np.ndarray, "group direction"],
-) -> tuple[np.ndarray, np.ndarray]:
+def hierarchy_densities(sites: Mapping[str, np.ndarray], groups: exact.Groups) -> tuple[np.ndarray, np.ndarray]:
     """Log prior and log-likelihood of the draws of `programs.hierarchy`."""
     between, centre = sites["between"], sites["centre"]
     prior = -0.5 * (between**2 + (centre**2).sum(-1))
     values, place = np.unique(between, return_inverse=True)
-    if len(values) * mean.size > MOST:
+    if len(values) * groups.mean.size > MOST:
         return prior, np.full(between.shape, np.nan)
     flat = centre.reshape(-1, centre.shape[-1])
-    constant, linear, square = (np.empty((len(values), *shape)) for shape in ((), flat.shape[1:], flat.shape[1:]))
-    step = max(1, CELLS // mean.size)
-    for start in range(0, len(values), step):
-        part = slice(start, start + step)
-        precision = 1 / (values[part, None, None] ** 2 + variance)
-        constant[part] = 0.5 * (np.log(precision) - precision * mean**2).sum((1, 2))
-        linear[part], square[part] = (precision * mean).sum(1), precision.sum(1)
-    place = place.ravel()
-    likelihood = constant[place] + (linear[place] * flat - 0.5 * square[place] * flat**2).sum(1)
+    step = max(1, CELLS // groups.mean.size)
+    parts = [groups.summed(values[start : start + step]) for start in range(0, len(values), step)]
+    square, linear, constant = (np.concatenate(part)[place.ravel()] for part in zip(*parts, strict=True))
+    likelihood = constant + (linear * flat - 0.5 * square * flat**2).sum(1)
     return prior, likelihood.reshape(between.shape)
 
 
@@ -93,24 +84,6 @@ def weights(density: Float[np.ndarray, "chain draw"], power: float) -> Float[np.
     log = (power - 1) * density.ravel()
     found: np.ndarray = np.exp(log - logsumexp(log))
     return found
-
-
-def scaled_hierarchy(
-    mean: Float[np.ndarray, "group direction"],
-    variance: Float[np.ndarray, "group direction"],
-    prior: float,
-    likelihood: float,
-) -> exact.Hierarchy:
-    """The quadrature with prior and likelihood to these powers."""
-    between = exact.GRID[COARSE::COARSE] if (variance == 0).any() else exact.GRID[::COARSE]
-    precision = 1 / (between[:, None, None] ** 2 + variance)
-    total = prior + likelihood * precision.sum(1)
-    centre = likelihood * (precision * mean).sum(1) / total
-    log = 0.5 * likelihood * (np.log(precision).sum(1) - (precision * mean**2).sum(1))
-    log = (log + 0.5 * total * centre**2 - 0.5 * np.log(total)).sum(1)
-    log = log - prior * between**2 / 2 + np.log(np.gradient(between))
-    weight = np.exp(log - logsumexp(log))
-    return exact.Hierarchy(between, weight / weight.sum(), centre, 1 / total)
 
 
 def sensitive(rows: Sequence[Mapping[str, object]]) -> list[str]:

@@ -374,9 +374,11 @@ def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) 
     return matrix
 
 
-def contrasts(difference: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, " model"]:
+def contrasts(difference: Float[np.ndarray, "*batch pair"], n_models: int) -> Float[np.ndarray, "*batch model"]:
     """Each model's mean minus the mean of all models, from the pairs' differences."""
-    return square(difference, n_models, -1.0).mean(1)
+    n_pairs = difference.shape[-1]
+    place, sign = square(np.arange(float(n_pairs)), n_models).astype(int), square(np.ones(n_pairs), n_models, -1.0)
+    return np.stack([(difference[..., pair] * of).mean(-1) for pair, of in zip(place, sign, strict=True)], axis=-1)
 
 
 def contrast_covariance(variance: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, "model model"]:

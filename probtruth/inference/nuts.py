@@ -1,11 +1,13 @@
 """NUTS for small NumPyro programs: compiled once for a program and its shapes, in float64, with the data as arguments.
 
-`numpyro.infer.MCMC` compiles anew for every data set; here new data of the same shape costs no compilation. The
-caller's global JAX settings are not touched.
+`numpyro.infer.MCMC` compiles anew for every data set; here new data of the same shape costs no compilation. What is
+compiled is one chain with its parameters in one vector: half the work for the compiler of all chains with a leaf for
+every site. The chains run side by side. The caller's global JAX settings are not touched.
 """
 
+import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,10 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.flatten_util import ravel_pytree
 from numpyro import handlers
 from numpyro.distributions import biject_to
 from numpyro.infer.hmc import hmc
-from numpyro.infer.util import constrain_fn, potential_energy
+from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
 Program = Callable[..., None]
 Progress = Callable[[int, int], None]
@@ -58,48 +61,37 @@ def sample(
     warm_chunks, draw_chunks = -(-warmup // CHUNK), -(-draws // CHUNK)
     report = on_progress or (lambda done, total: None)
     with jax.enable_x64(True):
-        arrays = {name: jnp.asarray(value) for name, value in data.items()}
-        keys = jax.random.split(jax.random.key(seed), chains)
-        shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
-        start, advance = _compiled(
-            program, warm_chunks * CHUNK, target_accept, chains, shapes, frozenset(keys.devices())
-        )
-        state = start(keys, arrays)
-        kept = []
+        arrays = _on_device(data)
+        start, advance = (one.result() for one in _programs(program, arrays, warmup, target_accept))
+        states: tuple[Any, ...] = tuple(start(np.int64(seed), np.int64(chain), arrays) for chain in range(chains))
+    kept = []
+    with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
         for chunk in range(warm_chunks + draw_chunks):
-            state, out = advance(state, arrays)
+            states, out = zip(*pool.map(lambda state: advance(state, arrays), states), strict=True)
             report((chunk + 1) * CHUNK, (warm_chunks + draw_chunks) * CHUNK)
             if chunk >= warm_chunks:
-                kept.append(jax.device_get(out))
+                kept.append(jax.tree.map(lambda *chain: np.stack(chain), *jax.device_get(out)))
     joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *kept)
     return Draws(*joined)
 
 
-def _kernel(
-    program: Program, warmup: int, target_accept: float, key: jax.Array, data: dict[str, jax.Array]
-) -> tuple[Any, Callable[[Any], Any]]:
-    """An initial state and the transition; both must come from one call, because NumPyro's closures share settings."""
-    start_key, key = jax.random.split(key)
-    sites = handlers.trace(handlers.seed(program, start_key)).get_trace(**data)
-    latent = {name: site for name, site in sites.items() if site["type"] == "sample" and not site["is_observed"]}
-    shapes = {name: jnp.shape(biject_to(site["fn"].support).inv(site["value"])) for name, site in latent.items()}
+def prepare(program: Program, data: Mapping[str, np.ndarray], *, warmup: int = 300, target_accept: float = 0.8) -> None:
+    """Begins to compile what `sample` will need for these, and does not wait for it."""
+    with jax.enable_x64(True):
+        _programs(program, _on_device(data), warmup, target_accept)
 
-    def potential(z: dict[str, jax.Array]) -> jax.Array:
-        return jnp.asarray(potential_energy(program, (), data, z))
 
-    def candidate(attempt: jax.Array) -> dict[str, jax.Array]:
-        keys = jax.random.split(jax.random.fold_in(start_key, attempt), len(shapes))
-        return {
-            name: jax.random.uniform(one, shape, minval=-1.0, maxval=1.0)
-            for one, (name, shape) in zip(keys, shapes.items(), strict=True)
-        }
+def _on_device(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
+    arrays: dict[str, jax.Array] = jax.device_put({name: np.asarray(value) for name, value in data.items()})
+    return arrays
 
-    def hopeless(attempt: jax.Array) -> jax.Array:
-        return (attempt < STARTS - 1) & ~jnp.isfinite(potential(candidate(attempt)))
 
-    start = candidate(lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0)))
-    init, step = hmc(potential_fn=potential, algo="NUTS")
-    return init(start, warmup, target_accept_prob=target_accept, rng_key=key), step
+def _programs(
+    program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float
+) -> tuple[Future[Any], Future[Any]]:
+    shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
+    devices = frozenset(device for array in arrays.values() for device in array.devices())
+    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, shapes, devices)
 
 
 @lru_cache(maxsize=64)
@@ -107,37 +99,81 @@ def _compiled(
     program: Program,
     warmup: int,
     target_accept: float,
-    chains: int,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
     devices: frozenset[jax.Device],
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """From keys and data to the state of all chains, and from state and data to the next; compiled side by side.
+) -> tuple[Future[Any], Future[Any]]:
+    """From a seed and a chain's number to its state, and from that to the next and what was drawn; made side by side.
 
     What is compiled is for the device that is the default now, which `devices` must be.
     """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
-    keys = jax.eval_shape(lambda: jax.random.split(jax.random.key(0), chains))
+    number = jax.ShapeDtypeStruct((), np.int64)
 
-    def start(keys: jax.Array, data: dict[str, jax.Array]) -> Any:
-        return lax.map(lambda key: _kernel(program, warmup, target_accept, key, data)[0], keys)
+    def start(seed: jax.Array, chain: jax.Array, data: dict[str, jax.Array]) -> Any:
+        return initial(program, warmup, target_accept, jax.random.fold_in(jax.random.key(seed), chain), data)
 
-    def advance(states: Any, data: dict[str, jax.Array]) -> Any:
-        return lax.map(lambda state: _chunk(program, warmup, target_accept, state, data), states)
+    def advance(state: Any, data: dict[str, jax.Array]) -> Any:
+        return _chunk(program, warmup, target_accept, state, data)
 
-    first = jax.jit(start).lower(keys, data)
-    after = jax.jit(advance).lower(jax.tree.map(_like, first.out_info), data)
-    with ThreadPoolExecutor(2) as pool:
-        one, two = pool.map(lambda lowered: lowered.compile(), (first, after))
+    pool = ThreadPoolExecutor(2)
+    first = jax.jit(start).lower(number, number, data)
+    one = pool.submit(first.compile)
+    like = jax.tree.map(lambda info: jax.ShapeDtypeStruct(info.shape, info.dtype), first.out_info)
+    two = pool.submit(jax.jit(advance).lower(like, data).compile)
+    pool.shutdown(wait=False)
     return one, two
 
 
-def _like(info: Any) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(info.shape, info.dtype)
+def initial(program: Program, warmup: int, target_accept: float, key: jax.Array, data: dict[str, jax.Array]) -> Any:
+    """The state of a chain at a random point of finite density; all its parameters are one vector `z`."""
+    unravel, n_parameters = parameters(program, data)
+    potential = _potential(program, data, unravel)
+    start_key, key = jax.random.split(key)
+    points = jax.random.uniform(start_key, (STARTS, n_parameters), minval=-1.0, maxval=1.0)
+
+    def hopeless(attempt: jax.Array) -> jax.Array:
+        return (attempt < STARTS - 1) & ~jnp.isfinite(potential(points[attempt]))
+
+    point = points[lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0))]
+    init, _ = hmc(potential_fn=potential, algo="NUTS")
+    return init(point, warmup, target_accept_prob=target_accept, rng_key=key)
+
+
+def transition(
+    program: Program, warmup: int, target_accept: float, state: Any, data: dict[str, jax.Array]
+) -> Callable[[Any], Any]:
+    """From a chain's state to its next."""
+    potential = _potential(program, data, parameters(program, data)[0])
+    step: Callable[[Any], Any]
+    init, step = hmc(potential_fn=potential, algo="NUTS")
+    known = ParamInfo(state.z, state.potential_energy, state.z_grad)
+    init(known, warmup, target_accept_prob=target_accept, rng_key=state.rng_key)  # from which `step` has its settings
+    return step
+
+
+def parameters(program: Program, data: Mapping[str, jax.Array]) -> tuple[Callable[[jax.Array], Any], int]:
+    """From a vector to the program's unconstrained parameters by name, and how long the vector is."""
+
+    def unconstrained(data: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+        sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data)
+        latent = {name: site for name, site in sites.items() if site["type"] == "sample" and not site["is_observed"]}
+        return {name: biject_to(site["fn"].support).inv(site["value"]) for name, site in latent.items()}
+
+    shapes = jax.eval_shape(unconstrained, data)
+    vector, unravel = ravel_pytree({name: np.zeros(one.shape, one.dtype) for name, one in shapes.items()})
+    return unravel, vector.size
+
+
+def _potential(
+    program: Program, data: dict[str, jax.Array], unravel: Callable[[jax.Array], Any]
+) -> Callable[[jax.Array], jax.Array]:
+    return lambda z: jnp.asarray(potential_energy(program, (), data, unravel(z)))
 
 
 def _chunk(program: Program, warmup: int, target_accept: float, state: Any, data: dict[str, jax.Array]) -> Any:
     """The state after a chunk of one chain's iterations, and what they drew."""
-    _, step = _kernel(program, warmup, target_accept, state.rng_key, data)
+    step = transition(program, warmup, target_accept, state, data)
+    unravel, _ = parameters(program, data)
 
     def one(state: Any, _: None) -> Any:
         state = step(state)
@@ -151,5 +187,5 @@ def _chunk(program: Program, warmup: int, target_accept: float, state: Any, data
         return state, (state.z, stats)
 
     state, (z, stats) = lax.scan(one, state, None, CHUNK)
-    sites = lax.map(lambda z: constrain_fn(program, (), data, z, return_deterministic=True), z)
+    sites = lax.map(lambda z: constrain_fn(program, (), data, unravel(z), return_deterministic=True), z)
     return state, (sites, stats)

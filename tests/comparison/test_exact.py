@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
-from probtruth.comparison.exact import Mixture, draw_hierarchy, draw_location, hierarchy
+from probtruth.comparison.exact import Groups, Mixture, draw_hierarchy, draw_location, hierarchy
 
 QUADRATURE = 2e-4
 """Absolute, in probability: a grid of 401 points against adaptive quadrature."""
@@ -30,12 +30,12 @@ def test_quadrature_is_that_of_adaptive_integration(groups):
 
     evidence = integrate.quad(lambda tau: evidence_and_tail(tau)[0], 0, 8)[0]
     tail = integrate.quad(lambda tau: evidence_and_tail(tau)[1], 0, 8)[0]
-    posterior = hierarchy(mean, variance)
+    posterior = hierarchy(Groups.of(mean, variance))
     assert abs(posterior.mixture(np.ones(1)).below(0.0) - tail / evidence) < QUADRATURE
 
 
 def test_draws_of_the_hierarchy_follow_its_mixture(groups):
-    posterior = hierarchy(*groups)
+    posterior = hierarchy(Groups.of(*groups))
     draws = draw_hierarchy(posterior, (1, 20_000), 0)
     mixture = posterior.mixture(np.ones(1))
     assert stats.kstest(draws["centre"].ravel(), np.vectorize(mixture.below)).pvalue > 1e-4
@@ -45,15 +45,30 @@ def test_draws_of_the_hierarchy_follow_its_mixture(groups):
 
 
 def test_groups_that_agree_pull_the_between_group_sd_to_zero():
-    alike = hierarchy(np.full((50, 1), 0.2), np.full((50, 1), 0.01))
-    apart = hierarchy(np.linspace(-1, 1, 50)[:, None], np.full((50, 1), 0.01))
+    alike = hierarchy(Groups.of(np.full((50, 1), 0.2), np.full((50, 1), 0.01)))
+    apart = hierarchy(Groups.of(np.linspace(-1, 1, 50)[:, None], np.full((50, 1), 0.01)))
     assert alike.weight @ alike.between < 0.05 < 0.5 < apart.weight @ apart.between
 
 
 def test_a_direction_without_variance_within_groups_leaves_out_no_spread_between():
-    flat = hierarchy(np.array([[0.1], [0.3]]), np.zeros((2, 1)))
+    flat = hierarchy(Groups.of(np.array([[0.1], [0.3]]), np.zeros((2, 1))))
     assert np.isfinite(flat.weight).all()
     assert flat.between[0] > 0
+
+
+def test_groups_of_one_size_are_summed_up_without_loss():
+    rng = np.random.default_rng(2)
+    mean, variance = rng.normal(0.3, 0.5, (40, 2)), np.repeat([[0.1, 0.02], [0.05, 0.01]], 20, axis=0)
+    place = rng.permutation(40)
+    summed, turned = Groups.of(mean, variance), Groups.of(mean[place], variance[place])
+    apart = Groups.of(mean, variance * (1 + 1e-12 * np.arange(40)[:, None]))
+    assert (summed.count.tolist(), apart.count.tolist()) == ([20, 20], [1] * 40)
+    for one, other in zip(vars(summed).values(), vars(turned).values(), strict=True):
+        assert np.array_equal(one, other)
+    for power in (1.0, 0.5):
+        few, many = hierarchy(summed, power, 2 * power), hierarchy(apart, power, 2 * power)
+        for name, values in vars(few).items():
+            assert_allclose(values, getattr(many, name), rtol=1e-8, atol=1e-12)
 
 
 def test_quantile_inverts_below_and_shift_moves():

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from probtruth.comparison import programs
-from probtruth.comparison.exact import hierarchy
-from probtruth.comparison.posterior import FEW_GROUPS_ACCEPT, factor
+from probtruth.comparison.exact import Groups, hierarchy
+from probtruth.comparison.posterior import FEW_GROUPS_ACCEPT, factor, filled_up
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import mean_with_error
 
@@ -48,9 +48,13 @@ def agree(sites, wanted):
             assert abs(mean - value) < MONTE_CARLO * error
 
 
-@pytest.mark.parametrize("program", [programs.hierarchy, unmarginalised_hierarchy])
-def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(program, data):
-    agree(nuts.sample(program, data, 0, draws=1500).sites, hierarchy(data["mean"], data["variance"]))
+def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(data):
+    mean, variance = data["mean"], np.repeat([[0.05, 0.02], [0.01, 0.04]], [4, 2], axis=0)
+    groups = Groups.of(mean, variance)
+    summed = {**filled_up(groups), "basis": data["basis"]}
+    agree(nuts.sample(programs.hierarchy, summed, 0, draws=1500).sites, hierarchy(groups))
+    whole = {**data, "variance": variance}
+    agree(nuts.sample(unmarginalised_hierarchy, whole, 0, draws=1500).sites, hierarchy(groups))
 
 
 def full_data(value, group, within):
@@ -69,7 +73,7 @@ def test_sufficient_statistics_are_sufficient():
     mean, variance = np.bincount(group, value) / n_items, within**2 / n_items
     data = {"value": value, "group": group, "within": np.asarray(within)}
     drawn = nuts.sample(full_data, data, 0, draws=3000, target_accept=FEW_GROUPS_ACCEPT)
-    agree(drawn.sites, hierarchy(mean[:, None], variance[:, None]))
+    agree(drawn.sites, hierarchy(Groups.of(mean[:, None], variance[:, None])))
 
 
 def test_location_is_the_mean_under_an_explicit_covariance():

@@ -5,7 +5,7 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.evidence import Facts
-from probtruth.comparison.exact import hierarchy
+from probtruth.comparison.exact import Groups, hierarchy
 from probtruth.comparison.margins import Margin
 from probtruth.comparison.posterior import Population, Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
@@ -49,10 +49,10 @@ def test_divergence_is_what_lies_above_the_entropy():
 
 
 def test_population_rows_are_in_units_of_the_score():
-    quadrature = hierarchy(np.array([[1.0], [1.2], [0.8]]), np.full((3, 1), 0.01))
+    groups = Groups.of(np.array([[1.0], [1.2], [0.8]]), np.full((3, 1), 0.01))
+    quadrature = hierarchy(groups)
     basis = np.array([[1.0], [-1.0]]) / 2**0.5
-    place = {"mean": np.array([[1.0], [1.2], [0.8]]), "variance": np.full((3, 1), 0.01)}
-    population = Population(Sampled({}, {}), quadrature, basis, np.zeros(2), unit=3.0, **place)
+    population = Population(Sampled({}, {}), quadrature, basis, np.zeros(2), unit=3.0, groups=groups)
     rows = population_rows(Facts.of(make(np.ones((2, 3)), "ba")), np.array([0, 1]), population, 0.5)
     (row,), (new,) = rows["population of groups"], rows["one new group"]
     assert (row["a"], row["b"]) == ("a", "b")

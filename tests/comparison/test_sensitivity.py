@@ -8,9 +8,9 @@ from probtruth.comparison import exact
 from probtruth.comparison.compare import compare
 from probtruth.comparison.margins import Margin
 from probtruth.comparison.sensitivity import (
+    COARSE,
     hierarchy_densities,
     location_densities,
-    scaled_hierarchy,
     scaled_p,
     sensitive,
     weights,
@@ -56,16 +56,17 @@ def test_weighted_draws_of_the_location_give_the_closed_form():
 def test_the_hierarchy_by_draws_and_by_quadrature():
     rng = np.random.default_rng(1)
     mean, variance = rng.normal(-0.2, 0.3, (8, 1)), np.full((8, 1), 0.02)
-    posterior = exact.hierarchy(mean, variance)
+    groups = exact.Groups.of(mean, variance)
+    posterior = exact.hierarchy(groups)
     sites = exact.draw_hierarchy(posterior, (4, 5000), 0)
     direction = np.ones(1)
-    unscaled = scaled_hierarchy(mean, variance, 1.0, 1.0).mixture(direction)
+    unscaled = exact.hierarchy(groups, every=COARSE).mixture(direction)
     assert unscaled.below(0.0) == pytest.approx(posterior.mixture(direction).below(0.0), abs=1e-4)
     ahead = (sites["centre"][..., 0] < 0).ravel()
     for power, densities in ((0.5, 0), (2.0, 0), (2.0, 1)):
-        share = weights(hierarchy_densities(sites, mean, variance)[densities], power)
+        share = weights(hierarchy_densities(sites, groups)[densities], power)
         pair = (power, 1.0) if densities == 0 else (1.0, power)
-        wanted = scaled_hierarchy(mean, variance, *pair).mixture(direction).below(0.0)
+        wanted = exact.hierarchy(groups, *pair, COARSE).mixture(direction).below(0.0)
         assert share @ ahead == pytest.approx(wanted, abs=MONTE_CARLO)
 
 

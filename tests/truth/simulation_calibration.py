@@ -13,7 +13,7 @@ from jax import lax
 from numpyro import handlers
 from scipy.stats import chisquare
 
-from probtruth.inference.nuts import _kernel
+from probtruth.inference.nuts import initial, parameters, transition
 from probtruth.truth import programs
 from probtruth.truth.summaries import quality
 
@@ -80,12 +80,13 @@ def simulations(
         true = {name: trace[name]["value"] for name in ("log_marginals", "log_said")}
         classes, said = answers(answer_key, true)
         seen = data(ANNOTATOR * N_LABELS + said, 1.0)
-        state, step = _kernel(program, warmup, 0.9, nuts_key, seen)
+        state = initial(program, warmup, 0.9, nuts_key, seen)
+        step, unravel = transition(program, warmup, 0.9, state, seen), parameters(program, seen)[0]
         state = lax.fori_loop(0, warmup, lambda _, now: step(now), state)
 
         def kept(state: Any, _: None) -> tuple[Any, tuple[jax.Array, jax.Array]]:
             state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
-            sites = _deterministic(program, seen, state.z)
+            sites = _deterministic(program, seen, unravel(state.z))
             parts = [seen[name] for name in ("item", "cell", "weight", "known")]
             joint = programs.log_joint(*parts, sites["log_marginals"], sites["log_said"])
             return state, (features(sites), jax.nn.softmax(joint[0]))
