@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,6 @@ from probtruth.comparison.conclusions import decisions_of, sensitivity_of
 from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
 from probtruth.comparison.evidence import Evidence, Facts
 from probtruth.comparison.joint import rake
-from probtruth.comparison.likelihood import Fitted
 from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.options import Options
@@ -29,6 +28,8 @@ from probtruth.types import Comparison
 if TYPE_CHECKING:
     import xarray
 
+    from probtruth.comparison.likelihood import Fitted
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -39,7 +40,7 @@ class Posterior:
     levels: Location | None
     sampled: Sampled | None
     population: Population | None
-    fitted: Fitted | None = None
+    fitted: "Fitted | None" = None
 
     @cached_property
     def margins(self) -> list[Margin]:
@@ -108,7 +109,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         seed=asked.seed,
         diagnostics=diagnostics,
         uncertainty=uncertainty,
-        datatree=_tree(facts, post, decisions, asked.seed),
+        tree=partial(_tree, facts, post, decisions, asked.seed),
         settings={
             "engine": asked.engine,
             "draws": asked.draws,

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import t
+from scipy.special import stdtr
 
 from probtruth.comparison.naming import Names, by_name
 from probtruth.comparison.resampling import bootstrap_p_below, sign_flip_p
@@ -94,7 +94,7 @@ def student(place: Location, row: int) -> tuple[float | None, float | None, floa
     if place.plain_variance[row] == 0:
         return None, None, None
     statistic = float(place.mean[row] / math.sqrt(place.plain_variance[row]))
-    return statistic, float(place.df[row]), float(2 * t.sf(abs(statistic), place.df[row]))
+    return statistic, float(place.df[row]), float(2 * stdtr(place.df[row], -abs(statistic)))
 
 
 def _units(

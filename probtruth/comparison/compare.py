@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,14 +11,16 @@ from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.design import design
 from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.gather import LARGEST, of_scores
-from probtruth.comparison.likelihood import Fitted, fit_pairs
 from probtruth.comparison.margins import margins
 from probtruth.comparison.options import Options, options
-from probtruth.comparison.posterior import sample_location, sample_population
+from probtruth.comparison.posterior import population_of, prepare_population, sample_location, sample_population
 from probtruth.comparison.ropes import width
 from probtruth.comparison.sufficient import Location, Moments, all_pairs, combine, square
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
+
+if TYPE_CHECKING:
+    from probtruth.comparison.likelihood import Fitted
 
 
 def compare(
@@ -90,19 +93,22 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
     sampled, hierarchy, fitted = None, None, None
     if pairs is not None and found.parts is not None and len(found.order) > 1:
         n_models, stages = len(found.order), 2 if found.strata.grouped and not asked.these_items else 1
+        hierarchy = population_of(found.parts, n_models) if stages == 2 else None
+        if hierarchy is not None and asked.engine == "nuts":
+            prepare_population(hierarchy)
         fitted = _fitted(found, pairs, asked)
         kept = margins(pairs) if fitted is None else fitted.margins
         first = lambda done, total: report(done, stages * total)  # noqa: E731
         sampled = sample_location(pairs, kept, n_models, asked.engine, asked.draws, asked.seed, first)
-        if stages == 2:
+        if hierarchy is not None:
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
-            hierarchy = sample_population(found.parts, n_models, asked.engine, asked.draws, asked.seed, second)
-            if hierarchy is not None and of_items is not None:
+            hierarchy = sample_population(hierarchy, asked.engine, asked.draws, asked.seed, second)
+            if of_items is not None:
                 hierarchy = replace(hierarchy, shared=square(pairs.variance - of_items.variance, n_models))
     return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy, fitted), asked)
 
 
-def _fitted(found: Evidence, place: Location, asked: Options) -> Fitted | None:
+def _fitted(found: Evidence, place: Location, asked: Options) -> "Fitted | None":
     """The pairs' margins under another likelihood than the default, by its own fit; None for the default."""
     if asked.likelihood == "auto":
         return None
@@ -122,6 +128,8 @@ def _fitted(found: Evidence, place: Location, asked: Options) -> Fitted | None:
             "independent items, sampled by NUTS",
             "Leave the likelihood out: the default knows groups, clusters and the rest.",
         )
+    from probtruth.comparison.likelihood import fit_pairs  # with JAX and NumPyro
+
     differences = [found.differences(a, b) for a, b in all_pairs(len(found.order))]
     return fit_pairs(asked.likelihood, differences, margins(place), asked.seed, asked.draws)
 

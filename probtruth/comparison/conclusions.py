@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float
@@ -107,12 +108,16 @@ def _population(found: Evidence, population: Population) -> list[Row]:
     powers |= {f"likelihood_{word}": (1.0, power) for word, power in POWERS.items()}
     scaled = {name: hierarchy(population.groups, *pair, COARSE) for name, pair in powers.items()}
     names = [found.facts.models[row] for row in found.order]
-    place = {name: row for row, name in enumerate(names)}
-    rows: list[Row] = []
-    for number, a in enumerate(sorted(names)):
-        for b in sorted(names)[number + 1 :]:
-            moved = {
-                name: population.difference(place[a], place[b], False, one).below(0.0) for name, one in scaled.items()
-            }
-            rows.append({"what": f"P({a} better than {b}) in the population of groups", "kind": "population", **moved})
-    return rows
+    pairs = list(combinations(sorted(range(len(names)), key=names.__getitem__), 2))
+    first, second = np.array(pairs).T
+    columns = {
+        name: population.difference(first, second, False, one).below(0.0).tolist() for name, one in scaled.items()
+    }
+    return [
+        {
+            "what": f"P({names[a]} better than {names[b]}) in the population of groups",
+            "kind": "population",
+            **{name: column[row] for name, column in columns.items()},
+        }
+        for row, (a, b) in enumerate(pairs)
+    ]

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtr
+from scipy.special import logsumexp, ndtr, ndtri
 
 from probtruth.comparison.sums import exact_totals
 
@@ -55,52 +54,66 @@ class Hierarchy:
     centre: Float[np.ndarray, "grid direction"]
     variance: Float[np.ndarray, "grid direction"]
 
-    def mixture(self, direction: Float[np.ndarray, " direction"], new_group: bool = False) -> "Mixture":
+    def mixture(self, direction: Float[np.ndarray, "*batch direction"], new_group: bool = False) -> "Mixture":
         """The posterior of a contrast of the centre, or of the same contrast in one new group."""
-        extra = self.between**2 * (direction @ direction) if new_group else 0.0
-        return Mixture(self.weight, self.centre @ direction, np.sqrt(self.variance @ direction**2 + extra))
+        square = direction**2
+        extra = square.sum(-1)[..., None] * self.between**2 if new_group else 0.0
+        return Mixture(self.weight, direction @ self.centre.T, np.sqrt(square @ self.variance.T + extra))
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A finite mixture of normals."""
+    """Finite mixtures of normals, with the same weights; one that has no spread is a constant."""
 
     weight: Float[np.ndarray, " part"]
-    mean: Float[np.ndarray, " part"]
-    sd: Float[np.ndarray, " part"]
+    mean: Float[np.ndarray, "*batch part"]
+    sd: Float[np.ndarray, "*batch part"]
 
-    def shifted(self, by: float) -> "Mixture":
-        """The same mixture, moved."""
-        return Mixture(self.weight, self.mean + by, self.sd)
+    def shifted(self, by: float | Float[np.ndarray, "*batch"]) -> "Mixture":
+        """The same, moved."""
+        return Mixture(self.weight, self.mean + np.asarray(by)[..., None], self.sd)
 
-    def widened(self, variance: float) -> "Mixture":
-        """The same mixture with an independent normal error of this variance added."""
-        return Mixture(self.weight, self.mean, np.sqrt(self.sd**2 + variance)) if variance > 0 else self
+    def widened(self, variance: float | Float[np.ndarray, "*batch"]) -> "Mixture":
+        """The same with an independent normal error of this variance added."""
+        return Mixture(self.weight, self.mean, np.sqrt(self.sd**2 + np.maximum(np.asarray(variance), 0.0)[..., None]))
 
-    def average(self) -> float:
-        """Its mean."""
-        return float(self.weight @ self.mean)
+    def _of_constants(self, constant: Float[np.ndarray, "*batch part"]) -> Float[np.ndarray, "*batch"]:
+        """The average over the parts, to the last digit where there is no spread."""
+        return np.where(self.sd.any(-1), constant @ self.weight, constant[..., 0])
 
-    def below(self, value: float) -> float:
+    def average(self) -> Float[np.ndarray, "*batch"]:
+        """Their means."""
+        return self._of_constants(self.mean)
+
+    def below(self, value: float | Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
         """P(x < value) + P(x = value)/2."""
-        if not self.sd.any():
-            return 0.5 if self.average() == value else float(self.average() < value)
-        return float(self.weight @ ndtr((value - self.mean) / self.sd))
+        apart = np.asarray(value)[..., None] - self.mean
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chance = ndtr(apart / self.sd)
+        return self._of_constants(np.where((self.sd == 0) & (apart == 0), 0.5, chance))
 
-    def within(self, rope: float) -> float:
+    def within(self, rope: float) -> Float[np.ndarray, "*batch"]:
         """P(|x| <= rope)."""
-        if not self.sd.any():
-            return float(abs(self.average()) <= rope)
-        return max(0.0, self.below(rope) - self.below(-rope))
+        spread = np.maximum(0.0, self.below(rope) - self.below(-rope))
+        return np.where(self.sd.any(-1), spread, np.abs(self.average()) <= rope)
 
-    def quantile(self, probability: float) -> float:
-        """The value that x is below with this probability."""
-        if not self.sd.any():
-            return self.average()
-        low, high = float((self.mean - 40 * self.sd).min()), float((self.mean + 40 * self.sd).max())
-        return float(
-            brentq(lambda value: self.below(value) - probability, low, high, xtol=1e-12 * max(high - low, 1e-300))
-        )
+    def quantile(self, probability: float) -> Float[np.ndarray, "*batch"]:
+        """The values that x is below with this probability: by Newton's method, in a bracket that is halved where that
+        leaves it."""
+        mean, varies = self.average(), self.sd.any(-1)
+        low, high = (self.mean - 40 * self.sd).min(-1), (self.mean + 40 * self.sd).max(-1)
+        fine = 1e-12 * (high - low)
+        sd = np.sqrt((self.sd**2 + (self.mean - mean[..., None]) ** 2) @ self.weight)
+        value, step = mean + ndtri(probability) * sd, np.inf
+        while np.any((np.abs(step) > fine) & varies):
+            above = self.below(value) - probability
+            low, high = np.where(above < 0, value, low), np.where(above < 0, high, value)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                slope = (np.exp(-0.5 * ((value[..., None] - self.mean) / self.sd) ** 2) / self.sd) @ self.weight
+                new = value - above * np.sqrt(2 * np.pi) / slope
+            new = np.where((low < new) & (new < high), new, (low + high) / 2)
+            value, step = new, new - value
+        return np.where(varies, value, mean)
 
 
 def hierarchy(groups: Groups, prior: float = 1.0, likelihood: float = 1.0, every: int = 1) -> Hierarchy:

@@ -13,9 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import binomtest, norm
+from scipy.special import ndtr
 
 from probtruth.comparison.companions import Companion, student
+from probtruth.comparison.resampling import sign_test_p
 from probtruth.comparison.size_counts import SizeCounts
 from probtruth.comparison.sufficient import HeldRows, Location, Rows, Structure, all_pairs
 
@@ -95,15 +96,15 @@ def _tests(place: Location, row: int, count: SizeCounts, spread: list[float], al
     flips = flips_error = below = below_error = None
     if square > 0:
         z = abs(mean) / math.sqrt(square)
-        flips = float(2 * norm.sf(z))
+        flips = float(2 * ndtr(-z))
         off = 2 * BERRY_ESSEEN * peak / math.sqrt(square)
         most = min(flips + off, 2 * math.exp(-(z**2) / 2), 1.0)  # Hoeffding's bound, for the far tail
         flips_error = max(most - flips, min(off, flips))
     if alone and len(count.bins) == 1 and count.tied.all():
         right, wrong = int(count.positive[0]), int(count.negative[0])
-        flips, flips_error = float(binomtest(right, right + wrong).pvalue), 0.0
+        flips, flips_error = sign_test_p(right, right + wrong), 0.0
     if place.plain_variance[row] > 0:
-        below = float(norm.cdf(-mean / math.sqrt(residual)))
+        below = float(ndtr(-mean / math.sqrt(residual)))
         off = BERRY_ESSEEN * CUBE * highest / math.sqrt(residual)
         below_error = min(off, max(below, 1 - below))
     return Companion(statistic, df, p, ranks, flips, below, ranks_error, flips_error, below_error)

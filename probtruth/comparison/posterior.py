@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison import exact, programs
+from probtruth.comparison import exact
 from probtruth.comparison.collapse import collapse
 from probtruth.comparison.joint import with_margins
 from probtruth.comparison.margins import Margin
@@ -20,7 +20,6 @@ from probtruth.comparison.sufficient import (
     contrasts,
     pool,
 )
-from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence, mean_with_error
 
 FEW_GROUPS_ACCEPT = 0.99
@@ -54,15 +53,24 @@ class Sampled:
 
 
 def _from_nuts(
-    program: nuts.Program,
+    program: str,
     data: Mapping[str, np.ndarray],
     draws: int,
     seed: int,
     progress: Progress,
     target_accept: float = 0.8,
 ) -> Sampled:
+    from probtruth.comparison import programs  # with JAX and NumPyro, which the exact engine does without
+    from probtruth.inference import nuts
+
     drawn = nuts.sample(
-        program, data, seed, draws=draws, chains=CHAINS, target_accept=target_accept, on_progress=progress
+        getattr(programs, program),
+        data,
+        seed,
+        draws=draws,
+        chains=CHAINS,
+        target_accept=target_accept,
+        on_progress=progress,
     )
     rhat, ess = convergence(drawn.sites)
     return Sampled(drawn.sites, drawn.stats, rhat, ess, int(drawn.stats["diverging"].sum()), None)
@@ -100,7 +108,7 @@ def sample_location(
         sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
     else:
         data = {"mean": mean, "root": root, "df": np.asarray(df)}
-        sampled = _from_nuts(programs.location, data, draws, seed, progress)
+        sampled = _from_nuts("location", data, draws, seed, progress)
         sampled = replace(sampled, engines_agree=_location_agrees(sampled.sites, mean, root, df))
     prior, likelihood = location_densities(sampled.sites, df)
     sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
@@ -142,15 +150,17 @@ class Population:
     groups: exact.Groups
     shared: Float[np.ndarray, "model model"] | None = None
 
-    def difference(self, a: int, b: int, new_group: bool, quadrature: exact.Hierarchy | None = None) -> exact.Mixture:
+    def difference(
+        self,
+        a: int | Int[np.ndarray, " pair"],
+        b: int | Int[np.ndarray, " pair"],
+        new_group: bool,
+        quadrature: exact.Hierarchy | None = None,
+    ) -> exact.Mixture:
         """The posterior of model a minus model b, in units of the score."""
         direction = self.unit * (self.basis[a] - self.basis[b])
-        found = (
-            (quadrature or self.quadrature)
-            .mixture(direction, new_group)
-            .shifted(float(self.offset[a] - self.offset[b]))
-        )
-        return found if self.shared is None else found.widened(float(self.shared[a, b]))
+        found = (quadrature or self.quadrature).mixture(direction, new_group).shifted(self.offset[a] - self.offset[b])
+        return found if self.shared is None else found.widened(self.shared[a, b])
 
     def contrast(self) -> Float[np.ndarray, "chain draw model"]:
         """Draws of the population's contrasts, in units of the score."""
@@ -158,10 +168,8 @@ class Population:
         return draws
 
 
-def sample_population(
-    parts: Moments, n_models: int, engine: str, draws: int, seed: int, progress: Progress
-) -> Population | None:
-    """The population of groups under partial pooling; None where no variance within groups can be estimated."""
+def population_of(parts: Moments, n_models: int) -> Population | None:
+    """The hierarchy by quadrature, without draws; None where no variance within groups can be estimated."""
     pooled, df = pool(parts, parts.pairs)
     if df == 0 or not pooled.any():
         return None
@@ -175,20 +183,36 @@ def sample_population(
     basis, values = vectors[:, varies], np.maximum(values[varies], 0.0)
     unit = float(np.sqrt(values.sum() / (size - 1)))
     groups = exact.Groups.of(means @ basis / unit, values / unit**2 / parts.n_items[:, None])
-    quadrature = exact.hierarchy(groups)
     offset = alone.expand((means - means @ basis @ basis.T).mean(0))
     basis = basis[alone.home] - basis[alone.home].mean(0)
+    return Population(Sampled({}, {}), exact.hierarchy(groups), basis, offset, unit, groups)
+
+
+def prepare_population(population: Population) -> None:
+    """Begins to compile what NUTS needs for the hierarchy, while something else is done."""
+    from probtruth.comparison import programs
+    from probtruth.inference import nuts
+
+    nuts.prepare(programs.hierarchy, _data(population), target_accept=FEW_GROUPS_ACCEPT)
+
+
+def sample_population(population: Population, engine: str, draws: int, seed: int, progress: Progress) -> Population:
+    """The population of groups under partial pooling, with draws."""
+    groups, basis, quadrature = population.groups, population.basis, population.quadrature
     if engine == "exact":
         sites = exact.draw_hierarchy(quadrature, (CHAINS, draws), seed)
         sampled = Sampled({**sites, "population": sites["centre"] @ basis.T}, {})
     else:
-        data = {**filled_up(groups), "basis": basis}
-        sampled = _from_nuts(programs.hierarchy, data, draws, seed, progress, FEW_GROUPS_ACCEPT)
+        data = _data(population)
+        sampled = _from_nuts("hierarchy", data, draws, seed, progress, FEW_GROUPS_ACCEPT)
         agree = _hierarchy_agrees(sampled.sites["between"], groups, basis, quadrature)
         sampled = replace(sampled, engines_agree=agree)
     prior, likelihood = hierarchy_densities(sampled.sites, groups)
-    sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
-    return Population(sampled, quadrature, basis, offset, unit, groups)
+    return replace(population, sampled=replace(sampled, log_prior=prior, log_likelihood=likelihood))
+
+
+def _data(population: Population) -> dict[str, np.ndarray]:
+    return {**filled_up(population.groups), "basis": population.basis}
 
 
 def filled_up(groups: exact.Groups) -> dict[str, np.ndarray]:
@@ -213,7 +237,7 @@ def _hierarchy_agrees(
         direction = basis[a] - basis[b]
         if direction @ direction > 0:
             conditional = ndtr(-(centre @ direction) / np.sqrt((1 / total) @ direction**2))
-            if not _close(conditional, quadrature.mixture(direction).below(0.0), RESOLUTION):
+            if not _close(conditional, float(quadrature.mixture(direction).below(0.0)), RESOLUTION):
                 return False
     return True
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from probtruth.comparison.crossed import Cells, annotator_cells, excess, replicate_cells, widened
 from probtruth.comparison.design import Design
@@ -59,7 +59,7 @@ def _notes(scores: Scores, asked: Options, item_weights: Float[np.ndarray, " ite
     for row, name in enumerate(scores.models):
         if np.isfinite(scores.values[row]).all():
             found = excess(table.of(row), item_weights)
-            if found.chance > 0 and chi2.sf(found.df * found.raw / found.chance, found.df) < SUSPECT:
+            if found.chance > 0 and chdtrc(found.df, found.df * found.raw / found.chance) < SUSPECT:
                 return (
                     f"the replicates of {name!r} differ by more than chance over many items: if they are training "
                     "seeds, say replicates='crossed' (command line: --replicates crossed)",

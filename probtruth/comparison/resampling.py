@@ -7,7 +7,7 @@ normal that their sum is.
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import binomtest
+from scipy.special import bdtr
 
 from probtruth.comparison.sums import exact_sum
 
@@ -40,7 +40,7 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
         if not len(differ):
             continue
         if np.ptp(sizes) <= ROUNDING * sizes.max():
-            found[row] = float(binomtest(int((differ > 0).sum()), len(differ)).pvalue)
+            found[row] = sign_test_p(int((differ > 0).sum()), len(differ))
         elif len(differ) <= ENUMERATED:
             found[row] = _enumerated(differ)
         else:
@@ -59,6 +59,11 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
         for row, count in zip(sampled, beyond, strict=True):
             found[row] = float((count + 1) / (FLIPS + 1))
     return found
+
+
+def sign_test_p(above: int, n: int) -> float:
+    """Two-sided p of so many of n signs being positive."""
+    return min(1.0, 2 * float(bdtr(min(above, n - above), n, 0.5)))
 
 
 def _enumerated(values: Float[np.ndarray, " unit"]) -> float:

@@ -1,7 +1,7 @@
 """The rows of the tables that a reader gets: pairs, models, and the population of groups."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -119,26 +119,28 @@ def population_rows(
     facts: Facts, order: np.ndarray, population: Population, rope: float | None
 ) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
+    names = [facts.models[row] for row in order]
+    pairs = sorted(((a, b) if names[a] < names[b] else (b, a) for a, b in all_pairs(len(names))), key=_by(names))
+    first, second = np.array(pairs).T
     results: dict[str, list[Row]] = {}
-    for name, new_group in (("population of groups", False), ("one new group", True)):
-        rows = []
-        for a, b in all_pairs(len(order)):
-            first, second = (a, b) if facts.models[order[a]] < facts.models[order[b]] else (b, a)
-            mixture = population.difference(first, second, new_group)
-            rows.append(
-                {"a": facts.models[order[first]], "b": facts.models[order[second]], **_of_mixture(mixture, rope)}
-            )
-        results[name] = sorted(rows, key=lambda row: (row["a"], row["b"]))
+    for what, new_group in (("population of groups", False), ("one new group", True)):
+        columns = _of_mixture(population.difference(first, second, new_group), rope)
+        known = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        results[what] = [{"a": names[a], "b": names[b], **row} for (a, b), row in zip(pairs, known, strict=True)]
     return results
 
 
-def _of_mixture(mixture: Mixture, rope: float | None) -> Row:
+def _by(names: Sequence[str]) -> Callable[[tuple[int, int]], tuple[str, str]]:
+    return lambda pair: (names[pair[0]], names[pair[1]])
+
+
+def _of_mixture(mixture: Mixture, rope: float | None) -> dict[str, list[float | None]]:
     p = mixture.below(0.0)
     return {
-        "difference": mixture.average(),
-        "low": mixture.quantile(0.025),
-        "high": mixture.quantile(0.975),
-        "p_a_better": p,
-        "p_equivalent": None if rope is None else mixture.within(rope),
-        "p_b_better": 1.0 - p,
+        "difference": mixture.average().tolist(),
+        "low": mixture.quantile(0.025).tolist(),
+        "high": mixture.quantile(0.975).tolist(),
+        "p_a_better": p.tolist(),
+        "p_equivalent": [None] * len(p) if rope is None else mixture.within(rope).tolist(),
+        "p_b_better": (1.0 - p).tolist(),
     }

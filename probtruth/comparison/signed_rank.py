@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import norm, rankdata
+from scipy.special import ndtr
 
 EXACT = 50
 """Up to so many non-zero differences the distribution is enumerated."""
@@ -19,8 +19,12 @@ def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
     n = len(values)
     if n == 0:
         return None
-    doubled = np.rint(2 * rankdata(np.abs(values))).astype(np.int64)
-    return two_sided_p(doubled, np.ones(n, np.int64), int(doubled[values > 0].sum()))
+    sizes = np.sort(np.abs(values))
+    first = np.flatnonzero(np.diff(sizes, prepend=-1.0))  # of every run of ties
+    tied = np.diff(first, append=n)
+    doubled = 2 * first + tied + 1  # twice the mean rank of each run
+    above = np.searchsorted(sizes[first], np.sort(values[values > 0]))
+    return two_sided_p(doubled, tied, int(doubled[above].sum()))
 
 
 def two_sided_p(doubled: Int[np.ndarray, " rank"], number: Int[np.ndarray, " rank"], observed: int) -> float:
@@ -35,4 +39,4 @@ def two_sided_p(doubled: Int[np.ndarray, " rank"], number: Int[np.ndarray, " ran
         tail = counts[: min(observed, most - observed) + 1].sum()
         return min(1.0, 2 * float(tail))
     variance = float((number * doubled.astype(np.float64) ** 2).sum())  # of the doubled rank sum: sum of (2r)^2 / 4
-    return float(2 * norm.sf(abs(observed - most / 2) / math.sqrt(variance / 4)))
+    return float(2 * ndtr(-abs(observed - most / 2) / math.sqrt(variance / 4)))

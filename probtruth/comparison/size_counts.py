@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from probtruth.comparison.signed_rank import EXACT, two_sided_p
 
@@ -111,4 +111,4 @@ class SizeCounts:
 
 
 def _normal_p(distance: float, variance: float) -> float:
-    return float(2 * norm.sf(distance / np.sqrt(variance)))
+    return float(2 * ndtr(-distance / np.sqrt(variance)))

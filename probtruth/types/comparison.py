@@ -1,7 +1,8 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ class Comparison:
     `decisions` holds the smallest set of models that contains the best with probability .95 (`credible_set`), the
     `chosen` model (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`),
     and each model's `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels;
-    `datatree` is the ArviZ DataTree.
+    `tree` makes the `datatree`.
     """
 
     models: tuple[str, ...]
@@ -38,12 +39,17 @@ class Comparison:
     seed: int
     diagnostics: Mapping[str, float | int | bool | None]
     uncertainty: Mapping[str, float | None]
-    datatree: "xarray.DataTree"
+    tree: "Callable[[], xarray.DataTree]" = field(repr=False)
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+
+    @cached_property
+    def datatree(self) -> "xarray.DataTree":
+        """The draws and what belongs to them as an ArviZ DataTree, made when it is first asked for."""
+        return self.tree()
 
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.

@@ -9,6 +9,7 @@ from probtruth.comparison.posterior import (
     _hierarchy_agrees,
     _location_agrees,
     factor,
+    population_of,
     sample_location,
     sample_population,
 )
@@ -83,8 +84,8 @@ def groups_of(values, n_groups):
 def test_population_by_both_engines():
     rng = np.random.default_rng(5)
     groups = groups_of(rng.normal(size=(3, 120)) + np.repeat(rng.normal(0, 0.3, (3, 6)), 20, axis=1), 6)
-    nuts = sample_population(groups, 3, "nuts", 2500, 0, NO_PROGRESS)
-    exact = sample_population(groups, 3, "exact", 2500, 0, NO_PROGRESS)
+    nuts = sample_population(population_of(groups, 3), "nuts", 2500, 0, NO_PROGRESS)
+    exact = sample_population(population_of(groups, 3), "exact", 2500, 0, NO_PROGRESS)
     assert nuts.sampled.engines_agree is True
     difference = nuts.difference(0, 1, new_group=False)
     draws = [np.subtract(*np.moveaxis(one.contrast()[..., :2], -1, 0)) for one in (nuts, exact)]
@@ -101,7 +102,7 @@ def test_another_number_of_groups_is_not_compiled_anew():
     sizes = []
     for n_groups in (3, 5, 8):
         parts = groups_of(rng.gamma(1.0, size=(3, 240)), n_groups)
-        sampled = sample_population(parts, 3, "nuts", 200, 0, NO_PROGRESS).sampled
+        sampled = sample_population(population_of(parts, 3), "nuts", 200, 0, NO_PROGRESS).sampled
         assert sampled.engines_agree
         sizes.append(_compiled.cache_info().misses)
     assert len(set(sizes)) == 1
@@ -110,7 +111,9 @@ def test_another_number_of_groups_is_not_compiled_anew():
 def test_population_of_models_at_a_fixed_distance():
     rng = np.random.default_rng(6)
     row, other = rng.normal(size=(2, 60))
-    population = sample_population(groups_of(np.stack([row, row + 0.5, row, other]), 4), 4, "exact", 50, 0, NO_PROGRESS)
+    population = sample_population(
+        population_of(groups_of(np.stack([row, row + 0.5, row, other]), 4), 4), "exact", 50, 0, NO_PROGRESS
+    )
     same = population.difference(0, 2, new_group=True)
     apart = population.difference(1, 0, new_group=False)
     assert (same.below(0.0), same.average()) == (0.5, 0.0)
@@ -123,10 +126,10 @@ def test_population_keeps_a_direction_in_which_nothing_varies():
     rng = np.random.default_rng(7)
     two = rng.normal(size=(2, 60))
     groups = groups_of(np.stack([*two, two.mean(0) + 0.3]), 4)
-    population = sample_population(groups, 3, "exact", 400, 0, NO_PROGRESS)
+    population = sample_population(population_of(groups, 3), "exact", 400, 0, NO_PROGRESS)
     contrast = population.contrast()
     assert_allclose(contrast[..., 2] - contrast[..., :2].mean(-1), 0.3, rtol=1e-9)
 
 
 def test_no_population_without_variance_within_groups():
-    assert sample_population(groups_of(np.ones((2, 8)), 2), 2, "exact", 10, 0, NO_PROGRESS) is None
+    assert population_of(groups_of(np.ones((2, 8)), 2), 2) is None

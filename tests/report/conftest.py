@@ -132,7 +132,7 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         seed=0,
         diagnostics=diagnostics,
         uncertainty={"items": 0.7, "labels": 0.3 if scores.label_values is not None else None},
-        datatree=tree,
+        tree=lambda: tree,
         settings={"engine": "nuts", "draws": 2500, "floor": None},
     )
 

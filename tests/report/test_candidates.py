@@ -38,7 +38,7 @@ def test_ranks_are_in_the_order_of_p_best(result):
 def test_no_ranks_without_a_joint_posterior(result, make):
     import xarray
 
-    assert ranks(make["rewrite"](result, datatree=xarray.DataTree())) is None
+    assert ranks(make["rewrite"](result, tree=xarray.DataTree)) is None
 
 
 def with_chances(make, chances):

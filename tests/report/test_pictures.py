@@ -35,7 +35,7 @@ def test_rank_table_follows_the_names(result):
 
 
 def test_without_a_ranking_there_is_no_rank_plot(result, make):
-    bare = make["rewrite"](result, datatree=xarray.DataTree())
+    bare = make["rewrite"](result, tree=xarray.DataTree)
     assert "ranks" not in pictures(bare)
 
 

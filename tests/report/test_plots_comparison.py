@@ -60,7 +60,7 @@ def test_ranks_need_joint_draws(result, make):
     import xarray
 
     with pytest.raises(InputError, match="without ranks"):
-        pt.figures.plot_ranks(make["rewrite"](result, datatree=xarray.DataTree()).comparison)
+        pt.figures.plot_ranks(make["rewrite"](result, tree=xarray.DataTree).comparison)
 
 
 def test_annotators_best_first_with_their_flags(result):
