@@ -76,7 +76,7 @@ def rake(contrast: Float[np.ndarray, "*batch model"], margins: Sequence[Margin])
     for _ in range(SWEEPS):
         off = 0.0
         for first, p, q in ahead.values():
-            now = float(weights @ first)
+            now = float(weights[first].sum())
             off = max(off, abs(now - p))
             if 0 < now < 1 and abs(now - p) > SETTLED / 2:
                 weights *= np.where(first, p / now, q / (1 - now))

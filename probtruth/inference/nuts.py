@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -108,72 +108,77 @@ def _compiled(
     """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
     number = jax.ShapeDtypeStruct((), np.int64)
+    chain = Chain.of(program, data, warmup, target_accept)
 
-    def start(seed: jax.Array, chain: jax.Array, data: dict[str, jax.Array]) -> Any:
-        return initial(program, warmup, target_accept, jax.random.fold_in(jax.random.key(seed), chain), data)
-
-    def advance(state: Any, data: dict[str, jax.Array]) -> Any:
-        return _chunk(program, warmup, target_accept, state, data)
+    def start(seed: jax.Array, number: jax.Array, data: dict[str, jax.Array]) -> Any:
+        return chain.start(jax.random.fold_in(jax.random.key(seed), number), data)
 
     pool = ThreadPoolExecutor(2)
     first = jax.jit(start).lower(number, number, data)
     one = pool.submit(first.compile)
     like = jax.tree.map(lambda info: jax.ShapeDtypeStruct(info.shape, info.dtype), first.out_info)
-    two = pool.submit(jax.jit(advance).lower(like, data).compile)
+    two = pool.submit(jax.jit(partial(_chunk, chain)).lower(like, data).compile)
     pool.shutdown(wait=False)
     return one, two
 
 
-def initial(program: Program, warmup: int, target_accept: float, key: jax.Array, data: dict[str, jax.Array]) -> Any:
-    """The state of a chain at a random point of finite density; all its parameters are one vector `z`."""
-    unravel, n_parameters = parameters(program, data)
-    potential = _potential(program, data, unravel)
-    start_key, key = jax.random.split(key)
-    points = jax.random.uniform(start_key, (STARTS, n_parameters), minval=-1.0, maxval=1.0)
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """How one chain moves: all parameters of the program are one vector `z`, which `unravel` takes apart."""
 
-    def hopeless(attempt: jax.Array) -> jax.Array:
-        return (attempt < STARTS - 1) & ~jnp.isfinite(potential(points[attempt]))
+    program: Program
+    unravel: Callable[[jax.Array], dict[str, jax.Array]]
+    n_parameters: int
+    warmup: int
+    target_accept: float
 
-    point = points[lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0))]
-    init, _ = hmc(potential_fn=potential, algo="NUTS")
-    return init(point, warmup, target_accept_prob=target_accept, rng_key=key)
+    @classmethod
+    def of(cls, program: Program, data: Mapping[str, Any], warmup: int, target_accept: float) -> "Chain":
+        """For data of these shapes."""
+
+        def unconstrained(data: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+            sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data)
+            latent = {name: one for name, one in sites.items() if one["type"] == "sample" and not one["is_observed"]}
+            return {name: biject_to(one["fn"].support).inv(one["value"]) for name, one in latent.items()}
+
+        shapes = jax.eval_shape(unconstrained, data)
+        vector, unravel = ravel_pytree({name: np.zeros(one.shape, one.dtype) for name, one in shapes.items()})
+        return cls(program, unravel, vector.size, warmup, target_accept)
+
+    def potential(self, data: Mapping[str, jax.Array], z: jax.Array) -> jax.Array:
+        """Minus the log density."""
+        return jnp.asarray(potential_energy(self.program, (), data, self.unravel(z)))
+
+    def start(self, key: jax.Array, data: Mapping[str, jax.Array]) -> Any:
+        """The state at a random point of finite density."""
+        potential = partial(self.potential, data)
+        start_key, key = jax.random.split(key)
+        points = jax.random.uniform(start_key, (STARTS, self.n_parameters), minval=-1.0, maxval=1.0)
+
+        def hopeless(attempt: jax.Array) -> jax.Array:
+            return (attempt < STARTS - 1) & ~jnp.isfinite(potential(points[attempt]))
+
+        point = points[lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0))]
+        init, _ = hmc(potential_fn=potential, algo="NUTS")
+        return init(point, self.warmup, target_accept_prob=self.target_accept, rng_key=key)
+
+    def step(self, state: Any, data: Mapping[str, jax.Array]) -> Callable[[Any], Any]:
+        """From a state to the next."""
+        init, step = hmc(potential_fn=partial(self.potential, data), algo="NUTS")
+        known = ParamInfo(state.z, state.potential_energy, state.z_grad)
+        init(known, self.warmup, target_accept_prob=self.target_accept, rng_key=state.rng_key)  # it sets `step` up
+        found: Callable[[Any], Any] = step
+        return found
+
+    def sites(self, z: jax.Array, data: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
+        """Every site, latent and deterministic."""
+        values: dict[str, jax.Array] = constrain_fn(self.program, (), data, self.unravel(z), return_deterministic=True)
+        return values
 
 
-def transition(
-    program: Program, warmup: int, target_accept: float, state: Any, data: dict[str, jax.Array]
-) -> Callable[[Any], Any]:
-    """From a chain's state to its next."""
-    potential = _potential(program, data, parameters(program, data)[0])
-    step: Callable[[Any], Any]
-    init, step = hmc(potential_fn=potential, algo="NUTS")
-    known = ParamInfo(state.z, state.potential_energy, state.z_grad)
-    init(known, warmup, target_accept_prob=target_accept, rng_key=state.rng_key)  # from which `step` has its settings
-    return step
-
-
-def parameters(program: Program, data: Mapping[str, jax.Array]) -> tuple[Callable[[jax.Array], Any], int]:
-    """From a vector to the program's unconstrained parameters by name, and how long the vector is."""
-
-    def unconstrained(data: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
-        sites = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data)
-        latent = {name: site for name, site in sites.items() if site["type"] == "sample" and not site["is_observed"]}
-        return {name: biject_to(site["fn"].support).inv(site["value"]) for name, site in latent.items()}
-
-    shapes = jax.eval_shape(unconstrained, data)
-    vector, unravel = ravel_pytree({name: np.zeros(one.shape, one.dtype) for name, one in shapes.items()})
-    return unravel, vector.size
-
-
-def _potential(
-    program: Program, data: dict[str, jax.Array], unravel: Callable[[jax.Array], Any]
-) -> Callable[[jax.Array], jax.Array]:
-    return lambda z: jnp.asarray(potential_energy(program, (), data, unravel(z)))
-
-
-def _chunk(program: Program, warmup: int, target_accept: float, state: Any, data: dict[str, jax.Array]) -> Any:
-    """The state after a chunk of one chain's iterations, and what they drew."""
-    step = transition(program, warmup, target_accept, state, data)
-    unravel, _ = parameters(program, data)
+def _chunk(chain: Chain, state: Any, data: dict[str, jax.Array]) -> Any:
+    """The state after a chunk of iterations, and what they drew."""
+    step = chain.step(state, data)
 
     def one(state: Any, _: None) -> Any:
         state = step(state)
@@ -187,5 +192,4 @@ def _chunk(program: Program, warmup: int, target_accept: float, state: Any, data
         return state, (state.z, stats)
 
     state, (z, stats) = lax.scan(one, state, None, CHUNK)
-    sites = lax.map(lambda z: constrain_fn(program, (), data, unravel(z), return_deterministic=True), z)
-    return state, (sites, stats)
+    return state, (lax.map(lambda z: chain.sites(z, data), z), stats)

@@ -13,7 +13,7 @@ from jax import lax
 from numpyro import handlers
 from scipy.stats import chisquare
 
-from probtruth.inference.nuts import initial, parameters, transition
+from probtruth.inference.nuts import Chain
 from probtruth.truth import programs
 from probtruth.truth.summaries import quality
 
@@ -80,13 +80,14 @@ def simulations(
         true = {name: trace[name]["value"] for name in ("log_marginals", "log_said")}
         classes, said = answers(answer_key, true)
         seen = data(ANNOTATOR * N_LABELS + said, 1.0)
-        state = initial(program, warmup, 0.9, nuts_key, seen)
-        step, unravel = transition(program, warmup, 0.9, state, seen), parameters(program, seen)[0]
+        chain = Chain.of(program, seen, warmup, 0.9)
+        state = chain.start(nuts_key, seen)
+        step = chain.step(state, seen)
         state = lax.fori_loop(0, warmup, lambda _, now: step(now), state)
 
         def kept(state: Any, _: None) -> tuple[Any, tuple[jax.Array, jax.Array]]:
             state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
-            sites = _deterministic(program, seen, unravel(state.z))
+            sites = chain.sites(state.z, seen)
             parts = [seen[name] for name in ("item", "cell", "weight", "known")]
             joint = programs.log_joint(*parts, sites["log_marginals"], sites["log_said"])
             return state, (features(sites), jax.nn.softmax(joint[0]))
@@ -100,13 +101,6 @@ def simulations(
         found = [jax.device_get(run(part)) for part in keys]
     ranks, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return ranks, errors
-
-
-def _deterministic(program: Callable[..., None], seen: dict[str, Any], z: Sites) -> Sites:
-    from numpyro.infer.util import constrain_fn
-
-    sites: Sites = constrain_fn(program, (), seen, z, return_deterministic=True)
-    return sites
 
 
 def p_values(ranks: np.ndarray, bins: int = BINS) -> np.ndarray:
