@@ -9,6 +9,7 @@ from probtruth.errors import InputError
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import flatten, whole
 from probtruth.truth.sampled import MOST_BYTES, settled
+from probtruth.types.index import sort_names
 
 OTHERS = 16
 """Pairs of annotators of opposite bias over whom each draw's population is averaged."""
@@ -66,9 +67,8 @@ def annotator_effects(request: Request, *, samples: object = 500, warmup: object
         "usage_low": low,
         "usage_high": high,
     }
-    columns |= {
-        f"bias_{name}": bias[:, :, place].mean(0) for place, name in enumerate(request.annotations.index.labels)
-    }
+    labels = request.annotations.index.labels
+    columns |= {f"bias_{name}": bias[:, :, labels.index(name)].mean(0) for name in sort_names(labels)}
     rhat, ess = convergence(
         {
             "population": populations.reshape(many, -1, *populations.shape[1:]),

@@ -1,7 +1,8 @@
 """Annotations in, truth out: the methods by name, and the checks that all of them share."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from inspect import Parameter, signature
 
 import numpy as np
@@ -10,6 +11,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.ability import ability
 from probtruth.truth.annotator_effects import annotator_effects
+from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.dawid_skene import dawid_skene, hierarchical_dawid_skene
 from probtruth.truth.dawid_skene_em import dawid_skene_em
 from probtruth.truth.dirichlet import dirichlet
@@ -29,10 +31,11 @@ from probtruth.types import Annotations, Truth
 
 @dataclass(frozen=True)
 class Method:
-    """A truth method: its function `(request, *, options) -> Fit` and the estimand it answers."""
+    """A truth method: its function `(request, *, options) -> Fit`, the estimand it answers, and what it looks at."""
 
     fit: Callable[..., Fit]
     estimand: str
+    only_counts: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -43,11 +46,11 @@ class Method:
 
 
 METHODS: Mapping[str, Method] = {
-    "vote-share": Method(vote_share, "distribution"),
-    "dirichlet": Method(dirichlet, "distribution"),
-    "dirichlet-mixture": Method(dirichlet_mixture, "distribution"),
+    "vote-share": Method(vote_share, "distribution", only_counts=True),
+    "dirichlet": Method(dirichlet, "distribution", only_counts=True),
+    "dirichlet-mixture": Method(dirichlet_mixture, "distribution", only_counts=True),
     "annotator-effects": Method(annotator_effects, "distribution"),
-    "majority": Method(majority, "class"),
+    "majority": Method(majority, "class", only_counts=True),
     "dawid-skene-em": Method(dawid_skene_em, "class"),
     "dawid-skene": Method(dawid_skene, "class"),
     "hierarchical-dawid-skene": Method(hierarchical_dawid_skene, "class"),
@@ -83,7 +86,8 @@ def infer_truth(
     `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
     "class" take it, and learn from it. `options` are those of the method.
 
-    Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex.
+    Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex. The same
+    annotations under other names, in any order, have the same truth, draws included.
 
     Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts given
     to a method that needs annotators, unknown names in `gold`, and items without annotations and known label unless the
@@ -109,9 +113,13 @@ def infer_truth(
     known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
         need_votes(annotations, np.where(known >= 0, 1, n_votes))
-    if chosen.estimand == "class" and name != "majority":
+    if chosen.estimand == "class" and not chosen.only_counts:
         need_room(annotations, name)
-    found = chosen.fit(Request(annotations, asked, whole(seed, 0, "seed"), known), **options)
+    fit = partial(chosen.fit, **options)
+    of_labels = any(not isinstance(value, float | int | str | np.number | None) for value in options.values())
+    seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
+    request = Request(seen, asked, whole(seed, 0, "seed"), known)
+    found = fit(request) if name == "ordinal" else fit_by_content(request, fit, keep_labels=of_labels)
     kept = 0 if found.draws is None else len(found.draws)
     return Truth(
         found.probs,

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import numpy as np
 
 from probtruth.truth.agreement import ranks
+from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.fit import Fit, Request
 from probtruth.truth.sampled import fit_by_nuts
 
@@ -32,7 +34,8 @@ def ordinal(
     names = tuple(annotations.index.labels[label] for label in low_first)
     gold = np.where(request.gold >= 0, place[request.gold], -1)
     sorted_labels = replace(annotations, label=place[annotations.label], index=replace(annotations.index, labels=names))
-    found = fit_by_nuts(replace(request, annotations=sorted_labels, gold=gold), "ordinal", samples, warmup, chains)
+    fit = partial(fit_by_nuts, program="ordinal", samples=samples, warmup=warmup, chains=chains)
+    found = fit_by_content(replace(request, annotations=sorted_labels, gold=gold), fit, keep_labels=True)
     assert found.marginals is not None
     assert found.confusion is not None
     return replace(

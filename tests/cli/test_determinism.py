@@ -77,7 +77,7 @@ def same(one, other, within):
 
 
 ROUNDING = 1e-12
-"""EM adds up items, and every score adds up labels, in the order of their names: other names, other last digits."""
+"""Scores add up labels, and models among the evidence items, in the order of names: other names, other last digits."""
 
 
 @pytest.mark.parametrize(

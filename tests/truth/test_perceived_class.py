@@ -45,8 +45,8 @@ def test_known_answers_hold_and_teach_how_often_items_mislead() -> None:
     annotations, classes = misperceived(3, share=0.4)
     names, labels = annotations.index.items, annotations.index.labels
     gold = {names[row]: labels[classes[row]] for row in range(0, 200, 2)}
-    taught = pt.infer_truth(annotations, "perceived-class", gold=gold, sweeps=100, draws=0)
-    free = pt.infer_truth(annotations, "perceived-class", sweeps=100, draws=0)
+    taught = pt.infer_truth(annotations, "perceived-class", gold=gold, sweeps=400, draws=0)
+    free = pt.infer_truth(annotations, "perceived-class", sweeps=400, draws=0)
     np.testing.assert_array_equal(taught.probs[::2].argmax(1), classes[::2])
     np.testing.assert_allclose(taught.probs[::2].max(1), 1, rtol=1e-6)  # single precision
     rest = np.arange(1, 200, 2)
