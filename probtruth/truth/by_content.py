@@ -116,7 +116,8 @@ def _restored(found: Fit, order: Order) -> Fit:
     place = order.places()
 
     def back(values: np.ndarray, axes: str) -> np.ndarray:
-        return values[(..., *np.ix_(*(place[axis] for axis in axes)))] if axes else values
+        arranged: np.ndarray = values[(..., *np.ix_(*(place[axis] for axis in axes)))] if axes else values
+        return arranged
 
     sampled = {name: back(values, SAMPLED.get(name, "")) for name, values in found.sampled.items()}
     if "class" in sampled:
