@@ -83,7 +83,7 @@ def _scrambled(bits: Bits) -> Bits:
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 def _arranged(request: Request, order: Order) -> Request:
@@ -116,8 +116,7 @@ def _restored(found: Fit, order: Order) -> Fit:
     place = order.places()
 
     def back(values: np.ndarray, axes: str) -> np.ndarray:
-        arranged: np.ndarray = values[(..., *np.ix_(*(place[axis] for axis in axes)))] if axes else values
-        return arranged
+        return values[(..., *np.ix_(*(place[axis] for axis in axes)))] if axes else values
 
     sampled = {name: back(values, SAMPLED.get(name, "")) for name, values in found.sampled.items()}
     if "class" in sampled:
