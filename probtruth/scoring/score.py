@@ -134,8 +134,11 @@ def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) 
 def expectations(
     label_values: Float[np.ndarray, "item label"], weights: Float[np.ndarray, "item label"]
 ) -> Float[np.ndarray, " item"]:
-    """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value."""
-    wide = np.ascontiguousarray(weights, np.float64)
+    """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value.
+
+    Both are laid out row by row first: another layout is summed in another order, which may change the last bit.
+    """
+    wide, label_values = np.ascontiguousarray(weights, np.float64), np.ascontiguousarray(label_values)
     with np.errstate(invalid="ignore"):
         found: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
     odd = ~np.isfinite(found)

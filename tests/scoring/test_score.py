@@ -142,3 +142,11 @@ def test_arguments_in_the_wrong_order():
 
 def test_examples_run():
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_layout_of_an_array_changes_no_bit():
+    rng = np.random.default_rng(0)
+    values, weights = rng.normal(size=(5000, 3)), rng.dirichlet([1, 1, 1], 5000)
+    found = module.expectations(values, weights)
+    assert np.array_equal(module.expectations(np.asfortranarray(values), weights), found)
+    assert np.array_equal(module.expectations(values, np.asfortranarray(weights)), found)
