@@ -8,6 +8,8 @@ from probtruth.errors import InputError, MissingExtraError
 from probtruth.kernels.cores import n_cores
 
 LOCAL = "local"
+ONE_CORE = {"POLARS_MAX_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
+"""What keeps a worker, and the process that decodes for it, to one core: there is a worker for each."""
 SECONDS = 10
 """How long a scheduler may take to answer."""
 
@@ -28,6 +30,7 @@ def client(address: str | None) -> Iterator[Any]:
         workers = {
             "n_workers": n_cores(),
             "threads_per_worker": 1,
+            "env": ONE_CORE,
             "dashboard_address": "127.0.0.1:0",
             "silence_logs": 40,
         }

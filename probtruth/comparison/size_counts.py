@@ -1,5 +1,6 @@
 """Wilcoxon's signed-rank test of more differences than can be ranked: counted by sign in narrow bins of their size."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,20 +49,20 @@ class SizeCounts:
         held = number.any(1)
         return cls(known[held], number[held, 0], number[held, 1], tie[held])
 
-    def merged(self, other: "SizeCounts") -> "SizeCounts":
-        """Those of both."""
-        bins = np.concatenate([self.bins, other.bins])
-        order = np.argsort(bins, kind="stable")
+    @classmethod
+    def joined(cls, parts: Sequence["SizeCounts"]) -> "SizeCounts":
+        """Those of all parts (at least one)."""
+        bins = np.concatenate([part.bins for part in parts])
+        order = np.argsort(bins, kind="stable")  # which finds that each part is sorted
         bins = bins[order]
         first = np.flatnonzero(np.diff(bins, prepend=-1))
         if not len(first):
-            return self
-        positive, negative, tie = (
-            np.concatenate(both)[order]
-            for both in ((self.positive, other.positive), (self.negative, other.negative), (self.tie, other.tie))
-        )
+            return parts[0]
+        positive = np.concatenate([part.positive for part in parts])[order]
+        negative = np.concatenate([part.negative for part in parts])[order]
+        tie = np.concatenate([part.tie for part in parts])[order]
         same = np.minimum.reduceat(tie, first) == np.maximum.reduceat(tie, first)
-        return SizeCounts(
+        return cls(
             bins[first],
             np.add.reduceat(positive, first),
             np.add.reduceat(negative, first),

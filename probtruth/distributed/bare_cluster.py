@@ -6,14 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probtruth.distributed.cluster import ClusterParts, batches_with, known_client, sent
+from probtruth.distributed.cluster import ClusterParts, Rows, as_range, batches_with, known_client, sent
 from probtruth.distributed.parts import Layout, Part, Parts
 from probtruth.distributed.scoring import Progress
 from probtruth.io.batches import BigTable
 from probtruth.io.long_scores import Names, cells, checked_scores
-
-Places = range | Int[np.ndarray, " item"]
-"""Rows or items: those of a sorted table follow one another, and take no room."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ class Errand:
     table: BigTable
     columns: Columns
     size: int
-    rows: Sequence[Places]
-    items: Places
+    rows: Sequence[Rows]
+    items: Rows
     group: Int[np.ndarray, " item"] | None = None
     unit: Int[np.ndarray, " item"] | None = None
 
@@ -84,10 +81,10 @@ def on_workers(
         items = items[np.argsort(row_of[0, items])]
         errands = []
         for some in _cut(items, max(1, size // n_models)):
-            places = [_places(rows) for rows in row_of[:, some]]
-            errands.append(Errand(table, columns, size, places, _places(some), *layout.of_items(some)))
+            places = [as_range(rows) for rows in row_of[:, some]]
+            errands.append(Errand(table, columns, size, places, as_range(some), *layout.of_items(some)))
         others = np.sort(row_of[:, ~kept][there[:, ~kept]])
-        checks = [Errand(table, columns, size, [_places(some)], range(len(some))) for some in _cut(others, size)]
+        checks = [Errand(table, columns, size, [as_range(some)], range(len(some))) for some in _cut(others, size)]
         futures = sent(workers, read_part, errands + checks, on_progress)
         return ClusterParts(names[1].known.to_list(), futures[: len(errands)], workers, layout)
 
@@ -105,11 +102,3 @@ def _rows_by_cell(table: BigTable, names: tuple[Names, Names], size: int) -> Int
 
 def _cut(values: Int[np.ndarray, " item"], size: int) -> Iterator[Int[np.ndarray, " some"]]:
     return (values[start : start + size] for start in range(0, len(values), size))
-
-
-def _places(values: Int[np.ndarray, " item"]) -> Places:
-    """The same, as a range where they are one."""
-    step = int(values[1] - values[0]) if len(values) > 1 else 1
-    if step and (np.diff(values) == step).all():
-        return range(int(values[0]), int(values[-1]) + (1 if step > 0 else -1), step)
-    return values

@@ -21,11 +21,14 @@ from probtruth.distributed.sweeps import itself
 from probtruth.errors import InputError
 from probtruth.io.batches import Batch, BigTable
 from probtruth.scoring.rules import ScoringRule
-from probtruth.scoring.score import floored, losses
+from probtruth.scoring.score import expected_losses, floored, losses
 from probtruth.types.predictions import as_logs
 
-SENT = 4_000_000
-"""Bytes of labels that go out with one part."""
+SENT = 8_000_000
+"""Bytes of labels that go out with one part: Dask warns beyond 10 MB."""
+
+Rows = range | Int[np.ndarray, " item"]
+"""Rows or items: those that follow one another take no room."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +38,8 @@ class Errand:
     files: Files
     rule: ScoringRule
     floor: float | None
-    rows: tuple[Int[np.ndarray, " item"], ...]
-    items: Int[np.ndarray, " item"]
+    rows: tuple[Rows, ...]
+    items: Rows
     reference: Reference
     group: Int[np.ndarray, " item"] | None
     unit: Int[np.ndarray, " item"] | None
@@ -48,7 +51,7 @@ class Errand:
 
     def raw(self, model: int) -> Float[np.ndarray, "item label"]:
         """The log-probabilities of one model."""
-        table, wanted = self.files.tables[model], self.rows[model]
+        table, wanted = self.files.tables[model], np.asarray(self.rows[model])
         cells = np.empty((len(wanted), len(self.files.labels)))
         for batch, inside in batches_with(table, wanted, self.files.labels, self.files.size):
             cells[inside] = checked(batch, self.files)[wanted[inside] - batch.start]
@@ -64,10 +67,10 @@ def score_part(errand: Errand) -> Part:
     values, seen = [], []
     for model in range(len(errand.rows)):
         logs = errand.raw(model)
-        values.append(losses(errand.rule, floored(logs, errand.floor), errand.reference.centre)[0])
+        values.append(expected_losses(errand.rule, floored(logs, errand.floor), errand.reference.centre))
         seen.append(logs[errand.sampled])
-    sample = Sample(errand.items[errand.sampled], np.stack(seen))
-    return Part(np.stack(values), errand.items, errand.group, errand.unit, sample)
+    items = np.asarray(errand.items)
+    return Part(np.stack(values), items, errand.group, errand.unit, Sample(items[errand.sampled], np.stack(seen)))
 
 
 def label_part(a: int, b: int, single: bool, weights: Float[np.ndarray, "..."], errand: Errand) -> Part:
@@ -81,7 +84,7 @@ def label_part(a: int, b: int, single: bool, weights: Float[np.ndarray, "..."], 
     weight, votes = label_weights(errand.reference, np.arange(len(errand.items)), forecast)
     terms = label_terms(errand.label_losses(a)[1], errand.label_losses(b)[1], weight, votes)
     values = np.full(len(errand.items), np.nan) if terms is None else terms * weights**2
-    return Part(values[None], errand.items)
+    return Part(values[None], np.asarray(errand.items))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +177,9 @@ class OnCluster:
             kept[errand.items] = True
         single = self.reference.single_votes(kept)
         futures = [
-            self.client.submit(partial(label_part, a, b, single, self.layout.weights(errand.items)), errand, pure=False)
+            self.client.submit(
+                partial(label_part, a, b, single, self.layout.weights(np.asarray(errand.items))), errand, pure=False
+            )
             for errand in self.errands
         ]
         parts = ClusterParts(("",), futures, self.client, self.layout.plain)
@@ -198,19 +203,33 @@ def _errands(
     row_of = [_rows_by_item(place, reference.n_items) for place in places]
     items = places[0].rows[places[0].rows >= 0].astype(np.int64)
     items = items[np.all([rows[items] >= 0 for rows in row_of], axis=0)]
-    size = max(1, min(files.size, SENT // (16 * len(reference.labels))))
+    tables = 1 if reference.shares is None or reference.shares is reference.centre else 2
+    size = max(1, min(files.size, SENT // (8 * tables * len(reference.labels))))
     for start in range(0, len(items), size):
         some = items[start : start + size]
+        centre = reference.centre[some]
         own = replace(
             reference,
             names=reference.names.head(0),
-            centre=reference.centre[some],
-            shares=None if reference.shares is None else reference.shares[some],
-            n_votes=None if reference.n_votes is None else reference.n_votes[some],
+            centre=centre,
+            shares=centre if tables == 1 and reference.shares is not None else _of(reference.shares, some),
+            n_votes=_of(reference.n_votes, some),
         )
-        rows = tuple(of_model[some] for of_model in row_of)
+        rows = tuple(as_range(of_model[some]) for of_model in row_of)
         sampled = found_in(sample, some)[1]
-        yield Errand(files, scoring.rule, scoring.floor, rows, some, own, *layout.of_items(some), sampled)
+        yield Errand(files, scoring.rule, scoring.floor, rows, as_range(some), own, *layout.of_items(some), sampled)
+
+
+def _of(values: np.ndarray | None, items: Int[np.ndarray, " item"]) -> np.ndarray | None:
+    return None if values is None else values[items]
+
+
+def as_range(values: Int[np.ndarray, " item"]) -> Rows:
+    """The same, as a range where they are one."""
+    step = int(values[1] - values[0]) if len(values) > 1 else 1
+    if step and (np.diff(values) == step).all():
+        return range(int(values[0]), int(values[-1]) + (1 if step > 0 else -1), step)
+    return values
 
 
 def _rows_by_item(place: Places, n_items: int) -> Int[np.ndarray, " item"]:

@@ -18,6 +18,8 @@ from probtruth.distributed.parts import Part, Parts
 
 HELD = 1 << 17
 """Numbers held at once: they stay in the processor's cache."""
+TOGETHER = 16
+"""Parts whose counts are joined at once."""
 ALONE = -1
 """In place of the second model: the row is the first model's own scores."""
 
@@ -163,15 +165,20 @@ def _unit_sums(terms: Terms, top: Int[np.ndarray, " row"], bits: int, n_units: i
 
 def size_counts(parts: Parts, rows: Pairs) -> list[SizeCounts]:
     """How many numbers of each row lie in narrow bins of their size."""
-    return reduce(_merged_counts, parts.each(partial(_size_counts, rows)))
+    waiting: list[list[SizeCounts]] = []
+    for found in parts.each(partial(_size_counts, rows)):
+        waiting.append(found)
+        if len(waiting) == TOGETHER:
+            waiting = [_joined_counts(waiting)]
+    return _joined_counts(waiting)
 
 
 def _size_counts(rows: Pairs, part: Part) -> list[SizeCounts]:
     return [SizeCounts.of(differences(part.values, row[None])[0]) for row in rows]
 
 
-def _merged_counts(some: list[SizeCounts], others: list[SizeCounts]) -> list[SizeCounts]:
-    return [one.merged(other) for one, other in zip(some, others, strict=True)]
+def _joined_counts(parts: list[list[SizeCounts]]) -> list[SizeCounts]:
+    return [SizeCounts.joined(of_row) for of_row in zip(*parts, strict=True)]
 
 
 def gathered(parts: Parts) -> Part:

@@ -1,6 +1,7 @@
 """Files larger than memory: the whole line against reading them, its peak memory, and two Dask workers against one."""
 
 import atexit
+import os
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ import numpy as np
 import polars
 
 import probtruth as pt
+from probtruth.cli.cluster import ONE_CORE
 from tests.benchmarks.measure import Section, Work, optional
 
 ROWS_OF_GROUP = 1 << 18
@@ -111,14 +113,21 @@ def dask(n_items: int = 2_000_000, n_labels: int = 4, n_models: int = 5) -> Sect
         Work(f"**evaluate_files**, {n} worker{'s' if n > 1 else ''}", _on_workers(distributed, n, truth, files), goal)
         for n, goal in ((1, ""), (2, "<= 0.59"))
     ]
-    text = "Workers of one thread; read, checked and scored by them, then compared by the exact engine."
+    text = (
+        "Each worker, with the process that decodes for it, is kept to a core of its own; read, checked and scored by "
+        "them, then compared by the exact engine. What this process does itself (names, sending, the posterior) is in "
+        "both."
+    )
     return Section(title, text, works, rounds=1, warm_up=False)
 
 
 def _on_workers(distributed: object, n: int, truth: pt.Truth, files: dict[str, Path]) -> Callable[[], object]:
     options = {"n_workers": n, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    options |= {"env": ONE_CORE}
     client = distributed.Client(distributed.LocalCluster(**options))  # type: ignore[attr-defined]
     atexit.register(client.shutdown)
     client.wait_for_workers(n)
     client.run(lambda: __import__("probtruth.distributed.cluster"))  # as workers that have run before have it
+    for core, worker in zip(sorted(os.sched_getaffinity(0)), client.scheduler_info()["workers"], strict=False):
+        client.run(os.sched_setaffinity, 0, {core}, workers=[worker])
     return lambda: pt.evaluate_files(truth, files, client=client, engine="exact")

@@ -1,5 +1,3 @@
-from functools import reduce
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -60,10 +58,9 @@ def test_parts_merge_to_the_whole_in_any_order(kind):
     whole = SizeCounts.of(values)
     for n_parts in (1, 2, 17):
         parts = [SizeCounts.of(part) for part in np.array_split(rng.permutation(values), n_parts)]
-        assert shown(reduce(SizeCounts.merged, parts)) == shown(whole)
-        left, right = (reduce(SizeCounts.merged, some) for some in (parts[::2], parts[1::2] or parts[:1]))
-        if n_parts > 1:
-            assert shown(right.merged(left)) == shown(whole)
+        assert shown(SizeCounts.joined(parts)) == shown(whole)
+        some = [SizeCounts.joined(few) for few in (parts[::2], parts[1::2]) if few]
+        assert shown(SizeCounts.joined(some[::-1])) == shown(whole)
 
 
 def test_zeros_are_in_no_bin_and_sides_may_be_exchanged():
@@ -73,8 +70,8 @@ def test_zeros_are_in_no_bin_and_sides_may_be_exchanged():
     assert one.signed_rank_p() == other.signed_rank_p()
     assert SizeCounts.of(np.zeros(4)).signed_rank_p() == (None, None)
     nothing = SizeCounts.of(np.zeros(0))
-    assert shown(nothing.merged(nothing)) == shown(nothing)
-    assert shown(nothing.merged(one)) == shown(one.merged(nothing)) == shown(one)
+    assert shown(SizeCounts.joined([nothing, nothing])) == shown(nothing)
+    assert shown(SizeCounts.joined([nothing, one])) == shown(SizeCounts.joined([one, nothing])) == shown(one)
 
 
 def test_no_size_is_above_the_largest():
