@@ -104,6 +104,8 @@ def test_an_items_loss_has_the_same_bits_in_any_batch(rule):
         some, of_labels = module.losses(rule, logs[start:stop], truth[start:stop])
         np.testing.assert_array_equal(some, values[start:stop])
         np.testing.assert_array_equal(of_labels, label_values[start:stop])
+    by_columns = module.losses(rule, np.asfortranarray(logs), np.asfortranarray(truth))
+    np.testing.assert_array_equal(by_columns[0], values)
     with jax.enable_x64(True):
         direct = np.asarray(rule.expected_from_log(logs, truth))
     np.testing.assert_allclose(values, direct, rtol=ROUNDING, atol=ROUNDING)
