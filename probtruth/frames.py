@@ -1,8 +1,8 @@
 """The only place where dataframes become columns: any dataframe that narwhals knows, or a dict of columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -185,6 +185,8 @@ def compact(names: "polars.Series") -> "polars.Series":
     """Names as 64-bit integers if all of them are the decimal text of one, else as they are."""
     import polars
 
+    if names.dtype != polars.String:
+        return names
     numbers = names.cast(polars.Int64, strict=False)
     same = not numbers.has_nulls() and bool((numbers.cast(polars.String) == names).all())
     return numbers if same else names
@@ -205,11 +207,34 @@ def places(found: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " 
     return joined["place"].fill_null(-1).to_numpy()
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Names(Sequence[str]):
+    """Names in one column, which becomes Python's text only where it is looked at; see `keys` and `compact`."""
+
+    column: "polars.Series"
+
+    def __len__(self) -> int:
+        """Number of names."""
+        return len(self.column)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Names": ...
+    def __getitem__(self, place: int | slice) -> "str | Names":
+        """One name, or some of them."""
+        return Names(self.column[place]) if isinstance(place, slice) else str(self.column[place])
+
+    def __iter__(self) -> Iterator[str]:
+        """All names as text."""
+        return iter(text(self.column))
+
+
 def as_series(listed: Sequence[str]) -> "polars.Series":
-    """Names as one column."""
+    """Names as one column, of text or integers."""
     import polars
 
-    return polars.Series("name", list(listed), dtype=polars.String)
+    return listed.column if isinstance(listed, Names) else polars.Series("name", list(listed), dtype=polars.String)
 
 
 def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:

@@ -74,17 +74,18 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
         raise InputError(
             "--truth without --annotations", "one of the two", "--truth says how annotations become soft labels."
         )
+    streams = logged is None and (sources.dask is not None or large.too_large(files, memory))
     reference: Any
     if logged is not None:
         predictions, reference = logged
         settings["groups"] = logs.tasks(predictions.index.items)
     elif sources.soft is not None:
-        reference = read_soft(sources.soft, columns.item, settings.pop("estimand"))
+        reference = sources.soft if streams else read_soft(sources.soft, columns.item, settings.pop("estimand"))
     else:
         with console.progress("reading annotations"):
             reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
     specs = {"group": sources.groups, "cluster": sources.clusters}
-    if logged is None and (sources.dask is not None or large.too_large(files, memory)):
+    if streams:
         if check_names.one_of(settings.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
             raise InputError(
                 "--evidence annotators-and-models with predictions that are streamed",
@@ -223,12 +224,13 @@ def score(
 
     check_out(out)
     cache.switch_on()
-    reference, files, free = read_soft(path, item), model_files(predictions), large.known_memory(memory)
+    files, free = model_files(predictions), large.known_memory(memory)
     if dask is not None or large.too_large(files, free):
         options = {"item": item, "kind": kind, "rule": rule, "floor": floor}
-        means, n_items = large.stream_scores(reference, files, free, options, out, console, dask)
+        means, n_items = large.stream_scores(path, files, free, options, out, console, dask)
     else:
         with console.progress("reading and scoring"):
+            reference = read_soft(path, item)
             table = read_predictions_pairs(files, reference.index, item, kind)
             scores = score_predictions(table, reference, rule=rule, floor=floor)
         write_scores(scores, out)

@@ -13,7 +13,7 @@ from probtruth.distributed.scratch import Journal, Table, run
 from probtruth.errors import InputError
 from probtruth.io.batches import Batch, BigTable, open_table
 from probtruth.io.predictions import named_files, same_labels
-from probtruth.io.wide import WideTable, check_rows, refuse, unnamed
+from probtruth.io.wide import cells, labels_of
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import expected_losses, floored
 from probtruth.types.index import sort_names
@@ -51,12 +51,7 @@ def open_files(files: Sequence[tuple[str, object]], item: str, kind: str, size: 
     models = [model for model, _ in pairs]
     columns = []
     for table in tables:
-        labels = [column for column in table.columns if column != item]
-        if not labels:
-            raise InputError("no column of probabilities", "one column for each label", "Check the file.", table.name)
-        if not all(label.strip() for label in labels):
-            raise unnamed(check.Source(table.name))
-        columns.append(labels)
+        columns.append(labels_of(table.columns, item, check.Source(table.name)))
     for model, table, labels in zip(models, tables, columns, strict=True):
         same_labels(models[0], columns[0], model, labels, table.name)
     return Files(tuple(models), tuple(tables), sort_names(columns[0]), item, kind, size)
@@ -74,6 +69,8 @@ class Places:
         """From the column of items, each of which may stand there once."""
         names = table.names(item, NAMES * size)
         rows = frames.places(names, reference.names).astype(_kind(reference.n_items))
+        if len(rows) == reference.n_items and rows[0] == 0 and isinstance(run(rows), slice):  # item for item
+            return cls(rows, frames.text(names.head(0)))
         known = rows >= 0
         extra = names.filter(~known) if not known.all() else names.head(0)
         if np.bincount(rows[known], minlength=1).max() > 1 or extra.n_unique() < len(extra):
@@ -167,9 +164,4 @@ def _batches(
 
 def checked(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:
     """The cells of a batch in the order of the labels; an error for what is no distribution."""
-    values, unread = frames.matrix(batch.frame, files.labels)
-    if unread is not None:
-        refuse(batch.frame, unread, batch.source, known=True)
-    table = WideTable((), files.labels, np.ascontiguousarray(values), batch.source, files.item, None)
-    check_rows(table, files.kind)
-    return table.values
+    return cells(batch.frame, files.labels, batch.source, files.item, files.kind)

@@ -18,6 +18,10 @@ from probtruth.io.binary import damaged
 from probtruth.io.tables import regular, shown
 from probtruth.kernels.cores import ahead
 
+LEAST, MOST = 1 << 10, 1 << 18
+"""Rows of a batch, whatever the memory."""
+COPIES = 40
+"""How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
 SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
 
 
@@ -137,6 +141,11 @@ def can_stream(path: object) -> bool:
     """Whether a path is a folder, or a file of a kind that can be read some rows at a time."""
     place = Path(str(path))
     return place.is_dir() or place.suffix.lower() in SUFFIXES
+
+
+def rows_within(memory: float, n_columns: int) -> int:
+    """How many rows of so many numbers a batch may have, if it is to stay within a memory (bytes)."""
+    return min(max(int(memory / (8 * COPIES * n_columns)), LEAST), MOST)
 
 
 def n_bytes(path: object) -> int:

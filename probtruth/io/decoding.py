@@ -122,6 +122,12 @@ def _close_pipes(process: "subprocess.Popen[bytes]") -> None:
                 pipe.close()
 
 
+def stop() -> None:
+    """Ends the process that decodes; the next file starts another."""
+    with _SHARED.lock:
+        _SHARED.stop()
+
+
 _SHARED = _Shared()
 atexit.register(_SHARED.stop)
 if hasattr(os, "register_at_fork"):

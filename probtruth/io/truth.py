@@ -1,5 +1,6 @@
 """Soft labels as a file: the items, one column of probability for each label, and how they were made."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import polars
@@ -7,7 +8,7 @@ import polars
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io import parquet_notes
-from probtruth.io.wide import WideTable, check_rows, read_wide
+from probtruth.io.wide import check_rows, read_wide
 from probtruth.types import Truth
 
 
@@ -53,15 +54,30 @@ def read_soft(path: object, item: str = "item", estimand: str | None = None) -> 
     """
     table = read_wide(path, item)
     check_rows(table, "probs", "soft labels")
+
+    def build(kind: str) -> tuple[Truth, bool]:
+        truth = Truth.from_probs(table.values, table.items, table.labels, kind)
+        return truth, (table.items, table.labels) == (truth.index.items, truth.index.labels)
+
+    return noted(path, table.source.name, estimand, build)
+
+
+def noted(path: object, name: str, estimand: str | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:
+    """A truth with what its file says of it.
+
+    Arguments: `build` makes it from the estimand, and says whether the rows and labels of the file stand in its order.
+
+    Errors: as `read_soft`.
+    """
     notes, side = parquet_notes.read(path) or ({}, None)
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
-        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", table.source.name)
-    truth = Truth.from_probs(table.values, table.items, table.labels, estimand or str(own or "distribution"))
+        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", name)
+    truth, as_written = build(estimand or str(own or "distribution"))
     if not notes:
         return truth
     try:
-        return _restored(truth, table, notes, side)
+        return _restored(truth, as_written, notes, side)
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), path) from None
 
@@ -74,9 +90,9 @@ def _votes(truth: Truth) -> polars.DataFrame | None:
     return polars.DataFrame(columns) if columns else None
 
 
-def _restored(truth: Truth, table: WideTable, notes: dict[str, object], side: polars.DataFrame | None) -> Truth:
+def _restored(truth: Truth, as_written: bool, notes: dict[str, object], side: polars.DataFrame | None) -> Truth:
     """The truth with what the notes know of it."""
-    if (table.items, table.labels) != (truth.index.items, truth.index.labels):
+    if not as_written:
         raise ValueError("items or labels in another order than they were written")
     shape = truth.probs.shape
     votes = shares = None

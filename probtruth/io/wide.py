@@ -43,11 +43,7 @@ def read_wide(path: object, item: str, used: frozenset[str] | None = None) -> Wi
             "Remove one of its rows.",
             source.at(twice, item),
         )
-    labels = [column for column in frame.columns if column != item]
-    if not labels:
-        raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
-    if not all(label.strip() for label in labels):
-        raise unnamed(source)
+    labels = labels_of(frame.columns, item, source)
     values, unread = frames.matrix(frame, labels)
     if unread is not None:
         refuse(frame, unread, source, known=used is not None and unread in used)
@@ -69,6 +65,31 @@ def unnamed(source: Source) -> InputError:
     return InputError(
         "a column without a name", "one named column for each label", "Drop it (pandas: index=False).", source.name
     )
+
+
+def labels_of(columns: Sequence[str], item: str, source: Source) -> list[str]:
+    """All columns but that of the items.
+
+    Errors: `InputError` where there is none, or one has no name.
+    """
+    labels = [column for column in columns if column != item]
+    if not labels:
+        raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
+    if not all(label.strip() for label in labels):
+        raise unnamed(source)
+    return labels
+
+
+def cells(
+    frame: polars.DataFrame, labels: Sequence[str], source: Source, item: str, kind: str, what: str = "probabilities"
+) -> Float[np.ndarray, "item label"]:
+    """The checked cells of some columns; an error for what is no distribution."""
+    values, unread = frames.matrix(frame, labels)
+    if unread is not None:
+        refuse(frame, unread, source, known=True)
+    table = WideTable((), tuple(labels), np.ascontiguousarray(values), source, item, None)
+    check_rows(table, kind, what)
+    return table.values
 
 
 def refuse(frame: polars.DataFrame, label: str, source: Source, known: bool) -> None:

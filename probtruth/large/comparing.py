@@ -5,9 +5,9 @@ from collections.abc import Callable
 from probtruth.comparison.options import options
 from probtruth.distributed.bare import streamed_scores
 from probtruth.distributed.bare_cluster import Columns
-from probtruth.io.batches import open_table
+from probtruth.io.batches import LEAST, open_table
 from probtruth.io.scores import notes_in
-from probtruth.large.places import DRAWS, LEAST, n_bytes, scratch
+from probtruth.large.places import DRAWS, n_bytes, scratch
 from probtruth.line import Result
 
 BYTES = 1_000

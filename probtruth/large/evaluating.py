@@ -1,12 +1,14 @@
 """The whole line on files larger than memory."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from probtruth.comparison.crossed import same_few
 from probtruth.comparison.options import Options, options
 from probtruth.distributed.evaluate import Asked, streamed
 from probtruth.distributed.scoring import Files, Progress
 from probtruth.errors import InputError
+from probtruth.io.soft_batches import read_many_soft
 from probtruth.large.places import DRAWS, n_bytes, opened, scratch
 from probtruth.line import Result, about, of_method, truth_of
 from probtruth.other_estimand import OtherEstimand, changed, other_truth
@@ -37,7 +39,8 @@ def evaluate_files(
 ) -> Result:
     """As `evaluate`, for predictions in Parquet or Arrow files that need not fit into memory, with the same result.
 
-    Arguments: `reference` is `Annotations` or a `Truth`, which stays in memory; `files` are {model: path}, where a path
+    Arguments: `reference` is `Annotations` or a `Truth`, which stays in memory, or the path of soft labels, whose items
+    then never become Python's text (see `read_soft`); `files` are {model: path}, where a path
     may be a folder of files; losses are kept in `folder` meanwhile, a run that was interrupted goes on from there, and
     it is removed at the end (without `folder`, one is made among the temporary ones, and nothing is gone on with).
     With `client`, a `dask.distributed.Client`, workers that see the same paths read and score the files and keep the
@@ -62,6 +65,8 @@ def evaluate_files(
     >>> result.comparison.ranking()["model"].to_list()
     ['a', 'b']
     """
+    if isinstance(reference, str | Path):
+        reference, estimand = read_many_soft(reference, item, estimand, n_bytes(memory)), None
     if not isinstance(reference, Annotations | Truth):
         raise InputError(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."

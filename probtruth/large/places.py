@@ -9,11 +9,8 @@ from pathlib import Path
 
 from probtruth.distributed.scoring import Files, open_files
 from probtruth.errors import InputError
+from probtruth.io.batches import MOST, rows_within
 
-LEAST, MOST = 1 << 10, 1 << 18
-"""Items of a batch, whatever the memory."""
-COPIES = 40
-"""How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
 DRAWS = 2500
 """Of each chain, as in `compare`."""
 
@@ -44,5 +41,4 @@ def opened(files: Sequence[tuple[str, object]], item: str, kind: str, memory: fl
     if len(files) < least:
         raise InputError(f"{len(files)} models", f"at least {least}", "Add another model.")
     tables = open_files(files, item, kind, MOST)
-    rows = int(memory / (8 * COPIES * len(tables.labels)))
-    return replace(tables, size=min(max(rows, LEAST), MOST))
+    return replace(tables, size=rows_within(memory, len(tables.labels)))

@@ -16,6 +16,7 @@ from probtruth.distributed.statistics import weighted_means
 from probtruth.errors import InputError
 from probtruth.io.parquet_notes import check_out
 from probtruth.io.scores import Piece, notes_of, write_pieces
+from probtruth.io.soft_batches import read_many_soft
 from probtruth.large.places import n_bytes, opened, scratch
 from probtruth.types import Audit, Truth
 
@@ -45,9 +46,10 @@ def score_files(
 ) -> Written:
     """As `score`, for predictions in Parquet or Arrow files that need not fit into memory; writes the scores.
 
-    Arguments: `truth` and `rule`, `floor` as in `score`; `out` is the Parquet file that is written, with the columns
-    item, model and score, as `probtruth score` writes it; `files`, `folder`, `client`, `memory`, `item`, `kind` and
-    `on_progress` as in `evaluate_files`. With a client, the losses travel from the workers to this process.
+    Arguments: `truth` and `rule`, `floor` as in `score`, or the path of soft labels as in `evaluate_files`; `out` is
+    the Parquet file that is written, with the columns item, model and score, as `probtruth score` writes it; `files`,
+    `folder`, `client`, `memory`, `item`, `kind` and `on_progress` as in `evaluate_files`. With a client, the losses
+    travel from the workers to this process.
 
     Returns: `means`, {model: mean score}, lower is better, infinite where an item's loss is; `n_items`, and the `audit`
     of what alignment by name left out.
@@ -63,6 +65,8 @@ def score_files(
     >>> round(written.means["a"], 4)
     0.4904
     """
+    if isinstance(truth, str | Path):
+        truth = read_many_soft(truth, item, None, n_bytes(memory))
     if not isinstance(truth, Truth):
         raise InputError(f"{type(truth).__name__}", "a Truth", "Use read_soft, infer_truth or Truth.from_probs.")
     check_out(out)

@@ -108,7 +108,7 @@ def _labels(result: ResultLike) -> Callable[[str], tuple[Share, ...]]:
 def _items(index: Index, result: ResultLike) -> tuple[str, ...]:
     """Names of the items; those of the scores where the index has only positions."""
     same = index.positional_items and len(index.items) == len(result.scores.items)
-    return tuple(map(str, result.scores.items)) if same else index.items
+    return tuple(map(str, result.scores.items)) if same else tuple(index.items)
 
 
 def _shares(truth: Truth) -> Float[np.ndarray, "item label"]:

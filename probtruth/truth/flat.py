@@ -94,7 +94,7 @@ def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> N
     """Raises where an item has no annotation."""
     empty = np.flatnonzero(n_votes == 0)
     if empty.size:
-        names = [annotations.index.items[row] for row in empty]
+        names = [annotations.index.items[row] for row in empty.tolist()]
         raise InputError(
             f"no annotation for item {check.shortlist(names, 3)} ({empty.size} of {annotations.n_items} items)",
             "at least one annotation for every item",

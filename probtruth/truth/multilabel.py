@@ -207,7 +207,9 @@ def _independent(
             np.ones(len(pairs.item), np.int64),
             Index(index.items, NO_YES, index.annotators),
         )
-        answers = {index.items[row]: NO_YES[known[row, column]] for row in np.flatnonzero(known[:, column] >= 0)}
+        answers = {
+            index.items[row]: NO_YES[known[row, column]] for row in np.flatnonzero(known[:, column] >= 0).tolist()
+        }
         truths[label] = infer_truth(
             votes, method, draws=draws, seed=seed * len(pairs.labels) + column, gold=answers or None, **options
         )

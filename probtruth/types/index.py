@@ -23,9 +23,12 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Index:
-    """Names along the axes. Positional names (from arrays without names) match any names of the same number."""
+    """Names along the axes. Positional names (from arrays without names) match any names of the same number.
 
-    items: tuple[str, ...]
+    Items are a tuple, or a `frames.Names` where they are too many for Python's text.
+    """
+
+    items: Sequence[str]
     labels: tuple[str, ...]
     annotators: tuple[str, ...] = ()
     positional_items: bool = False
@@ -124,9 +127,9 @@ def common_items(reference: Index, other: Index, what: str) -> tuple[str, ...]:
     """The item names that both have, in the reference's order; an error where there is none."""
     if reference.positional_items or other.positional_items:
         check.length(len(other.items), len(reference.items), f"items in {what}")
-        return other.items if reference.positional_items else reference.items
+        return tuple(other.items if reference.positional_items else reference.items)
     if reference.items == other.items:
-        return reference.items
+        return tuple(reference.items)
     there = set(other.items)
     both = tuple(name for name in reference.items if name in there)
     if not both:

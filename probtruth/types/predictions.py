@@ -141,7 +141,7 @@ class Predictions:
         names = own.items if items is None else as_names(items, "items")
         labels = own.labels if labels is None else labels
         if index is not None:
-            names = index.items if names is None else names
+            names = tuple(index.items) if names is None else names
             labels = index.labels if labels is None else labels
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         logs = [build(array, _place(name, names)) for name, array in zip(models, arrays, strict=True)]

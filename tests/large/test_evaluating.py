@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -100,6 +101,19 @@ def test_what_was_finished_is_read_no_more(files, asked):
     asked.clear()
     pt.evaluate_files(truth_of(files), paths(files), files / "scratch", memory=1, engine="exact")
     assert set(asked) == {("item",)}
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_soft_labels_by_their_path(files, kind):
+    given = kind(files / "soft.parquet")
+    found = pt.evaluate_files(given, paths(files), memory=1, engine="exact")
+    assert found.to_dict() == pt.evaluate_files(truth_of(files), paths(files), engine="exact").to_dict()
+    of_class = pt.evaluate_files(given, paths(files), engine="exact", estimand="class")
+    assert of_class.to_dict()["truth"]["estimand"] == "class"
+    with pytest.raises(pt.InputError, match="no such file"):
+        pt.evaluate_files(kind(files / "nowhere.parquet"), paths(files))
+    means = [pt.score_files(truth, paths(files), files / "scores.parquet").means for truth in (given, truth_of(files))]
+    assert means[0] == means[1]
 
 
 def test_input_that_cannot_be_streamed(files):

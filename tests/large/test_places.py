@@ -3,7 +3,8 @@ import polars
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.large.places import LEAST, MOST, n_bytes, opened, scratch
+from probtruth.io.batches import LEAST, MOST
+from probtruth.large.places import n_bytes, opened, scratch
 
 
 def test_a_batch_is_as_large_as_the_memory_allows(tmp_path):
