@@ -77,7 +77,10 @@ def run(n_items: int = 1_000_000, n_labels: int = 10, n_models: int = 5) -> Sect
         ),
     ]
     title = f"`run` on Parquet, {n_items:,} items x {n_labels} labels x {n_models} models, float32"
-    text = "Every cell is decoded in a process of its own, every row checked to be a distribution; two passes."
+    text = (
+        "Every cell is decoded in a process of its own, every row checked to be a distribution; items are matched in a "
+        "pass of its own."
+    )
     return Section(title, text, works, rounds=2)
 
 
