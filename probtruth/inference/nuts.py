@@ -62,8 +62,9 @@ def sample(
     report = on_progress or (lambda done, total: None)
     with jax.enable_x64(True):
         arrays = _on_device(data)
-        start, advance = (one.result() for one in _programs(program, arrays, warmup, target_accept))
-        states: tuple[Any, ...] = tuple(start(np.int64(seed), np.int64(chain), arrays) for chain in range(chains))
+        n_parameters, *compiled = _programs(program, arrays, warmup, target_accept)
+        start, advance = (one.result() for one in compiled)
+        states: tuple[Any, ...] = tuple(start(*_random(seed, chain, n_parameters), arrays) for chain in range(chains))
     kept = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
         for chunk in range(warm_chunks + draw_chunks):
@@ -81,6 +82,13 @@ def prepare(program: Program, data: Mapping[str, np.ndarray], *, warmup: int = 3
         _programs(program, _on_device(data), warmup, target_accept)
 
 
+def _random(seed: int, chain: int, n_parameters: int) -> tuple[np.ndarray, np.ndarray]:
+    """The bits of a chain's key, and the points where it may start: by NumPy, which need not be compiled."""
+    of_key, of_points = np.random.SeedSequence([seed, chain]).spawn(2)
+    points = np.random.default_rng(of_points).uniform(-1.0, 1.0, (STARTS, n_parameters))
+    return of_key.generate_state(2, np.uint32), points
+
+
 def _on_device(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
     arrays: dict[str, jax.Array] = jax.device_put({name: np.asarray(value) for name, value in data.items()})
     return arrays
@@ -88,7 +96,7 @@ def _on_device(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
 
 def _programs(
     program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float
-) -> tuple[Future[Any], Future[Any]]:
+) -> tuple[int, Future[Any], Future[Any]]:
     shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
     devices = frozenset(device for array in arrays.values() for device in array.devices())
     return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, shapes, devices)
@@ -101,25 +109,27 @@ def _compiled(
     target_accept: float,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
     devices: frozenset[jax.Device],
-) -> tuple[Future[Any], Future[Any]]:
-    """From a seed and a chain's number to its state, and from that to the next and what was drawn; made side by side.
+) -> tuple[int, Future[Any], Future[Any]]:
+    """How many parameters there are; from what `_random` gives to the state of a chain, and from that to the next and
+    what was drawn, compiled side by side.
 
     What is compiled is for the device that is the default now, which `devices` must be.
     """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
-    number = jax.ShapeDtypeStruct((), np.int64)
     chain = Chain.of(program, data, warmup, target_accept)
 
-    def start(seed: jax.Array, number: jax.Array, data: dict[str, jax.Array]) -> Any:
-        return chain.start(jax.random.fold_in(jax.random.key(seed), number), data)
+    bits, points = (jax.ShapeDtypeStruct(one.shape, one.dtype) for one in _random(0, 0, chain.n_parameters))
+
+    def start(bits: jax.Array, points: jax.Array, data: dict[str, jax.Array]) -> Any:
+        return chain.start(jax.random.wrap_key_data(bits, impl="threefry2x32"), points, data)
 
     pool = ThreadPoolExecutor(2)
-    first = jax.jit(start).lower(number, number, data)
+    first = jax.jit(start).lower(bits, points, data)
     one = pool.submit(first.compile)
     like = jax.tree.map(lambda info: jax.ShapeDtypeStruct(info.shape, info.dtype), first.out_info)
     two = pool.submit(jax.jit(partial(_chunk, chain)).lower(like, data).compile)
     pool.shutdown(wait=False)
-    return one, two
+    return chain.n_parameters, one, two
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +159,12 @@ class Chain:
         """Minus the log density."""
         return jnp.asarray(potential_energy(self.program, (), data, self.unravel(z)))
 
-    def start(self, key: jax.Array, data: Mapping[str, jax.Array]) -> Any:
-        """The state at a random point of finite density."""
+    def start(self, key: jax.Array, points: jax.Array, data: Mapping[str, jax.Array]) -> Any:
+        """The state at the first of the points that has a finite density."""
         potential = partial(self.potential, data)
-        start_key, key = jax.random.split(key)
-        points = jax.random.uniform(start_key, (STARTS, self.n_parameters), minval=-1.0, maxval=1.0)
 
         def hopeless(attempt: jax.Array) -> jax.Array:
-            return (attempt < STARTS - 1) & ~jnp.isfinite(potential(points[attempt]))
+            return (attempt < len(points) - 1) & ~jnp.isfinite(potential(points[attempt]))
 
         point = points[lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0))]
         init, _ = hmc(potential_fn=potential, algo="NUTS")

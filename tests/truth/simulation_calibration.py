@@ -13,7 +13,7 @@ from jax import lax
 from numpyro import handlers
 from scipy.stats import chisquare
 
-from probtruth.inference.nuts import Chain
+from probtruth.inference.nuts import STARTS, Chain
 from probtruth.truth import programs
 from probtruth.truth.summaries import quality
 
@@ -81,7 +81,9 @@ def simulations(
         classes, said = answers(answer_key, true)
         seen = data(ANNOTATOR * N_LABELS + said, 1.0)
         chain = Chain.of(program, seen, warmup, 0.9)
-        state = chain.start(nuts_key, seen)
+        start_key, nuts_key = jax.random.split(nuts_key)
+        points = jax.random.uniform(start_key, (STARTS, chain.n_parameters), minval=-1.0, maxval=1.0)
+        state = chain.start(nuts_key, points, seen)
         step = chain.step(state, seen)
         state = lax.fori_loop(0, warmup, lambda _, now: step(now), state)
 
