@@ -43,7 +43,7 @@ def page(parts: Sequence[str]) -> str:
     head = [
         "# Performance",
         "",
-        "Written by `python -m tests.benchmarks`: everything in a table is measured in one process on the same data, every",
+        "Written by `python -m tests.benchmarks`: all of a table is measured in one process on the same data, every",
         "work once a round, and reports medians; a ratio is to the first row of its table in the same round. A row is",
         "called noisy where the quartiles of its ratio are more than a quarter of it apart. Bold rows are probtruth's.",
         "",
