@@ -10,7 +10,6 @@ from jaxtyping import Float, Int
 from probtruth import check, frames
 from probtruth.distributed.reference import Reference
 from probtruth.distributed.scratch import Journal, Table, run
-from probtruth.errors import InputError
 from probtruth.io.batches import Batch, BigTable, open_table
 from probtruth.io.predictions import named_files, same_labels
 from probtruth.io.wide import cells, labels_of
@@ -74,13 +73,7 @@ class Places:
         known = rows >= 0
         extra = names.filter(~known) if not known.all() else names.head(0)
         if np.bincount(rows[known], minlength=1).max() > 1 or extra.n_unique() < len(extra):
-            twice = int((~names.is_first_distinct()).arg_max() or 0)
-            raise InputError(
-                f"item {check.quote(names[twice])} a second time",
-                "every item once",
-                "Remove one of its rows.",
-                table.at(twice, item),
-            )
+            raise table.repeated(names, item)
         return cls(rows, frames.text(extra))
 
 

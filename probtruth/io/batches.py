@@ -104,6 +104,16 @@ class BigTable:
         alike = len({part.dtype for part in parts}) == 1
         return polars.concat(parts if alike else map(frames.text, parts))
 
+    def repeated(self, names: polars.Series, column: str) -> InputError:
+        """What is wrong with a column of items in which one stands twice."""
+        twice = int((~names.is_first_distinct()).arg_max() or 0)
+        return InputError(
+            f"item {check.quote(names[twice])} a second time",
+            "every item once",
+            "Remove one of its rows.",
+            self.at(twice, column),
+        )
+
     def at(self, row: int, column: str | None = None) -> str:
         """Where a row of all files stands, in words."""
         for path, rows in zip(self.files, self.rows, strict=True):

@@ -8,7 +8,6 @@ from jaxtyping import Integer
 
 from probtruth import check, frames
 from probtruth.check import Source
-from probtruth.errors import InputError
 from probtruth.io.batches import can_stream, open_table, rows_within
 from probtruth.io.truth import noted, read_soft
 from probtruth.io.wide import cells, labels_of
@@ -30,13 +29,7 @@ def read_many_soft(path: object, item: str = "item", estimand: str | None = None
     order = _order(names)
     ordered = names.gather(order)
     if bool((ordered[1:] == ordered[:-1]).any()):
-        twice = int((~names.is_first_distinct()).arg_max() or 0)
-        raise InputError(
-            f"item {check.quote(names[twice])} a second time",
-            "every item once",
-            "Remove one of its rows.",
-            table.at(twice, item),
-        )
+        raise table.repeated(names, item)
     place = np.empty(len(order), order.dtype)
     place[order] = np.arange(len(order))
     probs = np.empty((len(order), len(labels)))

@@ -1,19 +1,18 @@
 """compare() at growing numbers of items, warm, and in a process that starts cold."""
 
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
 
 import probtruth as pt
-from tests.benchmarks.measure import Section, Work, optional
+from tests.benchmarks.measure import Process, Section, Work, optional
 
 MODELS, GROUPS = 5, 20
 COLD = """
 import numpy as np, probtruth as pt
 from tests.benchmarks.comparison import scores
-pt.compare(scores({n_items}), groups={groups}, engine={engine!r})
+from tests.benchmarks.comparison import groups
+pt.compare(scores({n_items}), groups({n_items}) if {grouped} else None, engine={engine!r})
 """
 
 
@@ -65,13 +64,10 @@ def many_groups() -> Section:
 def cold() -> Section:
     """A process that imports, compiles and compares once."""
 
-    def work(code: str) -> Work:
-        return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # type: ignore[return-value]
-
-    rows = [Work("python -c 'import jax, numpyro, arviz'", work("import jax, numpyro, arviz"))]
-    for n_items, engine, given in ((10_000, "nuts", None), (10_000, "exact", None), (1_000_000, "exact", None)):
-        code = COLD.format(n_items=n_items, engine=engine, groups=given)
-        rows.append(Work(f"import, compare {n_items:,} items, {engine}", work(code)))
+    rows = [Work("python -c 'import jax, numpyro, arviz'", Process("import jax, numpyro, arviz"))]
+    for n_items, engine in ((10_000, "nuts"), (10_000, "exact"), (1_000_000, "exact")):
+        code = COLD.format(n_items=n_items, engine=engine, grouped=False)
+        rows.append(Work(f"import, compare {n_items:,} items, {engine}", Process(code)))
     return Section("compare(), cold process", f"{MODELS} models, no groups.", rows, rounds=3)
 
 
@@ -113,21 +109,29 @@ nutpie.sample(nutpie.compile_pymc_model(model), chains=4, draws=500, tune=500, s
 def by_items() -> Section:
     """The same question asked of all items by a general sampler."""
 
-    def work(code: str) -> Work:
-        return lambda: subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # type: ignore[return-value]
-
     rows = []
     for n_items in (10_000, 100_000):
-        given = f"groups({n_items})"
-        code = COLD.format(n_items=n_items, engine="nuts", groups=given).replace(
-            "import scores", "import groups, scores"
-        )
-        rows.append(Work(f"import, **compare** {n_items:,} items, nuts", work(code)))
+        code = COLD.format(n_items=n_items, engine="nuts", grouped=True)
+        rows.append(Work(f"import, **compare** {n_items:,} items, nuts", Process(code)))
         if optional("nutpie"):
-            rows.append(Work(f"import, PyMC + nutpie, {n_items:,} items", work(PYMC.format(n_items=n_items))))
+            rows.append(Work(f"import, PyMC + nutpie, {n_items:,} items", Process(PYMC.format(n_items=n_items))))
     skipped = [] if optional("nutpie") else ["PyMC + nutpie"]
     text = (
         f"{MODELS} models, {GROUPS} groups, a process each. PyMC has the hierarchical normal model of the items' "
         "contrasts (independent of each other), 4 chains of 500 draws; ours has the sufficient statistics."
     )
     return Section("compare() and a sampler over the items, cold", text, rows, rounds=2, skipped=skipped)
+
+
+def million(n_items: int = 1_000_000) -> Section:
+    """The same at a million items, once: a general sampler takes minutes."""
+    rows = [
+        Work(f"import, **compare** {engine}", Process(COLD.format(n_items=n_items, engine=engine, grouped=True)), goal)
+        for engine, goal in (("nuts", ""), ("exact", ""))
+    ]
+    rows.append(Work("**compare** exact, warm", lambda: pt.compare(scores(n_items), groups(n_items), engine="exact")))
+    if optional("nutpie"):
+        rows.append(Work("import, PyMC + nutpie", Process(PYMC.format(n_items=n_items)), ">= 50; 1,000 x exact"))
+    skipped = [] if optional("nutpie") else ["PyMC + nutpie"]
+    text = f"As above, {n_items:,} items; one run of each."
+    return Section(f"compare() and a sampler over {n_items:,} items", text, rows, 1, skipped, warm_up=False)

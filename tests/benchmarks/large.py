@@ -2,8 +2,6 @@
 
 import atexit
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -14,12 +12,12 @@ import polars
 
 import probtruth as pt
 from probtruth.cli.cluster import ONE_CORE
-from tests.benchmarks.measure import Section, Work, optional
+from tests.benchmarks.measure import Process, Section, Work, optional
 
 ROWS_OF_GROUP = 1 << 18
 
 STREAMED = """
-import resource, sys
+import sys
 from pathlib import Path
 import probtruth as pt
 from probtruth.io import decoding
@@ -28,9 +26,7 @@ folder, n_models, memory = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3
 files = {f"m{model}": folder / f"m{model}.parquet" for model in range(n_models)}
 pt.evaluate_files(folder / "soft.parquet", files, folder / "scratch", memory=memory, engine="exact")
 decoding.stop()
-print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024)
 """
-"""A process of its own, which says how much memory it and the decoder that it starts took at most."""
 
 
 @cache
@@ -89,15 +85,9 @@ def memory(n_items: tuple[int, int] = (2_000_000, 20_000_000), n_labels: int = 3
     works = []
     for size in n_items:
         place = folder(size, n_labels, n_models).name
-        peak: list[int] = []
-
-        def streamed(place: str = place, peak: list[int] = peak) -> None:
-            words = [sys.executable, "-c", STREAMED, place, str(n_models), "5e8"]
-            done = subprocess.run(words, capture_output=True, text=True, check=True)
-            peak.append(int(done.stdout))
-
+        streamed = Process(STREAMED, (place, str(n_models), "5e8"))
         words = f"**evaluate_files**, {size * n_models:,} rows, process started anew"
-        works.append(Work(words, streamed, note=lambda peak=peak: f"at most {max(peak) / 1e9:.2f} GB of memory"))
+        works.append(Work(words, streamed, note=streamed.memory))
     text = (
         f"{n_labels} labels, {n_models} models, 0.5 GB for batches; items numbered. Soft labels and the names of items "
         "stay in memory, predictions do not. The memory is the most that the process took plus the most of its decoder."

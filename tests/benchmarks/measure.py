@@ -2,9 +2,11 @@
 
 import importlib
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 
 import jax
@@ -25,6 +27,33 @@ class Work:
     goal: str = ""
     per: float = 1.0
     note: Callable[[], str] | None = None
+
+
+PEAK = """
+import resource
+print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024)
+"""
+
+
+@dataclass(frozen=True)
+class Process:
+    """Code in a process of its own, imports and compilation included; `memory` is the most that it ever took.
+
+    A process that it started and that has ended (a decoder) is added to that.
+    """
+
+    code: str
+    arguments: tuple[str, ...] = ()
+    peaks: list[int] = field(default_factory=list)
+
+    def __call__(self) -> None:
+        words = [sys.executable, "-c", self.code + PEAK, *self.arguments]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        self.peaks.append(int(done.stdout.split()[-1]))
+
+    def memory(self) -> str:
+        """In words, after the measurement."""
+        return f"at most {max(self.peaks) / 1e9:.2f} GB of memory"
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def from_log_probs(items: int, labels: int) -> Section:
     return Section(f"From log-probabilities, {items:,} x {labels:,}", "No logarithm is needed.", works)
 
 
-def several(items: int, labels: int) -> Section:
+def several(items: int, labels: int, rounds: int = 15) -> Section:
     """Several scores in one pass, as ratios to the log score alone."""
     probs, truth = soft(items, labels)
     sklearn = optional("sklearn.metrics")
@@ -113,7 +113,9 @@ def several(items: int, labels: int) -> Section:
                 ),
             )
         )
-    return Section(f"Several scores in one pass, {items:,} x {labels:,}", "Ratios to the log score alone.", works)
+    title = f"Several scores in one pass, {items:,} x {labels:,}"
+    text = f"Ratios to the log score alone. The expected counts are a table of {labels:,} x {labels:,}."
+    return Section(title, text, works, rounds=rounds)
 
 
 def two_labels() -> Section:
