@@ -93,14 +93,14 @@ def _codes(given: object, items: Sequence[str], what: str) -> tuple[np.ndarray, 
             )
         written = [table[item] for item in items]
     else:
-        written = [
-            name_text(name) for name in (given if isinstance(given, list | tuple) else np.asarray(given).ravel())
-        ]
+        listed = given if isinstance(given, list | tuple) else list(np.asarray(given).ravel())
+        written = listed if set(map(type, listed)) == {str} else list(map(name_text, listed))
         check.length(len(written), len(items), f"{what}s")
-    for item, name in zip(items, written, strict=True):
-        if name.strip() in BLANK:
-            raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
     names = sort_names(set(written))
+    blank = {name for name in names if name.strip() in BLANK}
+    if blank:
+        item = next(item for item, name in zip(items, written, strict=True) if name in blank)
+        raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
     return positions(names, written), names
 
 
