@@ -1,10 +1,12 @@
 """Small faults put into the code at random: how many the tests notice, as a table in Markdown.
 
     pip install cosmic-ray
-    python tests/slow/mutants.py 120 --workers 2 > docs/validity/mutants.md
+    COVERAGE_FILE=/tmp/contexts pytest -n 2 --cov=probtruth --cov-branch --cov-context=test
+    python tests/slow/mutants.py /tmp/contexts 120 --workers 2 > docs/validity/mutants.md
 
-takes some two minutes for each mutant and worker. Every mutant gets a process and a copy of the package of its own;
-the tests are those that import the module that was changed, then those of its folder.
+Every mutant gets a process and a copy of the package of its own. The tests are those that passed the changed line when
+coverage was measured, the least first, and then the files that are about the module (a function that was compiled for
+an earlier test is not passed again, though a later test depends on it).
 """
 
 import argparse
@@ -16,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +28,7 @@ import parso
 from cosmic_ray.ast import Visitor
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from coverage import CoverageData
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("scoring", "comparison", "truth")
@@ -32,6 +36,8 @@ LEFT_OUT = re.compile("Bit|Shift|Is|Variable|Decorator|Exception")
 """What fails wherever it is run, as bits of floats do, and proves nothing."""
 PATIENCE = 600
 """Seconds for the tests of one mutant; beyond them it counts as not noticed."""
+FIRST = 40
+"""Tests that are tried before the others."""
 NOTICED, SURVIVED, SLOW = "noticed", "not noticed", "too slow to tell"
 
 
@@ -43,6 +49,21 @@ class Mutant:
     operator: str
     occurrence: int
     line: int
+
+    def changed(self) -> str:
+        """The file with the change."""
+        text = self.path.read_text(encoding="utf-8")
+        made = mutate_code(text, get_operator(self.operator)(), self.occurrence)
+        if made is None:
+            raise RuntimeError(f"no such mutant: {self}")
+        return str(made)
+
+    def shown(self) -> str:
+        """The changed line, fit for a table."""
+        before = self.path.read_text(encoding="utf-8").splitlines()
+        after = self.changed().splitlines()
+        line = next((new for old, new in zip(before, after, strict=False) if old != new), "")
+        return line.strip().replace("|", "\\|")[:90]
 
 
 class Places(Visitor):  # type: ignore[misc]
@@ -71,8 +92,30 @@ def mutants_of(path: Path) -> list[Mutant]:
     return found
 
 
-def tests_of(path: Path) -> list[str]:
-    """Test files that import the module or are named after it, else those of modules that import it."""
+class Passed:
+    """Which tests passed a line, those that pass the fewest lines of the package first."""
+
+    def __init__(self, database: str) -> None:
+        data = CoverageData(database)
+        data.read()
+        self.lines: dict[str, Mapping[int, Sequence[str]]] = {}
+        size = Counter[str]()
+        for file in data.measured_files():
+            found = data.contexts_by_lineno(file)
+            self.lines[file.rsplit("/probtruth/", 1)[-1]] = found
+            size.update(context for contexts in found.values() for context in contexts)
+        self.size, self.sound = size, set[str]()
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Their names for pytest; those of the nearest line above that is known, since a statement may take several."""
+        found = self.lines.get(str(mutant.path.relative_to(ROOT / "probtruth")), {})
+        line = max((known for known in found if known <= mutant.line), default=0)
+        running = [context for context in found.get(line, ()) if context.endswith("|run")]
+        return [context.removesuffix("|run") for context in sorted(running, key=lambda one: (self.size[one], one))]
+
+
+def files_about(path: Path) -> list[str]:
+    """Test files that import the module or are named after it, else those of modules that import it; eight at most."""
     module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     parent, stem = module.rsplit(".", 1)
     imports = re.compile(rf"from {re.escape(module)} import|from {re.escape(parent)} import [^\n]*\b{stem}\b")
@@ -81,63 +124,80 @@ def tests_of(path: Path) -> list[str]:
     if not own:
         users = [user for user in ROOT.glob("probtruth/**/*.py") if imports.search(user.read_text(encoding="utf-8"))]
         own = [test for test in tests if test.stem in {f"test_{user.stem}" for user in users}]
-    folder = ROOT / "tests" / path.relative_to(ROOT).parts[1]
-    return [*map(str, sorted(own, key=lambda test: test.stem != f"test_{stem}")[:8]), str(folder)]
+    return [str(test.relative_to(ROOT)) for test in sorted(own, key=lambda test: test.stem != f"test_{stem}")[:8]]
 
 
-def outcome(mutant: Mutant, data: str, compiled: str) -> str:
-    """What the tests say of a mutant: first those that are near, then those of the folder.
+class Trial:
+    """A copy of the package in which one thing is changed; what JAX compiled is kept by its content."""
 
-    Programs that were compiled for earlier mutants are taken from `compiled`, where they lie under their content: one
-    that the mutant changed is not among them.
-    """
-    with tempfile.TemporaryDirectory() as made:
-        copy = Path(made)
+    def __init__(self, copy: Path, data: str, compiled: str) -> None:
+        self.copy = copy
         for name in ("probtruth", "tests", "docs", "examples"):
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("_build"))
         for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE"):
             shutil.copy(ROOT / name, copy / name)
-        target = copy / mutant.path.relative_to(ROOT)
-        changed = mutate_code(target.read_text(encoding="utf-8"), get_operator(mutant.operator)(), mutant.occurrence)
-        if changed is None:
-            raise RuntimeError(f"no such mutant: {mutant}")
-        target.write_text(changed, encoding="utf-8")
-        *near, folder = [str(copy / Path(test).relative_to(ROOT)) for test in tests_of(mutant.path)]
-        environment = {**os.environ, "PYTHONPATH": str(copy), "PROBTRUTH_DATA": data, "MPLBACKEND": "Agg"}
-        environment |= {"JAX_COMPILATION_CACHE_DIR": compiled, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.1"}
-        for chosen in ([near] if near else []) + [[folder]]:
-            command = [sys.executable, "-m", "pytest", "-x", "-q", *chosen]
-            try:
-                done = subprocess.run(
-                    command, cwd=copy, env=environment, capture_output=True, timeout=PATIENCE, check=False
-                )
-            except subprocess.TimeoutExpired:
-                return SLOW
-            if done.returncode:
-                return NOTICED
-    return SURVIVED
+        self.environment = {**os.environ, "PYTHONPATH": str(copy), "PROBTRUTH_DATA": data, "MPLBACKEND": "Agg"}
+        self.environment["JAX_COMPILATION_CACHE_DIR"] = compiled
+        self.environment["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.1"
+
+    def first_failure(self, tests: Sequence[str]) -> str | None:
+        """The first test that fails; empty where none could even begin."""
+        command = [sys.executable, "-m", "pytest", "-x", "-q", *tests]
+        done = subprocess.run(
+            command, cwd=self.copy, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        if done.returncode == 0:
+            return None
+        failed = re.search(r"^FAILED (.+?)(?: - |$)|^ERROR (\S+::.+?)(?: - |$)", done.stdout, re.MULTILINE)
+        return "" if failed is None else failed[1] or failed[2]
+
+    def outcome(self, mutant: Mutant, passed: Passed) -> str:
+        """What the tests say of a mutant; a test that fails without it, too, says nothing."""
+        target = self.copy / mutant.path.relative_to(ROOT)
+        target.write_text(mutant.changed(), encoding="utf-8")
+        tests = passed.tests(mutant)
+        waiting = [tests[:FIRST], tests[FIRST : 10 * FIRST], files_about(mutant.path)]
+        try:
+            while waiting:
+                failed = self.first_failure(waiting[0]) if waiting[0] else None
+                if failed is None:
+                    waiting.pop(0)
+                    continue
+                shutil.copy2(mutant.path, target)
+                if failed == "" or failed in passed.sound or self.first_failure([failed]) is None:
+                    passed.sound.add(failed)
+                    return NOTICED
+                target.write_text(mutant.changed(), encoding="utf-8")
+                waiting[0] = [test for test in waiting[0] if test not in (failed, failed.split("::")[0])]
+        except subprocess.TimeoutExpired:
+            return SLOW
+        return SURVIVED
 
 
 def report(every: int, chosen: Sequence[Mutant], outcomes: Sequence[str]) -> str:
     """The page: how many were noticed, and the others."""
     noticed, many = outcomes.count(NOTICED), len(outcomes)
     lines = [OPENING.format(many=many, every=every, noticed=noticed, share=100 * noticed / many)]
-    lines += ["| file | line | change | outcome |", "|---|---|---|---|"]
+    lines += ["| file | line | changed to | outcome |", "|---|---|---|---|"]
     for mutant, found in sorted(zip(chosen, outcomes, strict=True), key=lambda pair: (pair[0].path, pair[0].line)):
         if found != NOTICED:
             name = mutant.path.relative_to(ROOT / "probtruth")
-            lines.append(f"| `{name}` | {mutant.line} | {mutant.operator.split('/')[-1]} | {found} |")
+            lines.append(f"| `{name}` | {mutant.line} | `{mutant.shown()}` | {found} |")
     return "\n".join(lines)
 
 
-def main(many: int, workers: int, seed: int, minutes: float) -> None:
+def main(database: str, many: int, workers: int, seed: int, minutes: float) -> None:
+    passed = Passed(database)
     every = [one for folder in FOLDERS for path in sorted((ROOT / "probtruth" / folder).rglob("*.py"))
              for one in mutants_of(path)]  # fmt: skip
     chosen = random.Random(seed).sample(every, many)
     data, end = os.environ.get("PROBTRUTH_DATA", ""), time.monotonic() + 60 * minutes
 
     def work(mutant: Mutant) -> str | None:
-        return outcome(mutant, data, compiled) if time.monotonic() < end else None
+        if time.monotonic() > end:
+            return None
+        with tempfile.TemporaryDirectory() as copy:
+            return Trial(Path(copy), data, compiled).outcome(mutant, passed)
 
     outcomes: list[str] = []
     with tempfile.TemporaryDirectory() as compiled, ThreadPoolExecutor(workers) as pool:
@@ -145,7 +205,7 @@ def main(many: int, workers: int, seed: int, minutes: float) -> None:
             if found is None:
                 break
             outcomes.append(found)
-            print(len(outcomes), found, mutant, file=sys.stderr, flush=True)
+            print(len(outcomes), found, mutant.path.name, mutant.line, mutant.shown(), file=sys.stderr, flush=True)
     print(report(len(every), chosen[: len(outcomes)], outcomes))
 
 
@@ -159,9 +219,10 @@ construction (an equivalent bound, a size of a buffer, a hint in a message) are 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("database", help="what coverage measured, with contexts")
     parser.add_argument("many", type=int)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no more after so many")
     asked = parser.parse_args()
-    main(asked.many, asked.workers, asked.seed, asked.minutes)
+    main(asked.database, asked.many, asked.workers, asked.seed, asked.minutes)
