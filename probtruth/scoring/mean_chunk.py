@@ -156,14 +156,12 @@ QUICK: dict[str, Callable[[Chunk], Total]] = {
 
 
 def add_up(
-    chunk: Chunk, rules: tuple[ScoringRule, ...], powers: tuple[float, ...], confusion: bool
+    chunk: Chunk, rules: tuple[ScoringRule, ...], powers: tuple[float, ...]
 ) -> tuple[Float[np.ndarray, " total"], Int[np.ndarray, " total"]]:
-    """Totals of the rules, of the powers, and the counts, with how many items have an infinite term in each."""
+    """Totals of the rules and of the powers, with how many items have an infinite term in each."""
     found = [QUICK[rule.name](chunk) if rule.name in QUICK else _by_kernel(rule, chunk) for rule in rules]
     found += [chunk.box_cox(power) for power in powers]
-    counts = chunk.counts().ravel().tolist() if confusion else []
-    totals = [total for total, _ in found] + counts
-    return np.array(totals, np.float64), np.array([number for _, number in found] + [0] * len(counts), np.int64)
+    return np.array([total for total, _ in found], np.float64), np.array([number for _, number in found], np.int64)
 
 
 _expected = jax.jit(lambda rule, probs, truth: rule.expected(probs, truth), static_argnums=0)

@@ -24,6 +24,8 @@ from probtruth.scoring.streaming.power_means import power_mean
 
 CELLS = 1 << 18
 """Entries of a chunk: it and its logarithms stay in the processor's cache."""
+COUNTED, MOST_LOTS = 1 << 24, 16
+"""Expected counts that are held at once, and into how many lots chunks are cut for them, whatever the cores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,26 +162,32 @@ def _host_totals(
     n, n_labels = forecast.shape
     rows = max(1, CELLS // n_labels)
     starts = range(0, n, rows)
+    n_lots = min(len(starts), int(np.clip(COUNTED // n_labels**2, 1, MOST_LOTS)) if confusion else n_cores())
+    size = -(-len(starts) // n_lots)
 
-    def work(first: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        chunk = Chunk(rows, n_labels, kind, log_probs)
-        found = []
+    def work(first: int) -> tuple[list[tuple[np.ndarray, np.ndarray]], Float[np.ndarray, "label response"]]:
+        chunk, found = Chunk(rows, n_labels, kind, log_probs), []
+        counts = np.zeros((n_labels, n_labels) if confusion else (0, 0))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-            for start in starts[first::n_threads]:
+            for start in starts[first : first + size]:
                 chunk.load(forecast[start : start + rows], truth[start : start + rows])
-                found.append(add_up(chunk, rules, powers, confusion))
-        return found
+                found.append(add_up(chunk, rules, powers))
+                if confusion:
+                    counts += chunk.counts()
+        return found, counts
 
-    n_threads = min(n_cores(), len(starts))
-    if n_threads == 1:
-        parts = work(0)
+    lots = range(0, len(starts), size)
+    if len(lots) == 1:
+        done = [work(0)]
     else:
-        with ThreadPoolExecutor(n_threads) as pool:
-            lots = list(pool.map(work, range(n_threads)))
-        parts = [lots[place % n_threads][place // n_threads] for place in range(len(starts))]
+        with ThreadPoolExecutor(min(n_cores(), len(lots))) as pool:
+            done = list(pool.map(work, lots))
+    parts = [part for found, _ in done for part in found]
     totals = np.stack([total for total, _ in parts])
-    summed = np.array([math.fsum(column) if np.isfinite(column).all() else column.sum() for column in totals.T])
-    return summed, np.stack([number for _, number in parts]).sum(0)
+    summed = [math.fsum(column) if np.isfinite(column).all() else column.sum() for column in totals.T]
+    counts = np.sum([own for _, own in done], 0).ravel()
+    n_infinite = np.stack([number for _, number in parts]).sum(0)
+    return np.concatenate([summed, counts]), np.concatenate([n_infinite, np.zeros(len(counts), np.int64)])
 
 
 def _array(values: object) -> np.ndarray | jax.Array:

@@ -70,6 +70,16 @@ def test_power_means_and_counts(kind):
     np.testing.assert_allclose(found.counts, truth.astype(float).T @ wide, rtol=COUNTS)
 
 
+@pytest.mark.parametrize("held", [1, 1 << 24])
+def test_counts_of_many_labels_whatever_is_held_at_once(monkeypatch, held):
+    """Six chunks of items, in one lot or in several."""
+    monkeypatch.setattr(mean_score, "COUNTED", held)
+    probs, truth = table(items=2500, labels=600)
+    found = pt.mean_scores(probs, truth, ("log",), confusion=True)
+    np.testing.assert_allclose(found.counts, truth.T @ probs, rtol=1e-12)
+    assert found.means[0] == pytest.approx(-(truth * np.log(probs)).sum(1).mean(), rel=1e-12)
+
+
 @pytest.mark.parametrize("where", [mean_score._host_totals, mean_device.device_totals])
 @pytest.mark.parametrize("log_probs", [False, True])
 def test_zeros_are_right_on_the_host_and_on_a_device(where, log_probs):
@@ -113,10 +123,11 @@ def test_unknown_stays_unknown():
 
 def test_threads_and_layout_change_no_bit(monkeypatch):
     probs, truth = table(items=200_000, kind="float32")
-    alone = pt.mean_scores(probs, truth, RULES)
+    alone = pt.mean_scores(probs, truth, RULES, confusion=True)
     monkeypatch.setattr(mean_score, "n_cores", lambda: 3)
-    threads = pt.mean_scores(probs, truth, RULES)
+    threads = pt.mean_scores(probs, truth, RULES, confusion=True)
     assert alone.means.tolist() == threads.means.tolist()
+    assert alone.counts.tolist() == threads.counts.tolist()
     by_column = pt.mean_scores(np.asfortranarray(probs), jnp.asarray(truth), RULES)
     assert alone.means.tolist() == by_column.means.tolist()
 
