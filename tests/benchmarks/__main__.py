@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks [NAME...] [--write]`: measures and prints; without names all, into docs/performance.md.
 
-With `--write` the page is written from the sections named.
+With `--write` the sections named are written into the page, and the others stay.
 """
 
 import sys
@@ -53,7 +53,8 @@ def main() -> int:
         large.folder.cache_clear()
     if not names or "--write" in sys.argv:
         place = Path(__file__).parents[2] / "docs" / "performance.md"
-        place.write_text(page(parts), encoding="utf-8")
+        earlier = place.read_text(encoding="utf-8") if names else ""
+        place.write_text(page(parts, earlier), encoding="utf-8")
     return 0
 
 

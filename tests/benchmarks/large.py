@@ -20,12 +20,10 @@ STREAMED = """
 import sys
 from pathlib import Path
 import probtruth as pt
-from probtruth.io import decoding
 
 folder, n_models, memory = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 files = {f"m{model}": folder / f"m{model}.parquet" for model in range(n_models)}
 pt.evaluate_files(folder / "soft.parquet", files, folder / "scratch", memory=memory, engine="exact")
-decoding.stop()
 """
 
 

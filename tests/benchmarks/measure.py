@@ -30,16 +30,20 @@ class Work:
 
 
 PEAK = """
-import resource
-print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024)
+import re
+from pathlib import Path
+children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children")).split()
+states = (Path("/proc", process, "status").read_text() for process in ("self", *children))
+print(sum(int(re.search(r"VmHWM:\\s+(\\d+)", state)[1]) for state in states) * 1024)
 """
+"""On Linux; `getrusage` would have a new process begin with what the one that started it had."""
 
 
 @dataclass(frozen=True)
 class Process:
     """Code in a process of its own, imports and compilation included; `memory` is the most that it ever took.
 
-    A process that it started and that has ended (a decoder) is added to that.
+    What a process that it started (a decoder) took at most is added to that.
     """
 
     code: str

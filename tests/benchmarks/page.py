@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -38,22 +39,29 @@ def table(section: Section, rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(parts: Sequence[str]) -> str:
-    """The whole page."""
+def page(parts: Sequence[str], earlier: str = "") -> str:
+    """The whole page; what stands in an earlier one and was not measured again stays."""
     head = [
         "# Performance",
         "",
-        "Written by `python -m tests.benchmarks`: all of a table is measured in one process on the same data, every",
-        "work once a round, and reports medians; a ratio is to the first row of its table in the same round. A row is",
-        "called noisy where the quartiles of its ratio are more than a quarter of it apart. Bold rows are probtruth's.",
+        "Written by `python -m tests.benchmarks`, a section at a time: all of a table is measured in one process on",
+        "the same data, every work once a round, and reports medians; a ratio is to the first row of its table in the",
+        "same round. A row is called noisy where the quartiles of its ratio are more than a quarter of it apart. Bold",
+        "rows are probtruth's.",
         "",
-        f"Machine: {machine()}. Load when the suite ended: {os.getloadavg()[0]:.1f}.",
+        f"Machine: {machine()}. Load when the sections measured last ended: {os.getloadavg()[0]:.1f}.",
         "",
         f"Versions: {versions()}.",
         "",
     ]
-    notes = [NOTES.read_text(encoding="utf-8")] if NOTES.exists() else []
-    return "\n".join(head) + "\n" + "\n".join([*parts, *notes])
+    notes = NOTES.read_text(encoding="utf-8")
+    sections = {_title(part): part for part in re.split(r"(?m)^(?=## )", earlier)[1:] if _title(part) != _title(notes)}
+    sections |= {_title(part): part for part in parts}
+    return "\n".join([*head, *(part.rstrip() + "\n" for part in sections.values()), notes])
+
+
+def _title(part: str) -> str:
+    return part.split("\n", 1)[0]
 
 
 def machine() -> str:
