@@ -122,7 +122,14 @@ def test_one_annotator_one_item_one_label_used(method: str) -> None:
     truth = pt.infer_truth(pt.Annotations.from_long(rows, labels=["x", "y"]), method)
     assert np.isfinite(truth.probs).all()
     assert truth.probs[0, 0] >= 0.5
+    assert np.isfinite(truth.diagnostics["log_posterior"])  # type: ignore[call-overload]
     assert np.isfinite(pt.infer_truth(pt.Annotations.from_long(rows), method).probs).all()
+
+
+def test_the_maximum_of_the_likelihood_has_no_prior(simulated) -> None:
+    """Whatever an annotator never said: 0 log 0 pseudo-counts are 0."""
+    diagnostics = pt.infer_truth(simulated[0], "dawid-skene-em").diagnostics
+    assert diagnostics["log_posterior"] == diagnostics["log_likelihood"]
 
 
 def test_precision_of_the_caller_is_left_alone(simulated) -> None:

@@ -1,7 +1,9 @@
 """GLAD: the fit is a stationary point of its objective; ability and difficulty are recovered in order."""
 
 import numpy as np
+import pytest
 from scipy.special import expit, logsumexp
+from simulated_annotations import simulate
 
 import probtruth as pt
 
@@ -30,20 +32,20 @@ def objective(annotations: pt.Annotations, ability: np.ndarray, easiness: np.nda
     return float(logsumexp(joint, axis=1).sum() + prior)
 
 
-def test_fit_is_a_maximum() -> None:
-    annotations, _, _, _ = graded(30, 6, seed=1)
+@pytest.mark.parametrize("annotations", [graded(30, 6, seed=1)[0], simulate(60, 6, 3, 3, seed=8)[0]])
+def test_fit_is_a_maximum(annotations: pt.Annotations) -> None:
     truth = pt.infer_truth(annotations, "glad", tolerance=1e-10, max_iterations=5000)
     ability, easiness = truth.annotator_results["ability"], -truth.item_results["difficulty"]
     top = objective(annotations, ability, easiness)
     rounding = 1e-9
     np.testing.assert_allclose(truth.diagnostics["log_posterior"], top, rtol=rounding)
     step, slack = 1e-3, 1e-7  # a slope of up to 1e-4 is left by the last EM steps
-    for row in range(6):
+    for row in range(len(ability)):
         for sign in (-step, step):
             moved = ability.copy()
             moved[row] += sign
             assert objective(annotations, moved, easiness) < top + slack
-    for row in range(30):
+    for row in range(len(easiness)):
         for sign in (-step, step):
             moved = easiness.copy()
             moved[row] += sign
