@@ -31,7 +31,7 @@ def as_annotations(said: list[tuple[str, str, set[str]]]) -> pt.Annotations:
 
 @pytest.mark.parametrize("kinds", [1, 2])
 def test_the_answer_is_the_fixed_point_of_em_by_enumeration(kinds: int) -> None:
-    """Pseudo-counts as the documentation states them: 1 for a kind, 6 and 2 for a label's errors, 10 for annotators'."""
+    """Pseudo-counts: 1 for each kind and its labels, 6 and 2 for a label, right and wrong, 10 for each annotator."""
     said = crowd()
     found = pt.infer_multilabel(as_annotations(said), none="none", prototypes=kinds)
     assert found.diagnostics["converged"]
