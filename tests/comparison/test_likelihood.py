@@ -85,6 +85,8 @@ def test_a_margin_of_draws():
     assert margin.below(0.0) + margin.above(0.0) == 1
     assert margin.flipped().above(0.0) == pytest.approx(margin.below(0.0), abs=1e-3)
     np.testing.assert_allclose(margin.at(np.array([0.0])), np.median(draws))
+    few = DrawnMargin(2.0, 1.0, 50.0, draws=(1.0, 2.0, 3.0))
+    assert [few.below(value) for value in (0.0, 1.5, 9.0)] == [0.5 / 4, 1.5 / 4, 3.5 / 4]
 
 
 # whole comparisons

@@ -39,6 +39,12 @@ def test_many_units_agree_with_scipys_permutation_test():
     )
 
 
+def test_what_no_flip_reaches_has_the_least_p_there_is():
+    """(0 + 1) / (FLIPS + 1), never 0: Phipson and Smyth 2010, doi:10.2202/1544-6115.1585."""
+    values = np.linspace(1, 2, 60)
+    assert sign_flip_p(values[None]) == [1 / (FLIPS + 1)]
+
+
 def test_units_beyond_those_flipped_one_by_one_enter_as_a_normal():
     rng = np.random.default_rng(2)
     values = rng.normal(0.03, 1, 5 * EXPLICIT)

@@ -117,6 +117,13 @@ def test_draws_keep_labels_together() -> None:
     np.testing.assert_array_equal(found.truths["l0"].draws[..., 1], found.draws[..., 0])  # type: ignore[index]
 
 
+def test_shares_of_the_joint_model_are_those_of_the_annotators() -> None:
+    rows = {"item": list("aaabbb"), "annotator": list("pqqpqr"), "label": ["x", "x", "y", "y", "y", "x"]}
+    found = pt.infer_multilabel(pt.Annotations.from_long(rows, replicate="label"))
+    np.testing.assert_array_equal(found.truths["x"].shares, [[0, 1], [2 / 3, 1 / 3]])
+    np.testing.assert_array_equal(found.truths["y"].shares, [[0.5, 0.5], [1 / 3, 2 / 3]])
+
+
 def test_known_sets() -> None:
     gold = {"0": {"l0", "l3"}, "1": set()}
     for method in ("joint", "dawid-skene-em"):
