@@ -120,8 +120,8 @@ def test_draws_keep_labels_together() -> None:
 def test_shares_of_the_joint_model_are_those_of_the_annotators() -> None:
     rows = {"item": list("aaabbb"), "annotator": list("pqqpqr"), "label": ["x", "x", "y", "y", "y", "x"]}
     found = pt.infer_multilabel(pt.Annotations.from_long(rows, replicate="label"))
-    np.testing.assert_array_equal(found.truths["x"].shares, [[0, 1], [2 / 3, 1 / 3]])
-    np.testing.assert_array_equal(found.truths["y"].shares, [[0.5, 0.5], [1 / 3, 2 / 3]])
+    np.testing.assert_allclose(found.truths["x"].shares, [[0, 1], [2 / 3, 1 / 3]])
+    np.testing.assert_allclose(found.truths["y"].shares, [[0.5, 0.5], [1 / 3, 2 / 3]])
 
 
 def test_known_sets() -> None:
