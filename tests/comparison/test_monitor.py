@@ -122,6 +122,14 @@ def test_a_cluster_counts_when_it_is_complete():
     assert closed.units.total.tolist() == [d[:3].sum(), d[3:5].sum(), d[5:7].sum()]
 
 
+def test_a_cluster_that_was_closed_takes_no_more_items():
+    rows = table(7, clusters=[0, 0, 1, 1, 1, 2, 2])
+    watch = pt.monitor(cut(rows, 0, 8), bounds=(0, 1), cluster="cluster", largest_cluster=3, close=True)
+    with pytest.raises(pt.InputError, match=r"items of cluster 'c1' after another cluster had begun or it was closed"):
+        pt.monitor(cut(rows, 8, 14), watch, cluster="cluster")
+    assert pt.monitor(cut(rows, 10, 14), watch, cluster="cluster", close=True).n_units == 3
+
+
 def test_clusters_of_one_item_are_items():
     rows = table(clusters=range(N))
     plain = pt.monitor(table(), bounds=(0, 1))
