@@ -1,6 +1,9 @@
 """A short form of the calibration in tests/slow/truth_calibration.py, and what its ranks can and cannot see."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from numpyro.infer.util import log_density
 from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
@@ -23,3 +26,30 @@ def test_ranks_of_a_wrong_width_are_not_even() -> None:
         assert p_values(ranks)[0] < 0.001, spread
     even = generator.integers(THINNED + 1, size=(400, 1))
     assert p_values(even)[0] > 0.01
+
+
+def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
+    """With labels and parameters turned round, the density is the same: classes stand around 0, as the cuts do."""
+    generator = np.random.default_rng(0)
+    n_labels, n_annotators, n_items = 4, 3, 5
+    item = np.repeat(np.arange(n_items), n_annotators)
+    annotator, label = np.tile(np.arange(n_annotators), n_items), generator.integers(n_labels, size=len(item))
+    own = generator.normal(size=(n_annotators, n_labels))
+    drawn = {
+        "log_spread": -1.0, "log_precision": 1.2, "shared_cuts": generator.normal(size=n_labels - 1),
+        "spreads": np.array([0.3, 0.2, 0.4]), "own": own, "random": np.full(n_annotators, 0.1),
+        "class_gammas": generator.gamma(2.0, size=n_labels),
+    }  # fmt: skip
+    turned = drawn | {
+        "shared_cuts": np.r_[-drawn["shared_cuts"][0], drawn["shared_cuts"][:0:-1]],
+        "own": np.c_[own[:, 0], -own[:, 1], own[:, :1:-1]],
+        "class_gammas": drawn["class_gammas"][::-1],
+    }
+
+    def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
+        cell, known = jnp.asarray(annotator * n_labels + labels), jnp.zeros((n_items, n_labels))
+        data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators)
+        return float(log_density(programs.ordinal, data, {}, jax.tree.map(jnp.asarray, parameters))[0])
+
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(density(n_labels - 1 - label, turned), density(label, drawn), rtol=1e-9)
