@@ -78,17 +78,20 @@ def run(n_items: int = 1_000_000, n_labels: int = 10, n_models: int = 5) -> Sect
     return Section(title, text, works, rounds=2)
 
 
-def memory(n_items: tuple[int, int] = (2_000_000, 20_000_000), n_labels: int = 3, n_models: int = 5) -> Section:
-    """Peak memory of the streamed line at two sizes, each in a process of its own."""
+def memory(
+    sizes: tuple[tuple[int, int], ...] = ((1_000_000, 10), (2_000_000, 3), (20_000_000, 3)), n_models: int = 5
+) -> Section:
+    """Peak memory of the streamed line at some numbers of items and labels, each in a process of its own."""
     works = []
-    for size in n_items:
-        place = folder(size, n_labels, n_models).name
+    for n_items, n_labels in sizes:
+        place = folder(n_items, n_labels, n_models).name
         streamed = Process(STREAMED, (place, str(n_models), "5e8"))
-        words = f"**evaluate_files**, {size * n_models:,} rows, process started anew"
+        words = f"**evaluate_files**, {n_items * n_models:,} rows of {n_labels} labels"
         works.append(Work(words, streamed, note=streamed.memory))
     text = (
-        f"{n_labels} labels, {n_models} models, 0.5 GB for batches; items numbered. Soft labels and the names of items "
-        "stay in memory, predictions do not. The memory is the most that the process took plus the most of its decoder."
+        f"{n_models} models, 0.5 GB for batches; items numbered; a process each, imports included. Soft labels and the "
+        "names of items stay in memory, predictions do not. The memory is the most that the process took plus the most "
+        "of its decoder."
     )
     return Section("Memory of input that is streamed", text, works, rounds=1, warm_up=False)
 

@@ -214,7 +214,7 @@ OPENING = """# Faults put into the code
 Written by `tests/slow/mutants.py`, with cosmic-ray's operators. {many} of {every:,} possible changes (an operator, a
 comparison, a number, a condition) of `scoring`, `comparison` and `truth` were made at random, one at a time, each in a
 fresh process. The tests noticed {noticed} of them ({share:.0f} per cent). Changes that make no difference by
-construction (an equivalent bound, a size of a buffer, a hint in a message) are among the others:
+construction (an equivalent bound, a step of a search, a redundant factor) are among the others:
 """
 
 if __name__ == "__main__":
