@@ -91,7 +91,7 @@ def _codes(given: object, items: Sequence[str], what: str) -> tuple[np.ndarray, 
                 f"a {what} for every item",
                 f"Add them to the {what}s.",
             )
-        written = [table[item] for item in items]
+        written: Sequence[str] = [table[item] for item in items]
     else:
         listed = given if isinstance(given, list | tuple) else list(np.asarray(given).ravel())
         written = listed if set(map(type, listed)) == {str} else list(map(name_text, listed))
