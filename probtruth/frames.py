@@ -107,10 +107,22 @@ def _flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -
     import polars
 
     need(frame, column, source, option)
-    series = frame.get_column(column)
-    if series.dtype.is_nested() or series.dtype in (polars.Binary, polars.Object):
-        raise InputError(f"a column of type {series.dtype}", "text or numbers", "Flatten it.", source.at(column=column))
+    series = cells(frame, column)
+    if not single(series.dtype):
+        raise InputError(f"a column of type {series.dtype}", "text or numbers", "Convert it.", source.at(column=column))
     return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
+
+
+def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
+    """A column without its name, which polars would read as a pattern (`*`, `^x.*$`) even in methods of a series."""
+    return frame.get_column(column).alias("cells")
+
+
+def single(kind: "polars.DataType") -> bool:
+    """Whether such cells are single values that have a text."""
+    import polars
+
+    return not (kind.is_nested() or kind in (polars.Binary, polars.Object, polars.Duration))
 
 
 def encode(
@@ -263,8 +275,7 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
     chosen = frame.select(selectors.by_name(*columns))  # as text `*` and `^x$` would stand for others
     for column, kind in chosen.schema.items():
         if not (kind == polars.String or kind.is_numeric() or kind == polars.Boolean):
-            nested = kind.is_nested() or kind in (polars.Binary, polars.Object)
-            text = polars.lit(None) if nested else selectors.by_name(column).as_expr().cast(polars.String, strict=False)
+            text = cells(chosen, column).cast(polars.String, strict=False) if single(kind) else polars.lit(None)
             chosen = chosen.with_columns(text.cast(polars.String).alias(column))
     flat = chosen.with_columns(
         ((selectors.numeric() - selectors.float()) | selectors.boolean()).cast(polars.Float64),

@@ -97,7 +97,7 @@ def refuse(frame: polars.DataFrame, label: str, source: Source, known: bool) -> 
     try:
         frames.numbers(frame, label, source, "label")
     except InputError as error:
-        if known or _some_number(frame[label]):
+        if known or _some_number(frames.cells(frame, label)):
             raise
         raise InputError(
             f"a column without numbers ({error.got})",

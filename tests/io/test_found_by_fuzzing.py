@@ -7,6 +7,7 @@ import pytest
 import probtruth as pt
 from probtruth.io import loaders
 from probtruth.io.batches import open_table
+from probtruth.io.truth import read_soft
 
 STRANGE = ("*", "^x.*$", "^.*$", "", "a.b", "x ")
 """As column names these stand for others, or for all, in polars' expressions."""
@@ -55,3 +56,52 @@ class TestNamesThatArePatterns:
         for names in (["*"], ["^x.*$"], ["x1", "*"]):
             wanted = {name: frame[name].to_list() for name in names}
             assert table.read(cut, names).frame.to_dict(as_series=False) == wanted
+
+
+class TestPatternsThatDoNotMatchThemselves:
+    """A column `^aa.*$` is none of those that start with `aa`: text in it once ended in an IndexError of polars."""
+
+    def test_predictions(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("item,x,^aa.*$\na,0.5,high\n")
+        with pytest.raises(pt.InputError, match=r"a column without numbers \('high'\)"):
+            pt.read_predictions({"m": path})
+
+    def test_the_columns_of_long_tables(self):
+        rows = {"^it.*m$": ["a", " b "], "^an.*r$": ["u", "v"], "^la.*l$": ["x", "y"]}
+        annotations = pt.Annotations.from_long(rows, "^it.*m$", "^an.*r$", "^la.*l$")
+        assert (annotations.index.items, annotations.index.labels) == ((" b ", "a"), ("x", "y"))
+        scores = {"item": ["a", "a"], "model": ["m", "n"], "^sc.*e$": ["1", " 2"]}
+        assert pt.Scores.from_frame(scores, score="^sc.*e$").values.tolist() == [[1.0], [2.0]]
+
+    def test_wide_tables(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("item,^aa.*$,b\nq1, ,1\nq2,0.25,0\n")
+        assert loaders.read_wide_annotations(path).counts().tolist() == [[0, 0, 1], [1, 1, 0]]
+        with pytest.raises(pt.InputError):
+            loaders.read_wide_scores(path, models=["item"])
+
+
+class TestDurations:
+    """Cells that have no text: polars refuses to write durations, and its error once left four readers."""
+
+    FRAME = polars.DataFrame({"item": ["a", "b"], "x": [1, 2], "y": polars.Series([1, 2], dtype=polars.Duration)})
+
+    @pytest.mark.parametrize("form", ["parquet", "arrow"])
+    @pytest.mark.parametrize("read", [pt.read_annotations, read_soft, lambda path: pt.read_predictions({"m": path})])
+    def test_as_numbers(self, tmp_path, form, read):
+        path = tmp_path / f"t.{form}"
+        {"parquet": self.FRAME.write_parquet, "arrow": self.FRAME.write_ipc}[form](path)
+        with pytest.raises(pt.InputError, match="Duration"):
+            read(path)
+
+    @pytest.mark.parametrize("column", ["item", "model", "score"])
+    def test_of_long_scores(self, column):
+        rows = polars.DataFrame({"item": ["a", "b"], "model": ["m", "m"], "score": [1.0, 2.0]})
+        frame = rows.with_columns(self.FRAME["y"].alias(column))
+        with pytest.raises(pt.InputError, match=r"Duration.*Convert it"):
+            pt.Scores.from_frame(frame)
+
+    def test_as_labels_of_a_wide_table(self):
+        with pytest.raises(pt.InputError, match=r"Duration.*Convert it"):
+            loaders.read_wide_annotations(self.FRAME)

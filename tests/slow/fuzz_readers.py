@@ -3,12 +3,14 @@
     PYTHONPATH=. nice -n 19 python tests/slow/fuzz_readers.py --seconds 60 > table.md
 
 needs atheris (`pip install atheris`). Each reader gets a process of its own, whose Python code of probtruth is
-instrumented; half of the mutations are libFuzzer's, half replace values inside JSON or join hostile tokens into text.
+instrumented; a third of the mutations are libFuzzer's, half know the form (`fuzz_edits.py`: cells of tables, values of
+JSON, members of archives), the others join hostile tokens into text.
 What leaves a reader that is no `InputError`, an error message that is too long, and a read that takes more than five
 seconds are written to `--crashes`, one file for each place they come from. `--only NAME` takes one reader.
 """
 
 import argparse
+import atexit
 import hashlib
 import io
 import json
@@ -20,119 +22,18 @@ import sys
 import tempfile
 import time
 import traceback
-import zipfile
-import zlib
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars
+from fuzz_edits import LONGEST, edited_archive, edited_cells, edited_frame, edited_json, edited_text
+
 SLOW = 5.0
 """Seconds that a read of a small file may take at most."""
-LONGEST = 16_384
-"""Bytes of a mutated file."""
 LONGEST_MESSAGE = 9000
 """Characters: four parts of bounded length."""
-TOKENS = (
-    *(
-        b"\0",
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"\xff\xfe",
-        b"\r",
-        b"\r\n",
-        b"\n",
-        b'"',
-        b",",
-        b"\t",
-        b"nan",
-        b"-inf",
-        b"1e999",
-    ),
-    *(b"1e-320", b"9007199254740993", b"9" * 400, b"{}", b"[", b"\\ud800", b"\\u0000", b"null", b"PAR1", b"ARROW1"),
-    *(b"\xff\xff\xff\x7f", b"2026-11-21", b"../../x", b"=1+1", b"item", b"item,item", b"PK\x03\x04", "\u202e".encode()),
-)
-VALUES: tuple[Any, ...] = (
-    *(None, True, -1, 0, 10**400, 2**53 + 1, 2**64, 1.5, float("nan"), float("inf"), 5e-324, "", " ", "\0", "\ud800"),
-    *("x" * 5000, "../../x", "=1+1", "<b>", [], {}, [[]], [None], {"": None}, ["a", 1], "1e5", "-1", "NaN", "C", "I"),
-)
-
-
-def edited_text(data: bytes, draw: random.Random) -> bytes:
-    """With hostile tokens joined in, or pieces left out or doubled."""
-    made = bytearray(data)
-    for _ in range(draw.choice((1, 1, 2, 4))):
-        at, size = draw.randrange(len(made) + 1), draw.choice((1, 3, 9, 40))
-        edit = draw.randrange(4)
-        if edit == 0:
-            del made[at : at + size]
-        elif edit == 1:
-            made[at:at] = made[at : at + size] * draw.choice((1, 2, 8))
-        else:
-            made[at : at + draw.choice((0, 1, 4))] = draw.choice(TOKENS)
-    return bytes(made[:LONGEST])
-
-
-def edited_value(value: Any, draw: random.Random, depth: int = 0) -> Any:
-    """With some value anywhere in it replaced, left out, doubled or renamed."""
-    if not isinstance(value, list | dict) or not value or (depth and draw.random() < 0.15):
-        return draw.choice(VALUES) if draw.random() < 0.9 else [value] * draw.choice((2, 50))
-    made = list(value) if isinstance(value, list) else dict(value)
-    key = draw.choice(range(len(made)) if isinstance(made, list) else list(made))
-    edit = draw.random()
-    if edit < 0.7:
-        made[key] = edited_value(made[key], draw, depth + 1)
-    elif edit < 0.8:
-        del made[key]
-    elif isinstance(made, list):
-        made.insert(key, made[key])
-    else:
-        made[draw.choice(("", "item", "id", "Id", "\ud800", "score"))] = made.pop(key)
-    return made
-
-
-def edited_json(data: bytes, draw: random.Random) -> bytes:
-    """A JSON document, or one of the lines of JSON lines, with a value changed; bytes where it is neither."""
-    try:
-        return json.dumps(edited_value(json.loads(data), draw)).encode()[:LONGEST]
-    except (ValueError, RecursionError):
-        pass
-    lines = data.split(b"\n")
-    at = draw.randrange(len(lines))
-    try:
-        lines[at] = json.dumps(edited_value(json.loads(lines[at]), draw)).encode()
-    except (ValueError, RecursionError):
-        return edited_text(data, draw)
-    return b"\n".join(lines)[:LONGEST]
-
-
-def edited_archive(data: bytes, draw: random.Random) -> bytes:
-    """With a member's JSON changed, left out, doubled or renamed; bytes where it is no archive."""
-    stream = io.BytesIO()
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as after:
-            members = before.namelist()
-            chosen, edit = draw.choice(members), draw.random()
-            for name in members:
-                body = before.read(name)
-                if name == chosen and edit < 0.7:
-                    body = edited_json(body, draw)
-                if name != chosen or edit < 0.8:
-                    after.writestr(name, body)
-                elif edit > 0.85:
-                    after.writestr(
-                        draw.choice(("../../x.json", "summaries.json/", "header.json", "samples/x.json")), body
-                    )
-    except (
-        ValueError,
-        OSError,
-        zipfile.BadZipFile,
-        NotImplementedError,
-        IndexError,
-        RuntimeError,
-        zlib.error,
-        EOFError,
-    ):
-        return edited_text(data, draw)
-    return stream.getvalue()
 
 
 class Watch:
@@ -165,7 +66,18 @@ def place_of(error: BaseException) -> str:
     return f"{type(error).__name__} {Path(last.filename).name}:{last.lineno}"
 
 
-def fuzz(name: str, seconds: float, corpus: Path, crashes: Path, tally: Path) -> None:
+def mutation(suffix: str, seeds: Sequence[bytes]) -> Callable[[bytes, random.Random], bytes]:
+    """What knows the form of such files; tables in binary forms are made of the sound ones anew."""
+    if suffix in (".parquet", ".arrow"):
+        read = polars.read_parquet if suffix == ".parquet" else polars.read_ipc
+        frames = [read(io.BytesIO(seed)) for seed in seeds]
+        return lambda _, draw: edited_frame(draw.choice(frames), draw, suffix[1:])
+    if suffix in (".csv", ".tsv"):
+        return partial(edited_cells, separator="," if suffix == ".csv" else "\t")
+    return edited_archive if suffix == ".eval" else edited_json
+
+
+def fuzz(name: str, seconds: float, runs: int, corpus: Path, crashes: Path, tally: Path) -> None:
     """One reader, in this process, which libFuzzer ends."""
     import atheris
 
@@ -202,19 +114,23 @@ def fuzz(name: str, seconds: float, corpus: Path, crashes: Path, tally: Path) ->
         if watch.runs % 256 == 0 or taken > 1:
             tally.write_text(json.dumps(watch.report()))
 
+    structured = mutation(path.suffix, target.seeds)
+
     def mutate(data: bytes, most: int, seed: int) -> bytes:
         draw = random.Random(seed)
         chance = draw.random()
-        if chance < 0.5:
+        if chance < 0.3:
             return atheris.Mutate(data, most)
-        by_form = {".json": edited_json, ".jsonl": edited_json, ".eval": edited_archive}
-        made = by_form.get(path.suffix, edited_text) if chance < 0.8 else edited_text
-        return made(data, draw)[:most]
+        return (structured if chance < 0.8 else edited_text)(data, draw)[:most]
 
-    options = [f"-max_total_time={int(seconds)}", f"-max_len={LONGEST}", "-timeout=300", "-rss_limit_mb=8000"]
+    options = [
+        f"-max_total_time={int(seconds)}",
+        f"-runs={runs}",
+        f"-max_len={LONGEST}",
+        "-timeout=300",
+        "-rss_limit_mb=8000",
+    ]
     quiet = ["-print_final_stats=0", "-verbosity=0", f"-artifact_prefix={crashes}/"]
-    import atexit
-
     atexit.register(lambda: tally.write_text(json.dumps(watch.report())))
     atheris.Setup([sys.argv[0], *options, *quiet, str(corpus)], once, custom_mutator=mutate)
     atheris.Fuzz()
@@ -223,12 +139,13 @@ def fuzz(name: str, seconds: float, corpus: Path, crashes: Path, tally: Path) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0, help="of each reader")
+    parser.add_argument("--runs", type=int, default=-1, help="of each reader at most")
     parser.add_argument("--only", help="one reader")
     parser.add_argument("--crashes", type=Path, default=Path(tempfile.gettempdir()) / "probtruth-crashes")
     parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside is not None:
-        fuzz(asked.only, asked.seconds, asked.inside[0], asked.crashes, asked.inside[1])
+        fuzz(asked.only, asked.seconds, asked.runs, asked.inside[0], asked.crashes, asked.inside[1])
         return
     import fuzz_seeds
 
@@ -240,7 +157,7 @@ def main() -> None:
             corpus, tally = Path(folder) / "corpus", Path(folder) / "tally.json"
             corpus.mkdir()
             command = [sys.executable, __file__, "--only", name, "--seconds", str(asked.seconds)]
-            command += ["--crashes", str(asked.crashes), "--inside", str(corpus), str(tally)]
+            command += ["--runs", str(asked.runs), "--crashes", str(asked.crashes), "--inside", str(corpus), str(tally)]
             ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             if not tally.is_file():
                 raise SystemExit(f"{name}: {ended.stderr[-2000:]}")

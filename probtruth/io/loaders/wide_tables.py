@@ -47,7 +47,7 @@ def read_wide_scores(
     parts = []
     kept = [name for name in (item, group, cluster) if name is not None]
     for model in columns:
-        full = (~_blank(frame[model])).arg_true()
+        full = (~_blank(frames.cells(frame, model))).arg_true()
         part = frame.select(selectors.by_name(*kept, model))[full]
         where = Source(source.name, lines=None if source.lines is None else source.lines[full.to_numpy()])
         scores = polars.Series("score ", frames.numbers(part, model, where))
@@ -81,9 +81,9 @@ def read_wide_annotations(
     parts = []
     for annotator in columns:
         part = frame.select(
-            selectors.by_name(item), polars.lit(annotator).alias("annotator "), _names(frame[annotator], source)
+            selectors.by_name(item), polars.lit(annotator).alias("annotator "), _names(frame, annotator, source)
         )
-        parts.append(part.filter(~_blank(frame[annotator])))
+        parts.append(part.filter(~_blank(frames.cells(frame, annotator))))
     return Annotations.from_long(polars.concat(parts), item, "annotator ", "label ", "", labels, Source(source.name))
 
 
@@ -125,13 +125,14 @@ def _blank(series: "polars.Series") -> "polars.Series":
     return blank | series.is_nan() if series.dtype.is_float() else blank
 
 
-def _names(series: "polars.Series", source: Source) -> "polars.Series":
+def _names(frame: "polars.DataFrame", column: str, source: Source) -> "polars.Series":
     """Labels as text, in the way of `frames.name_text`; a float that holds an integer is one (pandas makes them so)."""
     import polars
 
-    if series.dtype.is_nested() or series.dtype in (polars.Binary, polars.Object):
-        place = source.at(column=series.name)
-        raise InputError(f"a column of type {series.dtype}", "names of labels", "Flatten it.", place)
+    series = frames.cells(frame, column)
+    if not frames.single(series.dtype):
+        place = source.at(column=column)
+        raise InputError(f"a column of type {series.dtype}", "names of labels", "Convert it.", place)
     whole = series.dtype.is_float() and bool((series.drop_nulls().drop_nans() % 1 == 0).all())
     values = [None if value is None or value != value else int(value) if whole else value for value in series.to_list()]
     text = [None if value is None else frames.name_text(value) for value in values]
