@@ -131,6 +131,15 @@ def pilot_of(given: object, a: object, b: object, groups: object, clusters: obje
     raise InputError(type(given).__name__, "Scores, a Comparison or a Result", "Give what score or compare returned.")
 
 
+def _plain_error(given: Comparison, row: dict[str, object]) -> float | None:
+    """The standard error behind the t of a pair, where items alone vary: draws of a skewed posterior spread further."""
+    if given.settings.get("groups") is not None or given.settings.get("crossed") or given.uncertainty.get("labels"):
+        return None
+    test = next((test for test in given.companions if (test["a"], test["b"]) == (row["a"], row["b"])), {})
+    t = test.get("t")
+    return float(str(row["difference"])) / t if isinstance(t, float) and t != 0 and math.isfinite(t) else None
+
+
 def two_names(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
     """The two models asked for, or the only two by name."""
     if a is None and b is None and len(models) == 2:
@@ -241,7 +250,8 @@ def _of_comparison(given: Comparison, a: str, b: str) -> Pilot:
     df = units - (groups if isinstance(groups, int) else 1)
     if df < 3:
         raise PosteriorError(f"got {units} independent units, expected at least four to plan. Hint: plan from Scores.")
-    error = float((contrast[..., 0] - contrast[..., 1]).std()) * math.sqrt((df - 2) / df)
+    plain = _plain_error(given, row)
+    error = float((contrast[..., 0] - contrast[..., 1]).std()) * math.sqrt((df - 2) / df) if plain is None else plain
     stretch = (ends[2] - ends[1]) / (2 * float(stdtrit(df, 0.975)) * error) if error > 0 else 1.0
     sign = 1.0 if row["a"] == a else -1.0
     study = Study(n_items, None, n_clusters if isinstance(n_clusters, int) else None)

@@ -83,6 +83,23 @@ def test_a_difference_of_many_fold_spreads_is_not_cut_off():
     assert found.right > 0.95
 
 
+def test_the_program_is_told_the_squares_of_all_folds(monkeypatch):
+    # of data sets whose folds vary a little and a lot; the program's unit is the mean of their standard deviations
+    folds = np.random.default_rng(3).normal(0.1, [[0.01], [0.1], [3.0]], (3, 12))
+    told = {}
+
+    def look(program, data, seed, **_):
+        told.update(data)
+        raise InterruptedError
+
+    monkeypatch.setattr("probtruth.comparison.benavoli.nuts.sample", look)
+    with pytest.raises(InterruptedError):
+        hierarchical_test(folds, 0.1)
+    unit = folds.std(axis=1, ddof=1).mean()
+    by_hand = [sum((value - row.mean()) ** 2 for value in row) / unit**2 for row in folds]
+    np.testing.assert_allclose(told["square"], by_hand, rtol=1e-12)
+
+
 def test_signed_rank_by_hand():
     # one difference: weights (w, 1-w) ~ Beta(1, 1) on it and on the pseudo-observation at 0; with no rope only the
     # pseudo-pair lies inside: right has 1 - (1-w)^2, most where w > 1 - root 1/2

@@ -60,3 +60,14 @@ def test_the_expected_capital_is_one_at_the_mean():
     chance = np.prod(np.where(steps > 0, 0.25, 0.75), axis=1)
     last = [math.exp(log_capital(Units(row, np.ones(8), 1), 0.0, 1.0)[-1]) for row in steps]
     assert float(chance @ last) == pytest.approx(1.0, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("edge", [0.02, 0.1, 0.4])
+def test_no_constant_stake_would_have_won_much_more(edge):
+    # 2,000 bets of +1 or -1: a gambler who had known the best stake of all is ahead by what the first capital was split
+    # into, and by the distance to the next stake, no more
+    gains = np.where(np.arange(2000) % 100 < 50 * (1 + edge), 1.0, -1.0)
+    stakes = np.linspace(0, 0.95, 2000)
+    best = max(float(np.log1p(stake * gains).sum()) for stake in stakes)
+    ours = log_capital(Units(gains, np.ones(2000), 1), 0.0, 1.0)[-1]
+    assert ours > 0.85 * best - math.log(1 / SHARES.min())

@@ -121,6 +121,17 @@ def test_evaluate_sees_the_same_few_annotators_and_says_so(study):
     assert wide["high"] - wide["low"] > 1.5 * (plain["high"] - plain["low"])
 
 
+def test_the_same_few_have_each_seen_at_least_half_of_the_items():
+    def crowd(seen_by_b):
+        items = [*range(8), *range(seen_by_b)]
+        rows = {"item": items, "annotator": ["a"] * 8 + ["b"] * seen_by_b, "label": ["x", "y"] * 4 + ["x"] * seen_by_b}
+        return pt.Annotations.from_long(rows)
+
+    assert same_few(crowd(8))
+    assert same_few(crowd(4))
+    assert not same_few(crowd(3))
+
+
 def test_it_goes_with_groups_clusters_and_these_items(study):
     annotations, predictions = study
     scores = pt.score(predictions, pt.infer_truth(annotations, method="vote-share"))

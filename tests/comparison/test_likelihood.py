@@ -118,7 +118,7 @@ def test_every_likelihood_beside_the_others():
     assert table.height == 5
     rows = {row["likelihood"]: row for row in table.iter_rows(named=True)}
     assert rows["two-component"]["elpd_loo"] > rows["normal"]["elpd_loo"] + 50
-    assert min(rows["normal"]["ppc_tails"], 1 - rows["normal"]["ppc_tails"]) < 0.3
+    assert rows["normal"]["ppc_tails"] < 0.05  # the data have more beyond three standard deviations than it makes
     assert 0.01 < rows["two-component"]["ppc_tails"] < 0.99
     assert table["likelihood"][0] != "normal"
     for row in rows.values():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_scores import make
 from planning_study import by_annotators, by_clusters, by_items, decided, labelled
-from scipy.stats import norm
+from scipy.stats import norm, t
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
@@ -232,3 +232,19 @@ def test_comparisons_that_say_too_little_to_plan_from():
 def test_pilots_without_a_spread(values):
     with pytest.raises(pt.PosteriorError):
         pt.plan(make(values, "ab"))
+
+
+def test_a_comparison_gives_the_width_it_reports():
+    # thirty skewed differences: the interval is wider than the t's, and the plan for the same study as wide as it is
+    skewed = np.random.default_rng(5).exponential(size=30) ** 2
+    found = compare(make([skewed, 0 * skewed], "ab"), engine="exact")
+    row = found.pairs[0]
+    width = float(str(row["high"])) - float(str(row["low"]))
+    t_width = 2 * t.ppf(0.975, 29) * skewed.std(ddof=1) / math.sqrt(30)
+    assert width > 1.1 * t_width
+    designs = rows(pt.plan(found))
+    # a sample's standard deviation is expected to be 1 - 1/(4 (n - 1)) of the true one
+    assert designs["study"]["width"] == pytest.approx(width * (1 + 1 / (4 * 29)), rel=1e-3)
+    # with more items it is the interval that the scores themselves are planned to have
+    by_scores = rows(pt.plan(make([skewed, 0 * skewed], "ab")))
+    assert designs["items x 2"]["width"] == pytest.approx(by_scores["items x 2"]["width"], rel=CLOSE)

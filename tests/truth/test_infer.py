@@ -131,12 +131,13 @@ def test_class_draws_have_the_probabilities_as_frequencies() -> None:
     assert (made[:, 1, 0] == 1).all()
 
 
-def test_dirichlet_draws_of_vanishing_counts_are_corners() -> None:
-    made = fit.dirichlet_draws(np.array([[1e-5, 3e-5]]), 20_000, seed=0)
+@pytest.mark.parametrize("shares", [[0.25, 0.75], [0.5, 0.2, 0.3]])
+def test_dirichlet_draws_of_vanishing_counts_are_corners(shares: list[float]) -> None:
+    made = fit.dirichlet_draws(4e-5 * np.array([shares]), 20_000, seed=0)
     assert made is not None
     assert np.isfinite(made).all()
     five_errors = 5 * 0.5 / np.sqrt(20_000)
-    np.testing.assert_allclose(made.mean((0, 1), dtype=float), [0.25, 0.75], atol=five_errors)
+    np.testing.assert_allclose(made.mean((0, 1), dtype=float), shares, atol=five_errors)
 
 
 EMPTY = pt.Annotations.from_counts([[1, 0], [0, 0]], items=["a", "b"])

@@ -131,6 +131,11 @@ def test_known_sets() -> None:
         np.testing.assert_array_equal(found.probs[:2], [[1, 0, 0, 1, 0, 0], [0] * 6])
 
 
+TWO_SAID = pt.Annotations.from_long(
+    {"item": [1, 1, 1], "annotator": ["a", "a", "b"], "label": ["none", "x", "x"], "row": [0, 1, 2]}, replicate="row"
+)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -138,6 +143,7 @@ def test_known_sets() -> None:
         (lambda: pt.infer_multilabel(CROWD, "jiont"), "Did you mean 'joint'"),
         (lambda: pt.infer_multilabel(CROWD, none="nothing"), "none: label 'nothing'"),
         (lambda: pt.infer_multilabel(CROWD, none="l0"), "label 'l0' beside others"),
+        (lambda: pt.infer_multilabel(TWO_SAID, none="none"), "label 'none' beside others, by annotator 'a'"),
         (lambda: pt.infer_multilabel(CROWD, "majority", prototypes=2), "prototypes with method 'majority'"),
         (lambda: pt.infer_multilabel(CROWD, sweeps=2), "option of 'joint' 'sweeps'"),
         (lambda: pt.infer_multilabel(CROWD, none="none", gold={"zz": []}), "gold for item 'zz'"),
