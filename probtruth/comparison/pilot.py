@@ -1,6 +1,7 @@
 """What a pilot tells about the mean difference of two models: its value, and what makes it vary."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -131,7 +132,7 @@ def pilot_of(given: object, a: object, b: object, groups: object, clusters: obje
     raise InputError(type(given).__name__, "Scores, a Comparison or a Result", "Give what score or compare returned.")
 
 
-def _plain_error(given: Comparison, row: dict[str, object]) -> float | None:
+def _plain_error(given: Comparison, row: Mapping[str, object]) -> float | None:
     """The standard error behind the t of a pair, where items alone vary: draws of a skewed posterior spread further."""
     if given.settings.get("groups") is not None or given.settings.get("crossed") or given.uncertainty.get("labels"):
         return None

@@ -7,7 +7,7 @@ from scipy import stats
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.crossed import excess, same_few
+from probtruth.comparison.crossed import excess, replicate_cells, same_few
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
@@ -33,16 +33,21 @@ def test_a_complete_table_gives_the_components_of_the_two_way_layout():
     assert found.df == m - 1
 
 
-def test_missing_cells_leave_the_component_unbiased():
-    rng = np.random.default_rng(1)
-    found = []
-    for _ in range(400):
-        table = rng.normal(size=(60, 1)) + 0.5 * rng.normal(size=6) + rng.normal(size=(60, 6))
-        table[rng.random(table.shape) < 0.4] = np.nan
-        one = excess(table, equal(60))
-        found.append(one.raw - one.chance)
-    error = np.std(found) / np.sqrt(400)
-    assert np.mean(found) == pytest.approx(0.25 / 6, abs=5 * error)
+@pytest.mark.parametrize("n_items", [4, 60])
+def test_missing_cells_leave_the_component_unbiased(n_items):
+    """`raw - chance` is a quadratic form: its expectation is the sum over independent parts of what each alone gives."""
+    seen = np.random.default_rng(1).random((n_items, 6)) < 0.6
+    seen[:, 0] |= ~seen.any(1)
+
+    def part(table):
+        one = excess(np.where(seen, table, np.nan), equal(n_items))
+        return one.raw - one.chance
+
+    # units of variance 1, each with its weight in the mean of the items' means
+    wanted = ((seen / seen.sum(1, keepdims=True)).mean(0) ** 2).sum()
+    assert sum(part(row) for row in np.eye(6)) == pytest.approx(wanted, rel=ROUNDING)
+    cells = np.eye(seen.size).reshape(-1, *seen.shape)[seen.ravel()]
+    assert sum(map(part, cells)) == pytest.approx(0, abs=ROUNDING)
 
 
 # properties
@@ -194,3 +199,12 @@ def test_training_seeds_are_part_of_the_answer_only_when_crossed():
     assert any("differ by more than chance" in said for said in asked_nothing.warnings)
     quiet = compare(Scores.from_frame(seeds(0.0), replicate="replicate"), engine="exact")
     assert not any("differ by more than chance" in said for said in quiet.warnings)
+
+
+def test_models_with_other_seeds_are_not_paired():
+    rows = seeds(0.1)
+    kept = [place for place, (model, seed) in enumerate(zip(rows["model"], rows["replicate"], strict=True))
+            if (model, seed) != ("b", 4)]  # fmt: skip
+    fewer = Scores.from_frame({name: [column[k] for k in kept] for name, column in rows.items()}, replicate="replicate")
+    cells = replicate_cells(fewer)
+    assert [cells.paired(*pair) for pair in ((0, 1), (1, 0), (0, 0))] == [False, False, True]

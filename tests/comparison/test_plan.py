@@ -11,7 +11,7 @@ from scipy.stats import norm, t
 import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.margins import margins
-from probtruth.comparison.pilot import _widths
+from probtruth.comparison.pilot import _widths, pilot_of
 from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
 from probtruth.types import Scores
 
@@ -248,3 +248,9 @@ def test_a_comparison_gives_the_width_it_reports():
     # with more items it is the interval that the scores themselves are planned to have
     by_scores = rows(pt.plan(make([skewed, 0 * skewed], "ab")))
     assert designs["items x 2"]["width"] == pytest.approx(by_scores["items x 2"]["width"], rel=CLOSE)
+
+
+def test_widths_between_the_simulated_sizes_are_between_theirs():
+    pilot = pilot_of(SCORES, None, None, None, None, 0)
+    found = [pilot.half_width(n) for n in range(20, 60)]
+    assert (np.diff(found) < 0).all()

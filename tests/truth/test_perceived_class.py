@@ -5,6 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
+from probtruth.truth.perceived_class import one_hot
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:
@@ -77,3 +78,12 @@ def test_spammers_and_adversaries_are_flagged() -> None:
     spoilt = pt.Annotations(annotations.item, label, annotations.annotator, annotations.multiplicity, annotations.index)
     flags = pt.infer_truth(spoilt, "perceived-class", sweeps=200, draws=0).annotators()["flag"].to_list()
     assert flags == [""] * 6 + ["spammer", "adversary"]
+
+
+def test_draws_of_classes() -> None:
+    classes = np.array([[0, 1], [1, 1], [2, 0], [0, 2]], np.uint16)
+    for many, wanted in ((1, [0]), (2, [0, 3]), (9, [0, 1, 2, 3])):
+        made = one_hot(classes, 3, many)
+        assert made is not None
+        np.testing.assert_array_equal(made.argmax(2), classes[wanted])
+    assert one_hot(classes, 3, 0) is None

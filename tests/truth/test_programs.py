@@ -3,10 +3,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpyro import handlers
 from numpyro.infer.util import log_density
 from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
+from probtruth.truth.effects_program import annotator_effects
 
 
 def test_ranks_of_the_hierarchical_program_are_even() -> None:
@@ -53,3 +55,11 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
 
     with jax.enable_x64(True):
         np.testing.assert_allclose(density(n_labels - 1 - label, turned), density(label, drawn), rtol=1e-9)
+
+
+def test_the_opinions_of_an_item_are_a_distribution() -> None:
+    """Whatever the labels' frequencies: what is sampled as an item's distribution sums to 1 over labels."""
+    data = {"item": jnp.array([0, 1]), "annotator": jnp.array([0, 1]), "label": jnp.array([2, 2])}
+    rest = {"weight": jnp.ones(2), "items": jnp.arange(2.0), "annotators": jnp.arange(2.0), "labels": jnp.arange(3.0)}
+    trace = handlers.trace(handlers.seed(annotator_effects, 0)).get_trace(**data, **rest)
+    np.testing.assert_allclose(np.exp(trace["log_p"]["value"]).sum(1), 1, rtol=1e-5)
