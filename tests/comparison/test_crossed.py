@@ -35,7 +35,7 @@ def test_a_complete_table_gives_the_components_of_the_two_way_layout():
 
 @pytest.mark.parametrize("n_items", [4, 60])
 def test_missing_cells_leave_the_component_unbiased(n_items):
-    """`raw - chance` is a quadratic form: its expectation is the sum over independent parts of what each alone gives."""
+    """`raw - chance` is a quadratic form: its expectation is the sum of what each independent part alone gives."""
     seen = np.random.default_rng(1).random((n_items, 6)) < 0.6
     seen[:, 0] |= ~seen.any(1)
 

@@ -115,16 +115,23 @@ class Passed:
 
 
 def files_about(path: Path) -> list[str]:
-    """Test files that import the module or are named after it, else those of modules that import it; eight at most."""
+    """Test files that are named after the module, import it, or name it beside it; else of its users; eight at most.
+
+    What runs while tests are collected (rules that stand in their parameters) is passed by none of them.
+    """
     module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
     parent, stem = module.rsplit(".", 1)
+    folder = ROOT / "tests" / path.relative_to(ROOT / "probtruth").parts[0]
     imports = re.compile(rf"from {re.escape(module)} import|from {re.escape(parent)} import [^\n]*\b{stem}\b")
     tests = [test for test in ROOT.glob("tests/**/test_*.py") if not test.is_relative_to(ROOT / "tests" / "slow")]
-    own = [test for test in tests if test.stem == f"test_{stem}" or imports.search(test.read_text(encoding="utf-8"))]
-    if not own:
+    texts = {test: test.read_text(encoding="utf-8") for test in tests}
+    named = [test for test in tests if test.stem == f"test_{stem}"]
+    own = [test for test in tests if imports.search(texts[test])]
+    own += [test for test in tests if test.is_relative_to(folder) and re.search(rf"\b{stem}\b", texts[test])]
+    if not named + own:
         users = [user for user in ROOT.glob("probtruth/**/*.py") if imports.search(user.read_text(encoding="utf-8"))]
         own = [test for test in tests if test.stem in {f"test_{user.stem}" for user in users}]
-    return [str(test.relative_to(ROOT)) for test in sorted(own, key=lambda test: test.stem != f"test_{stem}")[:8]]
+    return [str(test.relative_to(ROOT)) for test in dict.fromkeys(named + own)][:8]
 
 
 class Trial:
