@@ -254,3 +254,8 @@ def test_widths_between_the_simulated_sizes_are_between_theirs():
     pilot = pilot_of(SCORES, None, None, None, None, 0)
     found = [pilot.half_width(n) for n in range(20, 60)]
     assert (np.diff(found) < 0).all()
+
+
+def test_clusters_of_one_item_are_as_good_as_items():
+    alone = rows(pt.plan(SCORES, clusters=[f"c{place}" for place in range(80)]))
+    assert alone["clusters x 2"]["width"] == pytest.approx(rows(pt.plan(SCORES))["items x 2"]["width"], rel=CLOSE)
