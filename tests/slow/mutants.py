@@ -2,7 +2,7 @@
 
     pip install cosmic-ray
     COVERAGE_FILE=/tmp/contexts pytest -n 2 --cov=probtruth --cov-branch --cov-context=test
-    python tests/slow/mutants.py /tmp/contexts 120 --workers 2 > docs/validity/mutants.md
+    python tests/slow/mutants.py /tmp/contexts 110 --seed 2 --workers 2 > docs/validity/mutants.md
 
 Every mutant gets a process and a copy of the package of its own. The tests are those that passed the changed line when
 coverage was measured, the least first, and then the files that are about the module (a function that was compiled for
