@@ -12,7 +12,8 @@ from scipy.special import gammaln, ndtr, stdtr, stdtrit
 
 from probtruth import check, frames
 from probtruth.comparison.options import whole
-from probtruth.comparison.pilot import Pilot, Study, pilot_of
+from probtruth.comparison.pilot import Pilot, Study
+from probtruth.comparison.pilot_of import pilot_of
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:

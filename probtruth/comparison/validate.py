@@ -12,7 +12,7 @@ from probtruth.comparison.design import design
 from probtruth.comparison.gather import reach_of
 from probtruth.comparison.monitor import LEVEL, known_bounds, known_number
 from probtruth.comparison.options import whole
-from probtruth.comparison.pilot import two_names
+from probtruth.comparison.pilot_of import two_names
 from probtruth.comparison.sufficient import Moments, combine, means_of
 from probtruth.comparison.trials import SURE, Streams, Trials
 from probtruth.comparison.validation import Row, Validation

@@ -9,6 +9,7 @@ from jaxtyping import Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.labelled import labelled
 from probtruth.types.index import Index, as_names, positions, sort_names
 
 
@@ -118,7 +119,7 @@ class Annotations:
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = source or Source("counts")
-        table = frames.labelled(counts)
+        table = labelled(counts)
         array = check.as_floats(table.values, "item label", "counts").astype(np.float64)
         items = table.items if items is None else items
         labels = table.labels if labels is None else labels

@@ -9,7 +9,8 @@ from scipy.special import log_softmax
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import labelled, name_text
+from probtruth.frames import name_text
+from probtruth.labelled import labelled
 from probtruth.types.index import Audit, Index, as_names
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.labelled import labelled
 from probtruth.types.index import Index, as_names
 from probtruth.types.truth_tree import build
 
@@ -100,7 +101,7 @@ class Truth:
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        table = frames.labelled(probs)
+        table = labelled(probs)
         array = check.as_floats(table.values, "item label", "soft labels")
         names = table.items if items is None else as_names(items, "items")
         labels = table.labels if labels is None else labels

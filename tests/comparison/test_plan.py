@@ -11,7 +11,8 @@ from scipy.stats import norm, t
 import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.margins import margins
-from probtruth.comparison.pilot import _widths, pilot_of
+from probtruth.comparison.pilot import _widths
+from probtruth.comparison.pilot_of import pilot_of
 from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
 from probtruth.types import Scores
 

@@ -121,7 +121,8 @@ def fuzz(name: str, seconds: float, runs: int, corpus: Path, crashes: Path, tall
         chance = draw.random()
         if chance < 0.3:
             return atheris.Mutate(data, most)
-        return (structured if chance < 0.8 else edited_text)(data, draw)[:most]
+        start = draw.choice(target.seeds) if draw.random() < 0.5 else data
+        return (structured if chance < 0.8 else edited_text)(start, draw)[:most]
 
     options = [
         f"-max_total_time={int(seconds)}",

@@ -1,0 +1,92 @@
+"""Tables of numbers by item and label with the names that arrays, dataframes and xarray have for them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.frames import as_array, as_polars, encode, matrix, name_text, numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A table of numbers, with the names of its rows and columns where it has any."""
+
+    values: object
+    items: tuple[str, ...] | None = None
+    labels: tuple[str, ...] | None = None
+
+    def in_order_of(self, first: "Labelled", what: str) -> object:
+        """The values with rows and columns in the order of another table of the same names.
+
+        Errors: `InputError` where the names are not the same.
+        """
+        values: Any = self.values
+        for axis, (own, other) in enumerate(((self.items, first.items), (self.labels, first.labels))):
+            if own == other or own is None or other is None:
+                continue
+            if sorted(own) != sorted(other):
+                odd = sorted(set(own) ^ set(other))
+                raise InputError(
+                    f"{what} with other {('items', 'labels')[axis]} than the first model ({check.shortlist(odd, 4)})",
+                    "the same names for every model",
+                    "Keep the rows and columns that all models have; `read_predictions` does so for files.",
+                )
+            place = {name: position for position, name in enumerate(own)}
+            values = np.take(values, [place[name] for name in other], axis)
+        return values
+
+
+def labelled(table: object, item: str = "item") -> Labelled:
+    """A table of numbers by item and label: an array of any kind, a dataframe, or an xarray DataArray.
+
+    A dataframe's columns are labels, but for a column `item`, which names the items (a pandas index that was set does
+    so too). Names that a library made up (0, 1, ... or column_0, column_1, ...) are none.
+    """
+    if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
+        return _of_xarray(table)
+    if not _is_frame(table):
+        return Labelled(as_array(table))
+    frame = as_polars(table)
+    index = _pandas_index(table)
+    columns = [column for column in frame.columns if column != item]
+    items: tuple[str, ...] | None = index
+    if item in frame.columns:
+        codes, names = encode(frame, item, Source(), "item")
+        items = tuple(names[code] for code in codes)
+    values, unread = matrix(frame, columns) if columns else (np.zeros((frame.height, 0)), None)
+    if unread is not None:
+        numbers(frame, unread, Source(), "label")
+    made_up = any(columns == [f"{start}{n}" for n in range(len(columns))] for start in ("", "column_"))
+    return Labelled(values, items, None if made_up else tuple(columns))
+
+
+def _is_frame(table: object) -> bool:
+    """Whether it is a dataframe rather than an array: it has columns with names."""
+    if isinstance(table, (np.ndarray, Mapping, list, tuple, str, bytes)):
+        return False
+    return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
+
+
+def _pandas_index(table: object) -> tuple[str, ...] | None:
+    """The names that a pandas index gives to the rows; None for row numbers."""
+    index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
+    if index is None or not hasattr(index, "to_list") or type(index).__name__ in ("RangeIndex", "MultiIndex"):
+        return None
+    return tuple(map(name_text, index.to_list()))
+
+
+def _of_xarray(table: Any) -> Labelled:
+    if len(table.dims) == 2 and "item" in table.dims and table.dims[1] == "item":
+        table = table.transpose()
+    if len(table.dims) != 2:
+        return Labelled(table.values)
+    rows, columns = (
+        tuple(name_text(name) for name in table.coords[axis].values.tolist()) if axis in table.coords else None
+        for axis in table.dims
+    )
+    return Labelled(table.values, rows, columns)
