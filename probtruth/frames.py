@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 BLOCK = 4096
 """Rows that are put side by side at once."""
+_EPOCH = date(1970, 1, 1).toordinal()
+_PER_DAY = {"day": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
 def name_text(value: object) -> str:
@@ -102,20 +105,31 @@ def need(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
         )
 
 
-def _flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column whose cells are single values; categories as text."""
+def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+    """A column whose cells are single values, which Python knows; categories as text."""
     import polars
 
     need(frame, column, source, option)
     series = cells(frame, column)
     if not single(series.dtype):
         raise InputError(f"a column of type {series.dtype}", "text or numbers", "Convert it.", source.at(column=column))
+    if series.dtype in (polars.Date, polars.Datetime) and not _in_calendar(series):
+        found = "a date outside the years 1 to 9999"
+        raise InputError(found, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column))
     return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     """A column without its name, which polars would read as a pattern (`*`, `^x.*$`) even in methods of a series."""
     return frame.get_column(column).alias("cells")
+
+
+def _in_calendar(series: "polars.Series") -> bool:
+    """Whether Python can hold its dates, whatever their zone; beyond, polars panics where it makes text of them."""
+    per_day = _PER_DAY[getattr(series.dtype, "time_unit", "day")]
+    low, high = (day * per_day for day in (date.min.toordinal() + 1 - _EPOCH, date.max.toordinal() - 1 - _EPOCH))
+    ends: Any = series.to_physical().drop_nulls()
+    return ends.is_empty() or bool(low <= ends.min() and ends.max() <= high)
 
 
 def single(kind: "polars.DataType") -> bool:
@@ -146,7 +160,7 @@ def _filled(frame: "polars.DataFrame", column: str, source: Source, option: str)
     """A column of names; a blank is an error."""
     import polars
 
-    series = _flat(frame, column, source, option)
+    series = flat(frame, column, source, option)
     blank = series.is_null()
     if series.dtype == polars.String:
         blank = blank | (series.str.strip_chars() == "")
@@ -253,7 +267,7 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     """A column as float64; text that is not a number, and blanks, are errors that name the row."""
     import polars
 
-    series = _flat(frame, column, source, option)
+    series = flat(frame, column, source, option)
     if series.dtype.is_numeric() or series.dtype == polars.Boolean:
         values = series.cast(polars.Float64)
     else:
@@ -275,7 +289,8 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
     chosen = frame.select(selectors.by_name(*columns))  # as text `*` and `^x$` would stand for others
     for column, kind in chosen.schema.items():
         if not (kind == polars.String or kind.is_numeric() or kind == polars.Boolean):
-            text = cells(chosen, column).cast(polars.String, strict=False) if single(kind) else polars.lit(None)
+            read = single(kind) and not kind.is_temporal()
+            text = cells(chosen, column).cast(polars.String, strict=False) if read else polars.lit(None)
             chosen = chosen.with_columns(text.cast(polars.String).alias(column))
     flat = chosen.with_columns(
         ((selectors.numeric() - selectors.float()) | selectors.boolean()).cast(polars.Float64),

@@ -105,3 +105,30 @@ class TestDurations:
     def test_as_labels_of_a_wide_table(self):
         with pytest.raises(pt.InputError, match=r"Duration.*Convert it"):
             loaders.read_wide_annotations(self.FRAME)
+
+
+class TestDatesThatNoCalendarHas:
+    """Beyond the year 9999 polars panics, or Python refuses the date: neither was an InputError."""
+
+    DAYS = polars.Series([0, 5_000_000], dtype=polars.Int32).cast(polars.Date)
+    TIMES = (DAYS, DAYS.cast(polars.Datetime("us")), DAYS.cast(polars.Datetime("ms")))
+    EDGES = polars.Series([-719_160, 2_932_894], dtype=polars.Int32).cast(polars.Date)
+
+    @pytest.mark.parametrize("column", TIMES, ids=["date", "us", "ms"])
+    @pytest.mark.parametrize("form", ["parquet", "arrow"])
+    @pytest.mark.parametrize("read", [pt.read_annotations, read_soft, lambda path: pt.read_predictions({"m": path})])
+    @pytest.mark.parametrize("name", ["item", "y"])
+    def test_in_files(self, tmp_path, column, form, read, name):
+        path = tmp_path / f"t.{form}"
+        frame = polars.DataFrame({"item": ["a", "b"], "x": [1, 0], "y": [0, 1]}).with_columns(column.alias(name))
+        {"parquet": frame.write_parquet, "arrow": frame.write_ipc}[form](path)
+        with pytest.raises(pt.InputError, match="outside the years 1 to 9999"):
+            read(path)
+
+    def test_first_and_last_ones_are_names(self):
+        made = pt.Annotations.from_long({"item": self.EDGES, "annotator": ["u", "v"], "label": ["x", "y"]})
+        assert made.index.items == ("0001-01-03", "9999-12-29")
+
+    def test_as_labels_of_a_wide_table(self):
+        with pytest.raises(pt.InputError, match="outside the years 1 to 9999"):
+            loaders.read_wide_annotations(polars.DataFrame({"item": ["a", "b"], "ann": self.DAYS}))

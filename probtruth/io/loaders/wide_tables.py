@@ -129,10 +129,7 @@ def _names(frame: "polars.DataFrame", column: str, source: Source) -> "polars.Se
     """Labels as text, in the way of `frames.name_text`; a float that holds an integer is one (pandas makes them so)."""
     import polars
 
-    series = frames.cells(frame, column)
-    if not frames.single(series.dtype):
-        place = source.at(column=column)
-        raise InputError(f"a column of type {series.dtype}", "names of labels", "Convert it.", place)
+    series = frames.flat(frame, column, source, "label")
     whole = series.dtype.is_float() and bool((series.drop_nulls().drop_nans() % 1 == 0).all())
     values = [None if value is None or value != value else int(value) if whole else value for value in series.to_list()]
     text = [None if value is None else frames.name_text(value) for value in values]
