@@ -19,6 +19,7 @@ BLOCK = 4096
 """Rows that are put side by side at once."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _PER_DAY = {"day": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
+"""The first day of polars' dates, counted as Python's are, and a day in the units of polars."""
 
 
 def name_text(value: object) -> str:
