@@ -1,4 +1,4 @@
-"""probtruth/comparison/plan.py and pilot.py: widths and chances against simulation, designs against hand algebra."""
+"""plan.py, pilot.py and pilot_of.py: widths and chances against simulation, designs against hand algebra."""
 
 import math
 
