@@ -4,39 +4,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from probtruth.comparison.benavoli import ThreeRegions as ThreeRegions
-    from probtruth.comparison.benavoli import correlated_t_test as correlated_t_test
-    from probtruth.comparison.benavoli import hierarchical_test as hierarchical_test
-    from probtruth.comparison.benavoli import signed_rank_test as signed_rank_test
+    from probtruth import figures  # noqa: F401
+    from probtruth.comparison.companions.benavoli import ThreeRegions as ThreeRegions
+    from probtruth.comparison.companions.benavoli import correlated_t_test as correlated_t_test
+    from probtruth.comparison.companions.benavoli import hierarchical_test as hierarchical_test
+    from probtruth.comparison.companions.benavoli import signed_rank_test as signed_rank_test
     from probtruth.comparison.compare import compare as compare
-    from probtruth.comparison.likelihoods import compare_likelihoods as compare_likelihoods
-    from probtruth.comparison.monitor import monitor as monitor
-    from probtruth.comparison.monitored import Monitor as Monitor
-    from probtruth.comparison.plan import Plan as Plan
-    from probtruth.comparison.plan import plan as plan
-    from probtruth.comparison.validate import validate as validate
-    from probtruth.comparison.validation import Validation as Validation
+    from probtruth.comparison.likelihoods.compare_likelihoods import compare_likelihoods as compare_likelihoods
     from probtruth.errors import InputError as InputError
     from probtruth.errors import PosteriorError as PosteriorError
     from probtruth.errors import ProbtruthError as ProbtruthError
-    from probtruth.informed import informed_truth as informed_truth
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
-    from probtruth.io.monitor import read_monitor as read_monitor
-    from probtruth.io.monitor import write_monitor as write_monitor
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
-    from probtruth.large.comparing import compare_files as compare_files
-    from probtruth.large.evaluating import evaluate_files as evaluate_files
-    from probtruth.large.scoring import score_files as score_files
-    from probtruth.line import Result as Result
-    from probtruth.line import evaluate as evaluate
-    from probtruth.report import plots as figures  # noqa: F401
-    from probtruth.report.latex import latex_table as latex_table
+    from probtruth.line.compare_files import compare_files as compare_files
+    from probtruth.line.evaluate import Result as Result
+    from probtruth.line.evaluate import evaluate as evaluate
+    from probtruth.line.evaluate_files import evaluate_files as evaluate_files
+    from probtruth.line.informed_truth import informed_truth as informed_truth
+    from probtruth.line.score_files import score_files as score_files
+    from probtruth.report.formats.latex import latex_table as latex_table
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
-    from probtruth.scoring import streaming as streaming
+    from probtruth import streaming as streaming
     from probtruth.scoring.calibration_error import calibration_error as calibration_error
     from probtruth.scoring.confusion import expected_confusion as expected_confusion
     from probtruth.scoring.corp import calibration_decomposition as calibration_decomposition
@@ -73,6 +65,14 @@ if TYPE_CHECKING:
     from probtruth.scoring.scorers import soft_label_loss as soft_label_loss
     from probtruth.scoring.skill import perplexity as perplexity
     from probtruth.scoring.skill import skill_scores as skill_scores
+    from probtruth.study.monitor import monitor as monitor
+    from probtruth.study.monitor_file import read_monitor as read_monitor
+    from probtruth.study.monitor_file import write_monitor as write_monitor
+    from probtruth.study.monitored import Monitor as Monitor
+    from probtruth.study.plan import Plan as Plan
+    from probtruth.study.plan import plan as plan
+    from probtruth.study.validate import validate as validate
+    from probtruth.study.validation import Validation as Validation
     from probtruth.truth.agreement import agreement as agreement
     from probtruth.truth.human_ceiling import human_ceiling as human_ceiling
     from probtruth.truth.infer import infer_truth as infer_truth
@@ -95,25 +95,25 @@ _HOME = {
     "Predictions": "types",
     "Scores": "types",
     "Truth": "types",
-    "Result": "line",
+    "Result": "line.evaluate",
     "compare": "comparison.compare",
-    "compare_likelihoods": "comparison.likelihoods",
-    "ThreeRegions": "comparison.benavoli",
-    "correlated_t_test": "comparison.benavoli",
-    "hierarchical_test": "comparison.benavoli",
-    "signed_rank_test": "comparison.benavoli",
-    "monitor": "comparison.monitor",
-    "Monitor": "comparison.monitored",
-    "plan": "comparison.plan",
-    "Plan": "comparison.plan",
-    "validate": "comparison.validate",
-    "Validation": "comparison.validation",
-    "read_monitor": "io.monitor",
-    "write_monitor": "io.monitor",
-    "evaluate": "line",
-    "compare_files": "large.comparing",
-    "evaluate_files": "large.evaluating",
-    "score_files": "large.scoring",
+    "compare_likelihoods": "comparison.likelihoods.compare_likelihoods",
+    "ThreeRegions": "comparison.companions.benavoli",
+    "correlated_t_test": "comparison.companions.benavoli",
+    "hierarchical_test": "comparison.companions.benavoli",
+    "signed_rank_test": "comparison.companions.benavoli",
+    "monitor": "study.monitor",
+    "Monitor": "study.monitored",
+    "plan": "study.plan",
+    "Plan": "study.plan",
+    "validate": "study.validate",
+    "Validation": "study.validation",
+    "read_monitor": "study.monitor_file",
+    "write_monitor": "study.monitor_file",
+    "evaluate": "line.evaluate",
+    "compare_files": "line.compare_files",
+    "evaluate_files": "line.evaluate_files",
+    "score_files": "line.score_files",
     "expected_confusion": "scoring.confusion",
     "generalized_mean": "kernels.power_mean",
     "degeneracy_report": "scoring.degeneracy",
@@ -126,9 +126,9 @@ _HOME = {
     "human_ceiling": "truth.human_ceiling",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
-    "informed_truth": "informed",
+    "informed_truth": "line.informed_truth",
     "write_report": "report.write",
-    "latex_table": "report.latex",
+    "latex_table": "report.formats.latex",
     "brier_score": "scoring.proper",
     "decompose": "scoring.decomposition",
     "entropy": "scoring.proper",
@@ -166,10 +166,10 @@ _HOME = {
 
 _MODULES = {
     "coupled_gaussian": "scoring.coupled_gaussian",
-    "figures": "report.plots",
+    "figures": "figures",
     "loaders": "io.loaders",
     "rules": "scoring.rules",
-    "streaming": "scoring.streaming",
+    "streaming": "streaming",
 }
 """Public modules."""
 

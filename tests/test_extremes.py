@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.other_estimand import other_truth
+from probtruth.line.other_estimand import other_truth
 
 DRAWS = {"engine": "exact", "draws": 200}
 SMOOTHED = 1e-12

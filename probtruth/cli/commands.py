@@ -41,7 +41,7 @@ class Sources:
 
 def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
     """The line on files, and its report."""
-    from probtruth.io.folder import check_out
+    from probtruth.io.output.folder import check_out
 
     check_out(out)
     bare = sources.annotations is None and sources.soft is None
@@ -55,11 +55,11 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
             "lm-eval hold the right answers themselves.",
         )
     cache.switch_on()
-    from probtruth.informed import EVIDENCE
     from probtruth.io.groups import read_groups
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.truth import read_soft
-    from probtruth.line import evaluate
+    from probtruth.line.evaluate import evaluate
+    from probtruth.line.informed_truth import EVIDENCE
 
     columns = sources.columns
     memory = large.known_memory(sources.memory)
@@ -130,7 +130,7 @@ def compare(
     dask: str | None = None,
 ) -> None:
     """A comparison of bare scores, and its report; `gate` is a condition that fails the check, and the baseline."""
-    from probtruth.io.folder import check_out
+    from probtruth.io.output.folder import check_out
 
     condition = fail_if.parse(gate[0], options["rope"]) if gate[0] is not None else None
     if condition is None and gate[1] is not None:
@@ -163,8 +163,8 @@ def _compared(
     console: Console,
 ) -> Any:
     """The comparison of scores that memory holds."""
-    from probtruth import line
     from probtruth.comparison.compare import compare as compare_scores
+    from probtruth.line import evaluate as line
 
     with console.progress("reading scores"):
         scores = logs.read_scores(files, columns, reading)
@@ -186,7 +186,7 @@ def truth(
     """Soft labels from annotations."""
     cache.switch_on()
     from probtruth.io.truth import write_soft
-    from probtruth.report import terminal
+    from probtruth.report.formats import terminal
     from probtruth.truth.infer import infer_truth
 
     with console.progress("reading annotations"):
@@ -216,9 +216,9 @@ def score(
     dask: str | None = None,
 ) -> None:
     """Scores of predictions against soft labels."""
-    from probtruth.io.parquet_notes import check_out
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.scores import write_scores
+    from probtruth.io.tables.parquet_notes import check_out
     from probtruth.io.truth import read_soft
     from probtruth.scoring.score import score as score_predictions
 
@@ -285,7 +285,7 @@ def info(console: Console) -> None:
 
     import jax
 
-    from probtruth.line import VERSIONS
+    from probtruth.line.evaluate import VERSIONS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 
@@ -308,7 +308,7 @@ def _listed(value: object) -> str:
 
 def _finish(result: Any, out: str, console: Console, more: Mapping[str, Any] | None = None) -> None:
     """Writes the report, then says the verdict; `more` goes into the JSON on standard output."""
-    from probtruth.report import terminal
+    from probtruth.report.formats import terminal
     from probtruth.report.write import write_report
 
     with console.progress("writing the report"):

@@ -8,7 +8,7 @@ from typing import Any
 from probtruth import check
 from probtruth.cli import logs
 from probtruth.errors import InputError
-from probtruth.report.numbers import count
+from probtruth.report.words.numbers import count
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
 def _table(path: Path, columns: Any) -> Found:
     from probtruth.io.annotations import read_annotations
     from probtruth.io.scores import read_scores
-    from probtruth.io.tables import read_table
+    from probtruth.io.tables.read import read_table
     from probtruth.io.truth import read_soft
 
     named = (columns.item, columns.annotator, columns.label, columns.replicate)

@@ -7,13 +7,13 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.comparison.decisions import Decisions
-from probtruth.comparison.evidence import Facts
-from probtruth.comparison.exact import Mixture
-from probtruth.comparison.margins import Margin, infinite_margin
+from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.moments import all_pairs
 from probtruth.comparison.naming import by_name
-from probtruth.comparison.posterior import Population
-from probtruth.comparison.sufficient import all_pairs
+from probtruth.comparison.posterior.decisions import Decisions
+from probtruth.comparison.posterior.engines import Population
+from probtruth.comparison.posterior.margins import Margin, infinite_margin
+from probtruth.comparison.posterior.quadrature import Mixture
 
 Row = dict[str, object]
 

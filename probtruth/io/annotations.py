@@ -9,8 +9,8 @@ from jaxtyping import Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables import read_table
-from probtruth.io.wide import first_repeated, unnamed
+from probtruth.io.tables.read import read_table
+from probtruth.io.tables.wide import first_repeated, unnamed
 from probtruth.types import Annotations
 from probtruth.types.annotations import all_labels
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import align
-from probtruth.io.wide import KINDS, check_rows, label_difference, read_wide
+from probtruth.io.tables.wide import KINDS, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
 from probtruth.types.index import common_labels, positions
 

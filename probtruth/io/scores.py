@@ -9,8 +9,8 @@ import polars
 from jaxtyping import Float
 
 from probtruth.errors import InputError
-from probtruth.io import parquet_notes
-from probtruth.io.tables import read_table, shown
+from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.read import read_table, shown
 from probtruth.types import Scores
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.labelled import labelled
+from probtruth.named_numbers import labelled
 from probtruth.scoring.rules import get_rule
 from probtruth.scoring.score import check_labels
 

@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.labelled import labelled
+from probtruth.named_numbers import labelled
 from probtruth.types.index import Audit, Index, as_names
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]

@@ -1,4 +1,4 @@
-"""probtruth/cli/fail_if.py: a condition of three words, read and never evaluated."""
+"""A condition of three words, read and never evaluated."""
 
 import json
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from probtruth import cli
-from probtruth.io.folder import is_result
+from probtruth.io.output.folder import is_result
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_closed_pipe(start, tmp_path):
 
 
 def test_interrupted(run, files, tmp_path, monkeypatch):
-    importlib.import_module("probtruth.line")  # a first import under the patch would keep what is patched
+    importlib.import_module("probtruth.line.evaluate")  # a first import under the patch would keep what is patched
 
     def interrupt(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)

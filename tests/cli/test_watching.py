@@ -94,7 +94,7 @@ def test_refused(run, growing, tmp_path):
 def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
     state = tmp_path / "state.json"
     assert run("monitor", growing(200), "--state", state, *FIRST).status == 0
-    import probtruth.io.tables as tables
+    import probtruth.io.tables.read as tables
 
     read = tables.read_table
 

@@ -8,10 +8,10 @@ from scipy import stats
 from score_generators import GENERATORS
 
 import probtruth as pt
-from probtruth.comparison.benavoli import correlated_t
+from probtruth.comparison.companions.benavoli import correlated_t
 from probtruth.comparison.compare import compare
-from probtruth.comparison.margins import margins
-from probtruth.comparison.sufficient import Structure, combine, moments
+from probtruth.comparison.evidence.moments import Structure, combine, moments
+from probtruth.comparison.posterior.margins import margins
 from probtruth.errors import PosteriorError
 
 BY_NAME = {generator.name: generator for generator in GENERATORS}

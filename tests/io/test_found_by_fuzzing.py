@@ -6,7 +6,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io import loaders
-from probtruth.io.batches import open_table
+from probtruth.io.tables.batches import open_table
 from probtruth.io.truth import read_soft
 
 STRANGE = ("*", "^x.*$", "^.*$", "", "a.b", "x ")

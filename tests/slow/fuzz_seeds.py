@@ -14,8 +14,8 @@ import polars
 
 import probtruth as pt
 from probtruth.io import loaders
-from probtruth.io.folder import is_result
 from probtruth.io.groups import read_groups
+from probtruth.io.output.folder import is_result
 from probtruth.io.scores import read_scores, write_scores
 from probtruth.io.truth import read_soft, write_soft
 

@@ -12,7 +12,7 @@ from probtruth.io.loaders import archive, collect, json_values
 from probtruth.io.loaders.collect import Entry, digest
 from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
-from probtruth.io.tables import read_bytes, shown, utf8
+from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores
 
 PATTERNS = ("*.eval", "*.json")

@@ -13,7 +13,7 @@ from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
 from probtruth.io.loaders.collect import Entry
 from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
-from probtruth.io.tables import read_bytes, shown, utf8
+from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Predictions, Scores, Truth
 
 PATTERNS = ("samples_*.jsonl",)

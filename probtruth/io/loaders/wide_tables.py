@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables import read_table
-from probtruth.io.wide import first_repeated
+from probtruth.io.tables.read import read_table
+from probtruth.io.tables.wide import first_repeated
 from probtruth.types import Annotations, Scores
 
 if TYPE_CHECKING:

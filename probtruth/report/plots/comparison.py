@@ -6,12 +6,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth.errors import InputError
-from probtruth.report import figures
-from probtruth.report.candidates import rank_table
-from probtruth.report.figures import BLUE, INK, RED, SIZE
-from probtruth.report.numbers import as_float, probability, short_names
-from probtruth.report.verdict import leaders
-from probtruth.report.words import with_unit
+from probtruth.report.plots import axes as figures
+from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
+from probtruth.report.tables.candidates import rank_table
+from probtruth.report.words.numbers import as_float, probability, short_names
+from probtruth.report.words.sentences import with_unit
+from probtruth.report.words.verdict import leaders
 from probtruth.types import Comparison
 
 MOST_PAIRS = 45

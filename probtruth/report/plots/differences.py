@@ -5,12 +5,12 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.comparison.predictive import replicated
+from probtruth.comparison.posterior.predictive_check import replicated
 from probtruth.errors import InputError
-from probtruth.report.figures import BLUE, INK, RED
-from probtruth.report.numbers import MINUS, short_names
+from probtruth.report.plots.axes import BLUE, INK, RED
 from probtruth.report.plots.style import panel, text
-from probtruth.report.words import measure, unit
+from probtruth.report.words.numbers import MINUS, short_names
+from probtruth.report.words.sentences import measure, unit
 from probtruth.types import Scores
 
 BINS = 41

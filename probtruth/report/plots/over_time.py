@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.comparison.monitored import Monitor
 from probtruth.errors import InputError
-from probtruth.report.figures import BLUE, INK, RED
-from probtruth.report.numbers import short_names
+from probtruth.report.plots.axes import BLUE, INK, RED
 from probtruth.report.plots.style import DASHES, panel, text
+from probtruth.report.words.numbers import short_names
+from probtruth.study.monitored import Monitor
 
 
 def plot_monitor(watch: object, show: object = "difference", ax: Axes | None = None) -> Axes:

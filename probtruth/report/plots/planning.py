@@ -7,11 +7,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.comparison.plan import Plan
 from probtruth.errors import InputError
-from probtruth.report.figures import BLUE, INK, RED
-from probtruth.report.numbers import exact
+from probtruth.report.plots.axes import BLUE, INK, RED
 from probtruth.report.plots.style import DASHES, panel, spread, text
+from probtruth.report.words.numbers import exact
+from probtruth.study.plan import Plan
 
 GAP = 0.06
 """Between labels, in parts of the height."""

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.figures import INK
+from probtruth.report.plots.axes import INK
 from probtruth.report.plots.style import COLOURS, DASHES, few, panel, short, text
 from probtruth.scoring.rules import ScoringRule, get_rule
 

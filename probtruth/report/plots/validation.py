@@ -3,10 +3,10 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from probtruth.comparison.validation import Validation
 from probtruth.errors import InputError
-from probtruth.report.figures import BLUE, INK
+from probtruth.report.plots.axes import BLUE, INK
 from probtruth.report.plots.style import DASHES, short, square
+from probtruth.study.validation import Validation
 
 BAR = 1.96
 """Standard errors on either side of a point."""
