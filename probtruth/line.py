@@ -15,7 +15,7 @@ from probtruth.distributed.evaluate import Streamed
 from probtruth.errors import InputError
 from probtruth.informed import score_on_evidence
 from probtruth.other_estimand import NO_ROOM, OtherEstimand, other_estimand
-from probtruth.scoring.decomposition import decompose
+from probtruth.scoring.decompose import decompose
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
 

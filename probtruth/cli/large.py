@@ -198,7 +198,7 @@ def means_of(scores: Any) -> Mapping[str, float]:
     """The models' mean scores, from sums that do not depend on the order of the items."""
     import numpy as np
 
-    from probtruth.comparison.sums import weighted_mean
+    from probtruth.kernels.exact_sums import weighted_mean
 
     weights = np.full(len(scores.items), 1 / len(scores.items))
     return {name: weighted_mean(row, weights) for name, row in zip(scores.models, scores.values, strict=True)}

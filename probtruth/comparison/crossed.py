@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from probtruth.comparison.sufficient import Location, all_pairs
-from probtruth.comparison.sums import exact_sum
 from probtruth.errors import InputError
+from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Annotations, Scores
 
 MOST_CELLS = 50_000_000

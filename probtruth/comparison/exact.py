@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import logsumexp, ndtr, ndtri
 
-from probtruth.comparison.sums import exact_totals
+from probtruth.kernels.exact_sums import exact_totals
 
 GRID = 5.0 * (np.arange(401) / 400) ** 2
 """Values of the between-group sd, in units of the within-group sd; dense near 0, to where HalfNormal(1) ends."""

@@ -15,7 +15,7 @@ from probtruth.comparison.ordering import model_order
 from probtruth.comparison.repeats import repeats_of
 from probtruth.comparison.replicates import correlated_folds, repeated_locations
 from probtruth.comparison.sufficient import moments
-from probtruth.comparison.sums import weighted_mean
+from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.types import Scores
 
 LARGEST = 1e100

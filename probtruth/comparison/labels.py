@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.sufficient import Location, all_pairs
-from probtruth.comparison.sums import exact_sum
 from probtruth.errors import InputError, PosteriorError
+from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
 
 LARGE_DF = 1e6

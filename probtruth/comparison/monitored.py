@@ -13,7 +13,7 @@ from probtruth.comparison.arriving import Units, unit_of
 from probtruth.comparison.confidence import Evidence
 from probtruth.comparison.margins import Margin, margins
 from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
-from probtruth.comparison.sums import exact_sum
+from probtruth.kernels.exact_sums import exact_sum
 
 if TYPE_CHECKING:
     import polars

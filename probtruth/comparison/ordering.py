@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.sufficient import Structure
-from probtruth.comparison.sums import exact_sum
+from probtruth.kernels.exact_sums import exact_sum
 
 Key = tuple[object, ...]
 Describe = Callable[[int | None], list[list[float]]]

@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from probtruth.comparison.labels import LARGE_DF
 from probtruth.comparison.sufficient import Location, Means, Moments, all_pairs
-from probtruth.comparison.sums import exact_sum
 from probtruth.errors import InputError
+from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
 
 Spread = tuple[float, float]

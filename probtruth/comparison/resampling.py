@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import bdtr
 
-from probtruth.comparison.sums import exact_sum
+from probtruth.kernels.exact_sums import exact_sum
 
 EXPLICIT = 400
 """Units of a pair that are resampled one by one; the normal for the rest is off by less than Monte Carlo error."""

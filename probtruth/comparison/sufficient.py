@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
 from probtruth.comparison.size_counts import SizeCounts
-from probtruth.comparison.sums import exact_sum, exact_totals
+from probtruth.kernels.exact_sums import exact_sum, exact_totals
 
 BLOCK = 1 << 20
 """Numbers held at once while the pairs' differences are summed up."""

@@ -20,10 +20,10 @@ from probtruth.comparison.sufficient import (
     squares,
     unit_powers,
 )
-from probtruth.comparison.sums import exact_sum
 from probtruth.distributed.parts import Parts
 from probtruth.distributed.soundness import Soundness
 from probtruth.distributed.sweeps import ALONE, Extremes, Pairs, Terms, extremes, size_counts, sums, unit_sums
+from probtruth.kernels.exact_sums import exact_sum
 
 HELD = 1 << 26
 """Numbers that the totals of clusters may take at once; more rows are summed in several passes."""

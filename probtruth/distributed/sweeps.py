@@ -13,8 +13,8 @@ from jaxtyping import Float, Int
 
 from probtruth.comparison.size_counts import SizeCounts
 from probtruth.comparison.sufficient import RARE
-from probtruth.comparison.sums import exponent, part_sum, part_totals, settled
 from probtruth.distributed.parts import Part, Parts
+from probtruth.kernels.exact_sums import exponent, part_sum, part_totals, settled
 
 HELD = 1 << 17
 """Numbers held at once: they stay in the processor's cache."""

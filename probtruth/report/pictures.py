@@ -12,7 +12,7 @@ from probtruth.report.plots.annotators import MOST as MOST_ANNOTATORS
 from probtruth.report.svg import Picture, picture, plain_style
 from probtruth.report.verdict import advantage, leaders
 from probtruth.report.words import measure, unit, with_unit
-from probtruth.scoring.risk import MARKS
+from probtruth.scoring.nelson.risk import MARKS
 from probtruth.types import Scores
 
 MOST_MODELS = 15
