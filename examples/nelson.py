@@ -12,8 +12,8 @@ import jax
 import numpy as np
 
 import probtruth as pt
-from probtruth.scoring.curves import Curve
-from probtruth.scoring.risk import RiskProfile
+from probtruth.scoring.confusion.curves import Curve
+from probtruth.scoring.nelson.risk import RiskProfile
 
 Q_LIM = 0.01
 COLOURS = {"0": "tab:green", "1": "tab:orange"}

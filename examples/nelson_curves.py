@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import nelson
 import numpy as np
 
-from probtruth.scoring.curves import Curve
+from probtruth.scoring.confusion.curves import Curve
 
 
 def plot(world: dict[str, tuple[float, float]], curves: dict[str, Curve]) -> plt.Figure:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from probtruth import figures  # noqa: F401
+    from probtruth import streaming as streaming
     from probtruth.comparison.companions.benavoli import ThreeRegions as ThreeRegions
     from probtruth.comparison.companions.benavoli import correlated_t_test as correlated_t_test
     from probtruth.comparison.companions.benavoli import hierarchical_test as hierarchical_test
@@ -26,41 +27,40 @@ if TYPE_CHECKING:
     from probtruth.line.score_files import score_files as score_files
     from probtruth.report.formats.latex import latex_table as latex_table
     from probtruth.report.write import write_report as write_report
-    from probtruth.scoring import coupled_gaussian as coupled_gaussian
     from probtruth.scoring import rules as rules
-    from probtruth import streaming as streaming
-    from probtruth.scoring.calibration_error import calibration_error as calibration_error
-    from probtruth.scoring.confusion import expected_confusion as expected_confusion
-    from probtruth.scoring.corp import calibration_decomposition as calibration_decomposition
-    from probtruth.scoring.curves import precision_recall_curves as precision_recall_curves
-    from probtruth.scoring.curves import roc_curves as roc_curves
-    from probtruth.scoring.decomposition import decompose as decompose
-    from probtruth.scoring.degeneracy import degeneracy_report as degeneracy_report
+    from probtruth.scoring.calibration.corp import calibration_decomposition as calibration_decomposition
+    from probtruth.scoring.calibration.expected_error import calibration_error as calibration_error
+    from probtruth.scoring.calibration.grouping import grouping_decomposition as grouping_decomposition
+    from probtruth.scoring.calibration.murphy import murphy_diagram as murphy_diagram
+    from probtruth.scoring.calibration.reliability import reliability_curve as reliability_curve
+    from probtruth.scoring.confusion.curves import precision_recall_curves as precision_recall_curves
+    from probtruth.scoring.confusion.curves import roc_curves as roc_curves
+    from probtruth.scoring.confusion.degeneracy import degeneracy_report as degeneracy_report
+    from probtruth.scoring.confusion.expected import expected_confusion as expected_confusion
+    from probtruth.scoring.confusion.precision_at_k import precision_at_k as precision_at_k
+    from probtruth.scoring.decompose import decompose as decompose
     from probtruth.scoring.distances import hellinger as hellinger
     from probtruth.scoring.distances import jensen_shannon as jensen_shannon
     from probtruth.scoring.distances import total_variation as total_variation
-    from probtruth.scoring.explain import explain_metric as explain_metric
-    from probtruth.scoring.grouping import grouping_decomposition as grouping_decomposition
     from probtruth.scoring.loss_curve import loss_curve as loss_curve
-    from probtruth.scoring.mean_score import mean_score as mean_score
-    from probtruth.scoring.mean_score import mean_scores as mean_scores
-    from probtruth.scoring.murphy import murphy_diagram as murphy_diagram
-    from probtruth.scoring.precision_at_k import precision_at_k as precision_at_k
-    from probtruth.scoring.proper import brier_score as brier_score
-    from probtruth.scoring.proper import entropy as entropy
-    from probtruth.scoring.proper import kl_divergence as kl_divergence
-    from probtruth.scoring.proper import log_score as log_score
-    from probtruth.scoring.proper import log_score_from_log_probs as log_score_from_log_probs
-    from probtruth.scoring.proper import log_score_from_logits as log_score_from_logits
-    from probtruth.scoring.proper import quadratic_score as quadratic_score
-    from probtruth.scoring.proper import ranked_probability_score as ranked_probability_score
-    from probtruth.scoring.proper import spherical_score as spherical_score
-    from probtruth.scoring.proper import zero_one_score as zero_one_score
-    from probtruth.scoring.propriety import best_report as best_report
-    from probtruth.scoring.propriety import check_proper as check_proper
-    from probtruth.scoring.reliability import reliability_curve as reliability_curve
-    from probtruth.scoring.risk_profile import risk_profile as risk_profile
+    from probtruth.scoring.means.arrays import mean_score as mean_score
+    from probtruth.scoring.means.arrays import mean_scores as mean_scores
+    from probtruth.scoring.nelson import coupled_gaussian as coupled_gaussian
+    from probtruth.scoring.nelson.explain import explain_metric as explain_metric
+    from probtruth.scoring.nelson.profile import risk_profile as risk_profile
     from probtruth.scoring.rules import ScoringRule as ScoringRule
+    from probtruth.scoring.rules.proper import brier_score as brier_score
+    from probtruth.scoring.rules.proper import entropy as entropy
+    from probtruth.scoring.rules.proper import kl_divergence as kl_divergence
+    from probtruth.scoring.rules.proper import log_score as log_score
+    from probtruth.scoring.rules.proper import log_score_from_log_probs as log_score_from_log_probs
+    from probtruth.scoring.rules.proper import log_score_from_logits as log_score_from_logits
+    from probtruth.scoring.rules.proper import quadratic_score as quadratic_score
+    from probtruth.scoring.rules.proper import ranked_probability_score as ranked_probability_score
+    from probtruth.scoring.rules.proper import spherical_score as spherical_score
+    from probtruth.scoring.rules.proper import zero_one_score as zero_one_score
+    from probtruth.scoring.rules.propriety import best_report as best_report
+    from probtruth.scoring.rules.propriety import check_proper as check_proper
     from probtruth.scoring.score import score as score
     from probtruth.scoring.scorers import soft_label_loss as soft_label_loss
     from probtruth.scoring.skill import perplexity as perplexity
@@ -114,13 +114,13 @@ _HOME = {
     "compare_files": "line.compare_files",
     "evaluate_files": "line.evaluate_files",
     "score_files": "line.score_files",
-    "expected_confusion": "scoring.confusion",
+    "expected_confusion": "scoring.confusion.expected",
     "generalized_mean": "kernels.power_mean",
-    "degeneracy_report": "scoring.degeneracy",
-    "precision_at_k": "scoring.precision_at_k",
-    "precision_recall_curves": "scoring.curves",
-    "risk_profile": "scoring.risk_profile",
-    "roc_curves": "scoring.curves",
+    "degeneracy_report": "scoring.confusion.degeneracy",
+    "precision_at_k": "scoring.confusion.precision_at_k",
+    "precision_recall_curves": "scoring.confusion.curves",
+    "risk_profile": "scoring.nelson.profile",
+    "roc_curves": "scoring.confusion.curves",
     "agreement": "truth.agreement",
     "annotator_pairs": "truth.pairs",
     "human_ceiling": "truth.human_ceiling",
@@ -129,34 +129,34 @@ _HOME = {
     "informed_truth": "line.informed_truth",
     "write_report": "report.write",
     "latex_table": "report.formats.latex",
-    "brier_score": "scoring.proper",
-    "decompose": "scoring.decomposition",
-    "entropy": "scoring.proper",
-    "kl_divergence": "scoring.proper",
-    "log_score": "scoring.proper",
-    "log_score_from_log_probs": "scoring.proper",
-    "log_score_from_logits": "scoring.proper",
-    "mean_score": "scoring.mean_score",
-    "mean_scores": "scoring.mean_score",
-    "quadratic_score": "scoring.proper",
-    "ranked_probability_score": "scoring.proper",
+    "brier_score": "scoring.rules.proper",
+    "decompose": "scoring.decompose",
+    "entropy": "scoring.rules.proper",
+    "kl_divergence": "scoring.rules.proper",
+    "log_score": "scoring.rules.proper",
+    "log_score_from_log_probs": "scoring.rules.proper",
+    "log_score_from_logits": "scoring.rules.proper",
+    "mean_score": "scoring.means.arrays",
+    "mean_scores": "scoring.means.arrays",
+    "quadratic_score": "scoring.rules.proper",
+    "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",
     "read_predictions": "io.predictions",
     "score": "scoring.score",
     "ScoringRule": "scoring.rules",
-    "spherical_score": "scoring.proper",
-    "zero_one_score": "scoring.proper",
-    "check_proper": "scoring.propriety",
-    "best_report": "scoring.propriety",
-    "explain_metric": "scoring.explain",
+    "spherical_score": "scoring.rules.proper",
+    "zero_one_score": "scoring.rules.proper",
+    "check_proper": "scoring.rules.propriety",
+    "best_report": "scoring.rules.propriety",
+    "explain_metric": "scoring.nelson.explain",
     "total_variation": "scoring.distances",
     "hellinger": "scoring.distances",
     "jensen_shannon": "scoring.distances",
-    "calibration_decomposition": "scoring.corp",
-    "grouping_decomposition": "scoring.grouping",
-    "reliability_curve": "scoring.reliability",
-    "calibration_error": "scoring.calibration_error",
-    "murphy_diagram": "scoring.murphy",
+    "calibration_decomposition": "scoring.calibration.corp",
+    "grouping_decomposition": "scoring.calibration.grouping",
+    "reliability_curve": "scoring.calibration.reliability",
+    "calibration_error": "scoring.calibration.expected_error",
+    "murphy_diagram": "scoring.calibration.murphy",
     "soft_label_loss": "scoring.scorers",
     "skill_scores": "scoring.skill",
     "perplexity": "scoring.skill",
@@ -165,8 +165,8 @@ _HOME = {
 """Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
 
 _MODULES = {
-    "coupled_gaussian": "scoring.coupled_gaussian",
     "figures": "figures",
+    "coupled_gaussian": "scoring.nelson.coupled_gaussian",
     "loaders": "io.loaders",
     "rules": "scoring.rules",
     "streaming": "streaming",

@@ -14,7 +14,7 @@ from probtruth.comparison.evidence.crossed import same_few
 from probtruth.errors import InputError
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.other_estimand import NO_ROOM, OtherEstimand, other_estimand
-from probtruth.scoring.decomposition import decompose
+from probtruth.scoring.decompose import decompose
 from probtruth.streaming.compare_files import Streamed
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth

@@ -8,7 +8,7 @@ they can put a sharper model before a better one. The log score and the Brier sc
 import jax.numpy as jnp
 
 from probtruth.kernels import simplex
-from probtruth.scoring.proper import Losses, Probs
+from probtruth.scoring.rules.proper import Losses, Probs
 
 
 def total_variation(probs: Probs, truth: Probs) -> Losses:

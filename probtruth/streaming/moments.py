@@ -31,7 +31,7 @@ HELD = 1 << 26
 
 @dataclass(frozen=True, eq=False)
 class PartRows:
-    """Rows whose numbers lie in parts; see `comparison.sufficient.Rows`."""
+    """Rows whose numbers lie in parts; see `comparison.evidence.moments.Rows`."""
 
     parts: Parts
     rows: Pairs
@@ -120,7 +120,7 @@ def _alone(models: Int[np.ndarray, " model"]) -> Pairs:
 
 
 def moments_of(parts: Parts, order: Int[np.ndarray, " finite"], largest: np.ndarray, reach: float) -> Moments:
-    """As `comparison.sufficient.moments`; `largest` is the size of every model's scores."""
+    """As `comparison.evidence.moments.moments`; `largest` is the size of every model's scores."""
     pairs = order[np.array(all_pairs(len(order)), np.int64).reshape(-1, 2)]
     step = len(pairs) or 1
     if parts.unit_group is not None:
@@ -163,7 +163,7 @@ def order_of(parts: Parts, whole: Int[np.ndarray, " finite"]) -> Int[np.ndarray,
 
 
 def weighted_means(parts: Parts, found: Soundness, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
-    """Each model's mean under the weights of the groups, as `comparison.sums.weighted_mean` has it."""
+    """Each model's mean under the weights of the groups, as `kernels.exact_sums.weighted_mean` has it."""
     share = weights / parts.n_items
     used = share > 0
     up, down = (np.asarray(counts[:, used].any(1)) for counts in (found.positive, found.negative))

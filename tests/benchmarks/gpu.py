@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from probtruth.scoring.mean_score import mean_scores
+from probtruth.scoring.means.arrays import mean_scores
 from probtruth.truth import dawid_skene_em, em
 
 LABELS = 10

@@ -2,9 +2,9 @@ import numpy as np
 import polars
 import pytest
 
-from probtruth.line import evaluate as line
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions_pairs
+from probtruth.line import evaluate as line
 from probtruth.scoring import sampled
 from probtruth.scoring.align import align
 from probtruth.streaming.compare_files import Asked, streamed

@@ -3,8 +3,8 @@ import signal
 
 import pytest
 
-from probtruth.line import evaluate as line
 from probtruth.errors import InputError
+from probtruth.line import evaluate as line
 from probtruth.streaming.compare_files import Asked, streamed
 from probtruth.streaming.score_batches import open_files
 

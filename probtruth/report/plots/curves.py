@@ -8,7 +8,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.report.plots.axes import INK
 from probtruth.report.plots.style import COLOURS, DASHES, few, short, square, text
-from probtruth.scoring.curves import Curves
+from probtruth.scoring.confusion.curves import Curves
 
 
 def plot_curves(

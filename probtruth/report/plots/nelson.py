@@ -9,7 +9,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.report.plots.axes import INK
 from probtruth.report.plots.style import COLOURS, DASHES, few, panel, short, spread, square, text
-from probtruth.scoring.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 
 BUBBLE = 260
 """Area in square points of the largest bubble; the others are in proportion to their true events."""

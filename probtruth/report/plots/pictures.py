@@ -17,7 +17,7 @@ from probtruth.report.tables.candidates import rank_table
 from probtruth.report.words.numbers import as_float, decimals, exact, fixed, interval, plain, probability, significant
 from probtruth.report.words.sentences import measure, unit, with_unit
 from probtruth.report.words.verdict import advantage, leaders
-from probtruth.scoring.risk import MARKS
+from probtruth.scoring.nelson.risk import MARKS
 from probtruth.types import Scores
 
 MOST_MODELS = 15

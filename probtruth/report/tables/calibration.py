@@ -11,11 +11,11 @@ from probtruth.report.tables.cells import Cell, Column, Table, chance, filled, n
 from probtruth.report.words.numbers import decimals, plain, shortened
 from probtruth.report.words.sentences import Name, with_unit
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration_error import calibration_error
-from probtruth.scoring.corp import calibration_decomposition
-from probtruth.scoring.reliability import reliability_curve
-from probtruth.scoring.risk import MARKS, RiskProfile
-from probtruth.scoring.risk_profile import risk_profile
+from probtruth.scoring.calibration.corp import calibration_decomposition
+from probtruth.scoring.calibration.expected_error import calibration_error
+from probtruth.scoring.calibration.reliability import reliability_curve
+from probtruth.scoring.nelson.profile import risk_profile
+from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.rules import RULES
 from probtruth.scoring.sampled import sampled_items
 from probtruth.types import Predictions, Truth

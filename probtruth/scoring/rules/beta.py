@@ -11,9 +11,9 @@ from scipy import special
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
-from probtruth.scoring.proper import Probs
 from probtruth.scoring.rules.named import INFINITE
 from probtruth.scoring.rules.parameters import finite
+from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 N_NODES = 16

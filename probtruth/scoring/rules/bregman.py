@@ -9,8 +9,8 @@ from jax import Array
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
-from probtruth.scoring.proper import Probs
 from probtruth.scoring.rules.named import INFINITE
+from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import Interval, ScoringRule
 
 Generator = Callable[[Array], Array]

@@ -5,8 +5,8 @@ from jax import Array
 from jaxtyping import Float
 
 from probtruth.kernels import simplex
-from probtruth.scoring import proper
-from probtruth.scoring.proper import Losses, Probs
+from probtruth.scoring.rules import proper
+from probtruth.scoring.rules.proper import Losses, Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 Rows = Float[Array, "*batch label"]

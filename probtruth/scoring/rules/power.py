@@ -8,9 +8,9 @@ from jax import Array
 
 from probtruth.errors import InputError
 from probtruth.kernels import bregman, simplex
-from probtruth.scoring.proper import Probs
 from probtruth.scoring.rules.named import INFINITE, log
 from probtruth.scoring.rules.parameters import finite, positive
+from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 JOSE_NAU_WINKLER = "Jose, Nau and Winkler (2008), doi:10.1287/opre.1070.0498"

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 from jax import Array
 
 from probtruth.kernels import bregman, simplex
-from probtruth.scoring.proper import Probs
 from probtruth.scoring.rules.named import INFINITE, log
 from probtruth.scoring.rules.parameters import positive
 from probtruth.scoring.rules.power import JOSE_NAU_WINKLER
+from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 

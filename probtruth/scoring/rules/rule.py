@@ -8,7 +8,7 @@ from jax import Array
 from jaxtyping import Float
 
 from probtruth.kernels import simplex
-from probtruth.scoring.proper import Losses, Probs
+from probtruth.scoring.rules.proper import Losses, Probs
 
 OneArgument = Callable[[Probs], Array]
 TwoArguments = Callable[[Probs, Probs], Array]

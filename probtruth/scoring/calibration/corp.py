@@ -1,0 +1,153 @@
+"""CORP: how much of a loss is miscalibration, and how much the forecasts discriminate, by isotonic regression."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+
+from probtruth import check, frames
+from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.calibration.events import against_rest, top_label
+from probtruth.scoring.calibration.isotonic import Isotone
+from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
+from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.score import check_floor, check_labels, floored
+
+if TYPE_CHECKING:
+    import polars
+
+BY = ("joint", "label", "top-label")
+PARTS = ("miscalibration", "discrimination", "uncertainty")
+
+Rows = Float[np.ndarray, "item label"]
+
+
+def calibration_decomposition(
+    predictions: object,
+    truth: object,
+    rule: object = "log",
+    by: object = "label",
+    floor: object = None,
+    weights: object = None,
+    n_bootstrap: object = 0,
+    level: object = 0.95,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """Mean expected loss as miscalibration minus discrimination plus uncertainty (CORP), with bootstrap bands.
+
+    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts made calibrated by
+    isotonic regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
+    The three are miscalibration, discrimination and uncertainty.
+
+    Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
+    forecast of being right (labels that tie count with their mean); "joint" judges the whole distribution, c being the
+    fits of all labels divided by their sum (and p or r itself where that does better, so that no part is negative; with
+    two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give the
+    equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in small
+    samples, and so are its bands. The rest as in `score`.
+
+    Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, the three parts, and
+    with a bootstrap `..._low` and `..._high` of each. Low miscalibration and high discrimination are better.
+
+    Errors: `InputError` as in `score`, for an unknown `by`, and for weights that are negative or too few.
+
+    Source: Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]]})
+    >>> truth = pt.Truth.from_labels([0, 1, 1], n_labels=2)
+    >>> row = pt.calibration_decomposition(pred, truth, rule="brier").row(1, named=True)
+    >>> [round(row[part], 3) for part in ("score", "miscalibration", "discrimination", "uncertainty")]
+    [0.373, 0.04, 0.111, 0.444]
+    """
+    chosen, way = get_rule(rule), check.one_of(by, BY, "by")
+    aligned = align(predictions, truth)
+    logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
+    if way == "joint":
+        check_labels(chosen, len(aligned.labels))
+    shares = item_weights(weights, len(aligned.items))
+    drawn = check_resampling(n_bootstrap, level)
+    rows: list[dict[str, object]] = []
+    for model, table in zip(aligned.models, logs, strict=True):
+        for label, problem in problems(aligned, table, way, chosen):
+            parts = problem.parts(shares)
+            row: dict[str, object] = {"model": model, "label": label, "score": parts[0]}
+            row |= dict(zip(PARTS, parts[1:], strict=True))
+            rows.append(row | _bands(problem, shares, *drawn, seed))
+    return frames.from_rows(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Forecasts of a distribution over labels, the labels, and the order of each label's forecasts."""
+
+    rule: ScoringRule
+    log_probs: Rows
+    truth: Rows
+    orders: Sequence[Isotone]
+
+    @classmethod
+    def of(cls, rule: ScoringRule, log_probs: Rows, truth: Rows) -> "Problem":
+        """The problem of one model; with two labels one order serves both."""
+        last = 1 if truth.shape[1] == 2 else 0
+        return cls(rule, log_probs, truth, [Isotone.of(column) for column in np.exp(log_probs).T[last:]])
+
+    def calibrated(self, weights: Weights = None) -> Rows:
+        """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
+        last = self.truth.shape[1] - len(self.orders)
+        columns = [
+            order.fit(outcomes, weights)[order.place]
+            for order, outcomes in zip(self.orders, self.truth.T[last:], strict=True)
+        ]
+        if last:
+            return np.stack([1 - columns[0], columns[0]], 1)
+        fitted = np.stack(columns, 1)
+        whole = fitted.sum(1, keepdims=True)
+        return np.where(whole > 0, fitted / np.where(whole > 0, whole, 1), 1 / fitted.shape[1])
+
+    def parts(self, weights: Weights = None) -> tuple[float, float, float, float]:
+        """Mean loss, miscalibration, discrimination, uncertainty."""
+        shares = np.full(len(self.truth), 1 / len(self.truth)) if weights is None else weights / weights.sum()
+        plain = np.broadcast_to(shares @ self.truth, self.truth.shape)
+        with np.errstate(divide="ignore"):
+            tables = (self.log_probs, np.log(self.calibrated(weights)), np.log(plain))
+        score, fitted, uncertainty = (self._mean(table, shares) for table in tables)
+        best = min(score, fitted, uncertainty)
+        return score, score - best, uncertainty - best, uncertainty
+
+    def _mean(self, log_probs: Rows, shares: np.ndarray) -> float:
+        with jax.enable_x64(True):
+            losses = np.asarray(_losses(self.rule, log_probs, self.truth))
+        return float(np.where(shares > 0, losses, 0) @ shares)
+
+
+@partial(jax.jit, static_argnums=0)
+def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
+    return rule.expected_from_log(log_probs, truth)
+
+
+def problems(aligned: Aligned, log_probs: Rows, by: str, rule: ScoringRule) -> list[tuple[str | None, Problem]]:
+    """What is judged: the whole distribution, each label against the others, or the most probable label."""
+    if by == "joint":
+        return [(None, Problem.of(rule, log_probs, aligned.truth))]
+    if by == "top-label":
+        return [(None, Problem.of(rule, *top_label(log_probs, aligned.truth)))]
+    return [
+        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, place)))
+        for place, label in enumerate(aligned.labels)
+    ]
+
+
+def _bands(problem: Problem, weights: Weights, n_bootstrap: int, level: float, seed: int) -> dict[str, float]:
+    """Percentiles of score and parts over resamples of the items."""
+    if n_bootstrap == 0:
+        return {}
+    drawn = [problem.parts(resampled) for resampled in resamples(weights, len(problem.truth), n_bootstrap, seed)]
+    low, high = bands(np.array(drawn), level)
+    named = dict(zip((f"{name}_low" for name in ("score", *PARTS)), low.tolist(), strict=True))
+    return named | dict(zip((f"{name}_high" for name in ("score", *PARTS)), high.tolist(), strict=True))

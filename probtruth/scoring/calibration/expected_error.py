@@ -1,0 +1,85 @@
+"""Expected calibration error, for those who must report it, beside what a calibrated model would show."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from probtruth import check, frames
+from probtruth.scoring.align import align
+from probtruth.scoring.calibration.binning import Bins, check_bins
+from probtruth.scoring.calibration.events import events
+from probtruth.scoring.calibration.isotonic import Isotone
+from probtruth.scoring.calibration.reliability import calibrated_outcomes
+from probtruth.scoring.calibration.resampling import check_resampling, item_weights
+
+if TYPE_CHECKING:
+    import polars
+
+BY = ("top-label", "class-wise", "label")
+
+
+def calibration_error(
+    predictions: object,
+    truth: object,
+    by: object = "top-label",
+    n_bins: object = 15,
+    bins: object = "uniform",
+    n_resamples: object = 200,
+    weights: object = None,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """Expected calibration error (ECE) in bins, and its value if the forecasts were calibrated.
+
+    Formula: sum over the bins of share of the items times |mean outcome - mean forecast|.
+
+    It is not a score: a forecast of the mean label for every item has none. It is biased upwards, the more so the more
+    bins and the fewer items there are: `if_calibrated` is its mean over outcomes drawn as if the forecasts were
+    calibrated (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The
+    miscalibration of `calibration_decomposition` has no bins, and belongs to a proper score.
+
+    Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
+    each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
+
+    Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`,
+    `if_calibrated`.
+
+    Errors: `InputError` for an unknown option, and as in `score`.
+
+    Source: Guo et al. (2017), doi:10.48550/arXiv.1706.04599; for the bias, Bröcker (2012),
+    doi:10.1007/s00382-011-1191-1
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
+    >>> truth = pt.Truth.from_labels([0, 1, 1, 1], n_labels=2)
+    >>> round(pt.calibration_error(pred, truth, n_bins=10)["error"][0], 3)
+    0.25
+    """
+    way = check.one_of(by, BY, "by")
+    binning = check_bins(n_bins, bins)
+    size, _ = check_resampling(n_resamples, 0.5)
+    aligned = align(predictions, truth)
+    shares = item_weights(weights, len(aligned.items))
+    rows: list[dict[str, object]] = []
+    for model, table in zip(aligned.models, aligned.log_probs, strict=True):
+        found: list[dict[str, object]] = []
+        for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
+            binned = Bins.of(forecasts, shares, *binning)
+            order = Isotone.of(forecasts)
+            fitted = order.fit(outcomes, shares)[order.place]
+            samples = calibrated_outcomes(forecasts, outcomes, fitted, size, seed)
+            drawn = [binned.error(forecasts, sample) for sample in samples]
+            found.append(
+                {
+                    "model": model,
+                    "label": label,
+                    "error": binned.error(forecasts, outcomes),
+                    "if_calibrated": float(np.mean(drawn)) if drawn else float("nan"),
+                }
+            )
+        rows += found if way != "class-wise" else [_mean(found)]
+    return frames.from_rows(rows)
+
+
+def _mean(rows: list[dict[str, object]]) -> dict[str, object]:
+    means = {name: float(np.mean([row[name] for row in rows])) for name in ("error", "if_calibrated")}  # type: ignore[call-overload]
+    return {"model": rows[0]["model"], "label": None} | means

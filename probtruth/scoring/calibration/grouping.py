@@ -1,0 +1,69 @@
+"""What recalibration cannot mend: items that a model cannot tell apart, and the labels' own spread."""
+
+from typing import TYPE_CHECKING
+
+import jax
+import numpy as np
+
+from probtruth import frames
+from probtruth.scoring.align import align
+from probtruth.scoring.calibration.corp import Problem
+from probtruth.scoring.few_votes import mean_corrected_entropy
+from probtruth.scoring.rules import get_rule
+from probtruth.scoring.score import check_floor, check_labels, floored
+
+if TYPE_CHECKING:
+    import polars
+
+
+def grouping_decomposition(
+    predictions: object, truth: object, rule: object = "log", floor: object = None
+) -> "polars.DataFrame":
+    """Mean expected loss as calibration plus grouping plus irreducible loss, which soft labels make computable.
+
+    Formula: S(p) = [S(p) - S(c)] + [S(c) - H(t)] + H(t), with S the mean expected loss, c the calibrated forecasts (as
+    in `calibration_decomposition`, jointly over the labels) and H(t) the mean entropy of the items' labels. The
+    grouping loss is the mean divergence of t from c: items with the same forecast that differ in their labels. In terms
+    of CORP it is uncertainty - discrimination - entropy.
+
+    Arguments: as in `score`.
+
+    Returns: one row for each model, in units of the rule, lower is better: `model`, `expected`, `calibration`,
+    `grouping`, `irreducible`; and, where the labels are vote shares, `grouping_corrected` and `irreducible_corrected`,
+    which allow for few votes (votes scatter around the item's distribution, which looks like grouping loss; see
+    `decompose`), else NaN.
+
+    Errors: as in `score`.
+
+    Source: Kull and Flach (2015), doi:10.1007/978-3-319-23528-8_5
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.5, 0.5]]})
+    >>> truth = pt.Truth.from_probs([[0.9, 0.1], [0.3, 0.7]])
+    >>> row = pt.grouping_decomposition(pred, truth, rule="brier").row(0, named=True)
+    >>> [round(row[part], 3) for part in ("expected", "calibration", "grouping", "irreducible")]
+    [0.5, 0.02, 0.18, 0.3]
+    """
+    chosen = get_rule(rule)
+    aligned = align(predictions, truth)
+    check_labels(chosen, len(aligned.labels))
+    logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
+    with jax.enable_x64(True):
+        irreducible = float(np.asarray(chosen.entropy(aligned.truth.astype(np.float64))).mean())
+    corrected = mean_corrected_entropy(chosen, aligned)
+    rows = []
+    for model, table in zip(aligned.models, logs, strict=True):
+        expected, calibration, discrimination, uncertainty = Problem.of(chosen, table, aligned.truth).parts()
+        calibrated = uncertainty - discrimination
+        rows.append(
+            {
+                "model": model,
+                "expected": expected,
+                "calibration": calibration,
+                "grouping": calibrated - irreducible,
+                "irreducible": irreducible,
+                "grouping_corrected": calibrated - corrected,
+                "irreducible_corrected": corrected,
+            }
+        )
+    return frames.from_rows(rows)

@@ -1,0 +1,82 @@
+"""The Murphy diagram: the loss at every threshold at which a decision can turn."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.scoring.align import align
+from probtruth.scoring.calibration.events import events
+from probtruth.scoring.calibration.resampling import item_weights
+
+if TYPE_CHECKING:
+    import polars
+
+Items = Float[np.ndarray, " item"]
+Thresholds = Float[np.ndarray, " threshold"]
+
+
+def murphy_diagram(
+    predictions: object, truth: object, by: str = "label", thresholds: object = None, weights: object = None
+) -> "polars.DataFrame":
+    """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
+
+    Formula: for an event of probability t and a forecast p, t (1 - u) where p <= u (not acted upon, and it came) and
+    (1 - t) u where p > u (acted upon in vain), at the threshold u; entropy is min(t (1 - u), (1 - t) u). Every proper
+    rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the weight
+    1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all proper rules.
+
+    A soft label is a chance of the event here, not an outcome between 0 and 1 (which would drop the entropy).
+
+    Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
+    `thresholds` between 0 and 1 (101 even ones by default); `weights` of the items.
+
+    Returns: rows `model`, `label`, `threshold`, `expected`, `entropy`, `divergence`; from 0 to 1, lower is better.
+
+    Errors: `InputError` for thresholds outside 0 to 1, and as in `score`.
+
+    Source: Ehm, Gneiting, Jordan and Krüger (2016), doi:10.1111/rssb.12154
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.4, 0.6]]}), pt.Truth.from_probs([[0.3, 0.7]])
+    >>> curve = pt.murphy_diagram(pred, truth, thresholds=[0.5, 0.65]).filter(label="1")
+    >>> curve.select("expected", "entropy").to_numpy().round(3).tolist()
+    [[0.15, 0.15], [0.245, 0.195]]
+    """
+    check.one_of(by, ("label", "top-label"), "by")
+    places = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
+    if not ((places >= 0) & (places <= 1)).all():
+        raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
+    aligned = align(predictions, truth)
+    heavy = item_weights(weights, len(aligned.items))
+    shares = np.full(len(aligned.items), 1 / len(aligned.items)) if heavy is None else heavy / heavy.sum()
+    rows: list[dict[str, object]] = []
+    for model, table in zip(aligned.models, aligned.log_probs, strict=True):
+        for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, by):
+            expected = elementary_score(forecasts, outcomes, places, shares)
+            entropy = elementary_score(outcomes, outcomes, places, shares)
+            rows += [
+                {
+                    "model": model,
+                    "label": label,
+                    "threshold": float(place),
+                    "expected": float(loss),
+                    "entropy": float(least),
+                    "divergence": float(max(loss - least, 0)),
+                }
+                for place, loss, least in zip(places, expected, entropy, strict=True)
+            ]
+    return frames.from_rows(rows)
+
+
+def elementary_score(forecasts: Items, outcomes: Items, thresholds: Thresholds, shares: Items) -> Thresholds:
+    """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
+    order = np.argsort(forecasts, kind="stable")
+    below = np.searchsorted(forecasts[order], thresholds, side="right")
+    came, stayed_away = (
+        np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes)
+    )
+    score: np.ndarray = came[below] * (1 - thresholds) + (stayed_away[-1] - stayed_away[below]) * thresholds
+    return score

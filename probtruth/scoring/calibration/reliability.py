@@ -1,0 +1,155 @@
+"""The reliability curve: how often an event happens where it is forecast with a given probability."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import check, frames
+from probtruth.scoring.align import align
+from probtruth.scoring.calibration.binning import Bins, check_bins
+from probtruth.scoring.calibration.events import events
+from probtruth.scoring.calibration.isotonic import Isotone
+from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
+
+if TYPE_CHECKING:
+    import polars
+
+METHODS = ("isotonic", "uniform", "quantile")
+BANDS = ("consistency", "confidence", "none")
+
+Items = Float[np.ndarray, " item"]
+Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def reliability_curve(
+    predictions: object,
+    truth: object,
+    by: object = "label",
+    method: object = "isotonic",
+    n_bins: object = 10,
+    band: object = "consistency",
+    level: object = 0.9,
+    n_resamples: object = 200,
+    weights: object = None,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """Observed frequency of an event against its forecast probability, with a band.
+
+    Formula: the isotonic regression of outcome on forecast, equal forecasts pooled (CORP; no bins to choose), or the
+    mean outcome against the mean forecast in bins. Soft labels are outcomes between 0 and 1.
+
+    Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right.
+    `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
+    "consistency" shows where the curve would be if the forecasts were calibrated: outcomes are drawn anew from the
+    forecasts where all labels are hard; soft labels scatter around the forecast as they do around the fitted curve,
+    signs at random. "confidence" is the spread of the curve over resamples of the items. Both are pointwise, equal-
+    tailed, at `level`, from `n_resamples`.
+
+    Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
+    in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
+    `high` (NaN without a band).
+
+    Errors: `InputError` for an unknown option, and as in `score`.
+
+    Source: Dimitriadis, Gneiting and Jordan (2021), doi:10.1073/pnas.2016191118; Bröcker and Smith (2007),
+    doi:10.1175/WAF993.1, for consistency bands
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
+    >>> truth = pt.Truth.from_labels([0, 1, 1, 1], n_labels=2)
+    >>> curve = pt.reliability_curve(pred, truth, band="none")
+    >>> curve.filter(label="1").select("forecast", "observed").rows()
+    [(0.2, 0.5), (0.7, 1.0), (0.9, 1.0)]
+    """
+    way = check.one_of(by, ("label", "top-label"), "by")
+    drawing = Drawing(
+        check.one_of(method, METHODS, "method"),
+        check_bins(n_bins, "uniform")[0],
+        check.one_of(band, BANDS, "band"),
+        *check_resampling(n_resamples, level),
+        seed,
+    )
+    aligned = align(predictions, truth)
+    shares = item_weights(weights, len(aligned.items))
+    rows: list[dict[str, object]] = []
+    for model, table in zip(aligned.models, aligned.log_probs, strict=True):
+        for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
+            curve, low, high = _curve(forecasts, outcomes, shares, drawing)
+            rows += [
+                {"model": model, "label": label}
+                | dict(zip(("forecast", "observed", "weight", "low", "high"), map(float, point), strict=True))
+                for point in zip(*curve, low, high, strict=True)
+            ]
+    return frames.from_rows(rows)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a curve and its band are made."""
+
+    method: str
+    n_bins: int
+    band: str
+    n_resamples: int
+    level: float
+    seed: int
+
+
+def _curve(forecasts: Items, outcomes: Items, weights: Weights, how: Drawing) -> tuple[Curve, np.ndarray, np.ndarray]:
+    order = Isotone.of(forecasts)
+    bins = None if how.method == "isotonic" else Bins.of(forecasts, weights, how.n_bins, how.method)
+    if bins is None:
+        curve = _steps(order, order.fit(outcomes, weights), weights)
+    else:
+        curve = (bins.means(forecasts), bins.means(outcomes), bins.total)
+
+    def again(drawn: Items, heavy: Weights) -> np.ndarray:
+        if bins is None:
+            fitted: np.ndarray = np.interp(curve[0], order.points, order.fit(drawn, heavy))
+            return fitted
+        return (bins if heavy is None else bins.reweighted(heavy)).means(drawn)
+
+    nothing = np.full(len(curve[0]), np.nan)
+    if how.band == "none" or how.n_resamples == 0:
+        return curve, nothing, nothing
+    if how.band == "confidence":
+        drawn = [again(outcomes, heavy) for heavy in resamples(weights, len(forecasts), how.n_resamples, how.seed)]
+    else:
+        fitted = order.fit(outcomes, weights)[order.place]
+        drawn = [
+            again(sample, weights)
+            for sample in calibrated_outcomes(forecasts, outcomes, fitted, how.n_resamples, how.seed)
+        ]
+    low, high = bands(np.where(np.isnan(drawn), curve[1], drawn), how.level)
+    return curve, np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def calibrated_outcomes(
+    forecasts: Items, outcomes: Items, fitted: Items, n_resamples: int, seed: int
+) -> Iterator[Items]:
+    """Outcomes as they could be if the forecasts were calibrated.
+
+    Hard outcomes are drawn from the forecasts; soft ones keep their distance from the fitted curve, its sign at random
+    (the wild bootstrap), around the forecast.
+    """
+    rng = np.random.default_rng(seed)
+    hard = bool(np.isin(outcomes, (0, 1)).all())
+    for _ in range(n_resamples):
+        if hard:
+            yield (rng.random(len(forecasts)) < forecasts).astype(np.float64)
+        else:
+            yield forecasts + (outcomes - fitted) * rng.choice([-1.0, 1.0], len(forecasts))
+
+
+def _steps(order: Isotone, fitted: np.ndarray, weights: Weights) -> Curve:
+    """The two ends of every flat piece of the fit (one row where they are the same)."""
+    first = np.concatenate([[True], fitted[1:] != fitted[:-1]])
+    last = np.concatenate([first[1:], [True]])
+    piece = np.cumsum(first) - 1
+    total = order.weights(weights)
+    share = np.bincount(piece, total)[piece] / total.sum()
+    kept = first | last
+    return order.points[kept], fitted[kept], share[kept]

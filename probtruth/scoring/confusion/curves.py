@@ -1,0 +1,173 @@
+"""ROC and precision-recall curves against soft labels: as it turned out, and as the model's own probabilities imply."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import check, frames
+from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.confusion.measures import ratio
+
+if TYPE_CHECKING:
+    import polars
+
+KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
+
+NEARLY_SURE = -1e-8
+"""Above this log-probability, reports are told apart by the rest, -(1 - p), which has the digits that log p lost."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One curve: a point for each distinct report, from the highest threshold down.
+
+    At `thresholds[i]` the response is the label where its probability is at least that. For kind "roc" x is the false
+    and y the true positive rate, starting at (0, 0); for "precision-recall" x is the recall and y the precision.
+    `area` is by trapezoids under the ROC curve, by steps (average precision) under the other; more is better. All is
+    NaN where the label has no events, or the ROC curve no other events.
+    """
+
+    model: str
+    label: str
+    kind: str
+    implied: bool
+    thresholds: Float[np.ndarray, " point"]
+    x: Float[np.ndarray, " point"]
+    y: Float[np.ndarray, " point"]
+    area: float
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Curves of all models and labels: the actual one and the one that the model implies."""
+
+    kind: str
+    curves: tuple[Curve, ...]
+
+    def of(self, model: object, label: object = None, implied: bool = False) -> Curve:
+        """One curve; the label may be left out where there is only one.
+
+        Errors: `InputError` for an unknown model or label.
+        """
+        name = check.one_of(model, list(dict.fromkeys(curve.model for curve in self.curves)), "model")
+        labels = list(dict.fromkeys(curve.label for curve in self.curves))
+        wanted = labels[0] if label is None and len(labels) == 1 else check.one_of(label, labels, "label")
+        return next(c for c in self.curves if (c.model, c.label, c.implied) == (name, wanted, implied))
+
+    def areas(self) -> "polars.DataFrame":
+        """One row for each model and label: the actual and the implied area."""
+        rows = [
+            {"model": c.model, "label": c.label, "area": c.area, "implied_area": self.of(c.model, c.label, True).area}
+            for c in self.curves
+            if not c.implied
+        ]
+        return frames.from_rows(rows)
+
+    def points(self) -> "polars.DataFrame":
+        """One row for each point of each curve."""
+        x, y = KINDS[self.kind]
+        rows = [
+            {"model": c.model, "label": c.label, "implied": c.implied, "threshold": float(t), x: float(a), y: float(b)}
+            for c in self.curves
+            for t, a, b in zip(c.thresholds, c.x, c.y, strict=True)
+        ]
+        return frames.from_rows(rows)
+
+
+def roc_curves(predictions: object, truth: object, label: object = None) -> Curves:
+    """Receiver operating characteristic of each model against the truth, each label against the rest.
+
+    Formula: with y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
+    FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of itself
+    on these items. Where it lies above the actual curve the model is over-confident.
+
+    Arguments: `label` is the event; without it the second of two labels, or every one of more.
+
+    Returns: `Curves`; areas are between 0 and 1, more is better. An area is the chance that an event ranks above a
+    non-event when both are drawn with the soft labels as weights, ties counting half (an item may meet itself).
+
+    Errors: `InputError` for an unknown label.
+
+    Source: Fawcett (2006), doi:10.1016/j.patrec.2005.10.010; for the implied curve Nelson (2017),
+    doi:10.3390/e19060286, Figure 2d.
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
+    >>> curves = pt.roc_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
+    >>> round(curves.of("a").area, 4), round(curves.of("a", implied=True).area, 4)
+    (0.9444, 0.7679)
+    """
+    return _curves(align(predictions, truth), label, "roc")
+
+
+def precision_recall_curves(predictions: object, truth: object, label: object = None) -> Curves:
+    """Precision against recall of each model, each label against the rest; the implied curve as in `roc_curves`.
+
+    Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
+
+    Arguments, returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
+    the step in recall: no straight lines are drawn between points, which would be too kind.
+
+    Source: Davis and Goadrich (2006), doi:10.1145/1143844.1143874
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
+    >>> curves = pt.precision_recall_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
+    >>> round(curves.of("a").area, 4)
+    0.9167
+    """
+    return _curves(align(predictions, truth), label, "precision-recall")
+
+
+def _curves(aligned: Aligned, label: object, kind: str) -> Curves:
+    labels = aligned.labels
+    found = []
+    for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
+        for k in chosen_labels(label, labels):
+            order, probs = ranking(logs, k)
+            for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
+                found.append(_curve(model, labels[k], kind, implied, order, probs, events))
+    return Curves(kind, tuple(found))
+
+
+def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
+    """The place of the label that is asked for; without one the second of two, or every one of more."""
+    if label is not None:
+        return [labels.index(check.one_of(str(label), labels, "label"))]
+    return [1] if len(labels) == 2 else list(range(len(labels)))
+
+
+def ranking(
+    logs: Float[np.ndarray, "item label"], place: int
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Numbers in the order of one label's reports, apart even where these round to 1; and the reports."""
+    rest = np.exp(np.delete(logs, place, axis=1)).sum(1)
+    return np.where(logs[:, place] > NEARLY_SURE, -rest, logs[:, place]), np.exp(logs[:, place])
+
+
+def _curve(
+    model: str,
+    label: str,
+    kind: str,
+    implied: bool,
+    order: Float[np.ndarray, " item"],
+    probs: Float[np.ndarray, " item"],
+    events: Float[np.ndarray, " item"],
+) -> Curve:
+    ranked = np.argsort(-order, kind="stable")
+    last = np.append(order[ranked[1:]] != order[ranked[:-1]], True)  # ties enter together
+    hits = np.cumsum(events[ranked])[last]
+    taken = np.flatnonzero(last) + 1.0
+    thresholds = probs[ranked][last]
+    true_rate = ratio(hits, np.array([events.sum()]))
+    if kind == "precision-recall":
+        precision = ratio(hits, taken) if events.sum() > 0 else np.full_like(hits, np.nan)
+        area = float((np.diff(true_rate, prepend=0.0) * precision).sum())
+        return Curve(model, label, kind, implied, thresholds, true_rate, precision, area)
+    false_rate = ratio(np.maximum(taken - hits, 0), np.array([len(events) - events.sum()]))
+    x, y = (np.concatenate([[0.0], rate]) for rate in (false_rate, true_rate))
+    area = float(np.trapezoid(y, x))
+    return Curve(model, label, kind, implied, np.concatenate([[np.inf], thresholds]), x, y, area)

@@ -1,0 +1,103 @@
+"""What each metric of a confusion matrix rewards when the truth is uncertain: seldom an honest report."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import frames
+from probtruth.errors import InputError
+from probtruth.scoring.confusion.measures import METRICS, label_places, measure_table
+from probtruth.types.truth import Truth
+
+if TYPE_CHECKING:
+    import polars
+
+EQUAL = 1e-12
+"""Two values this close are the same but for rounding."""
+
+ANY = "any response"
+
+
+def degeneracy_report(truth: object) -> "polars.DataFrame":
+    """For each metric the response that it rewards most at this truth, against answering with the truth itself.
+
+    The honest model reports each item's distribution and answers by drawing from it. The best response maximises the
+    ratio of expected counts (for the two scores: minimises the expected score). Accuracy: the most probable label of
+    every item. Recall of a label: that label always; specificity: never; precision: only for the items most likely to
+    have it; F: for all items above a threshold, which is half of the best F. Log and Brier scores, which are proper,
+    are best served by the truth itself.
+
+    Returns: one row for each metric (and label): `honest` and `best` values, `best_response` in words, and
+    `honest_is_best`. For accuracy, precision, recall, specificity and F more is better, for the scores less.
+
+    Errors: `InputError` for anything but a `Truth`.
+
+    Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog (which
+    writes y = 0 where accuracy is the same for all responses; it is y = 0.5); for F Lipton, Elkan and Naryanaswamy
+    (2014), doi:10.1007/978-3-662-44851-9_15.
+
+    >>> import probtruth as pt
+    >>> report = pt.degeneracy_report(pt.Truth.from_probs([[0.3, 0.7]]))
+    >>> report.select("metric", "label", "honest", "best", "honest_is_best").rows()[0]
+    ('accuracy', None, 0.58, 0.7, False)
+    """
+    if not isinstance(truth, Truth):
+        raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
+    table = truth.shares if truth.estimand == "distribution" and truth.shares is not None else truth.probs
+    y = table.astype(np.float64)
+    honest, _ = measure_table(y.T @ y)
+    rows = [_row("accuracy", None, float(honest[0]), *_accuracy(y))]
+    for metric in METRICS:
+        values = honest[label_places(metric, y.shape[1])]
+        for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
+            rows.append(_row(metric, label, float(value), *_BEST[metric](label, column)))
+    entropy = float(-(y * np.log(np.where(y > 0, y, 1))).sum(1).mean())
+    for name, value in (("log", entropy), ("brier", float((1 - (y**2).sum(1)).mean()))):
+        rows.append(_row(name, None, value, value, "the truth itself"))
+    return frames.from_rows(rows)
+
+
+def _row(metric: str, label: str | None, honest: float, best: float, response: str) -> dict[str, object]:
+    same = bool(abs(best - honest) <= EQUAL)
+    return {
+        "metric": metric,
+        "label": label,
+        "honest": honest,
+        "best": best,
+        "best_response": response,
+        "honest_is_best": same,
+    }
+
+
+def _accuracy(y: Float[np.ndarray, "item label"]) -> tuple[float, str]:
+    best = float(y.max(1).mean())
+    return best, ANY if np.ptp(y, axis=1).max() <= EQUAL else "the most probable label of every item"
+
+
+def _recall(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+    return (1.0, f"always {label!r}") if y.sum() > 0 else (np.nan, "none: the label never happens")
+
+
+def _specificity(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+    return (1.0, f"never {label!r}") if y.sum() < len(y) else (np.nan, "none: the label always happens")
+
+
+def _precision(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+    if np.ptp(y) <= EQUAL:
+        return float(y[0]), f"{label!r} for any of the items"
+    number = int((y >= y.max() - EQUAL).sum())
+    return float(y.max()), f"{label!r} only for the {number} of {len(y)} items most likely to have it"
+
+
+def _f(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+    if y.sum() == 0:
+        return np.nan, "none: the label never happens"
+    ordered = np.sort(y)[::-1]
+    values = 2 * np.cumsum(ordered) / (np.arange(1, len(y) + 1) + y.sum())
+    number = int(values.argmax()) + 1
+    best = float(values[number - 1])
+    return best, f"{label!r} for the {number} of {len(y)} items above {best / 2:.3g}, half of the best F"
+
+
+_BEST = {"precision": _precision, "recall": _recall, "specificity": _specificity, "f": _f}

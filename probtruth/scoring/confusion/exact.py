@@ -1,0 +1,186 @@
+"""The exact expectation of ratios of random counts, and for few items their exact distribution.
+
+Labels and responses are independent over items and of each other. If every item adds an indicator a_i (with mean
+alpha_i) above and b_i >= a_i below, then by 1/s = integral from 0 to 1 of u^(s-1) du
+
+    E[sum a / sum b; sum b > 0] = integral over u from 0 to 1 of sum_i alpha_i prod_{j != i} E[u^b_j].
+
+The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.scoring.confusion.draws import sampled_measures
+from probtruth.scoring.confusion.measures import METRICS, Summary, average_place, label_places, ratio
+from probtruth.scoring.confusion.tables import SURE, distribution_summary, table_measures
+
+REACH = 40.0
+"""With x = 1 - u the integrand falls like exp(-x sum E[b]): beyond this exponent it is below 1e-17 of the whole."""
+
+NODES = 32
+"""The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32."""
+
+MOST_CELLS = 3e8
+"""Updates of cells that the exact distribution may cost (about a second); above, the spread is simulated."""
+
+
+def exact_measures(
+    truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"], draws: int, seed: int
+) -> Summary:
+    """Expectation of each measure given that it is defined, and its spread over labels and responses.
+
+    Where few tables are possible, all is exact. Else the expectation is exact (`mc_error` 0) for accuracy, for every
+    label, for micro averages and weighted recall, and for the other averages where every label that counts is certainly
+    defined, otherwise the mean over the draws; sd and interval are exact for accuracy and labels up to a few hundred
+    items, else over the draws.
+    """
+    exact_tables = table_measures(truth, answers)
+    if exact_tables is not None:
+        return exact_tables
+    n_labels = truth.shape[1]
+    found = sampled_measures(truth, answers, draws, seed, respond=True)
+    mean, undefined = found.value.copy(), found.undefined.copy()
+    error = np.maximum(found.mc_error, 1 / draws)  # draws that all agree are not an exact answer
+    for model, answer in enumerate(answers):
+        linear = _linear(float((truth * answer).sum() / len(truth)), n_labels)
+        each = {metric: _expected(metric, truth, answer) for metric in METRICS}
+        for place, number in linear.items():
+            mean[model, place], undefined[model, place], error[model, place] = number, 0.0, 0.0
+        for metric, (value, hole, by_label) in each.items():
+            places = label_places(metric, n_labels)
+            mean[model, places], undefined[model, places], error[model, places] = value, hole, 0.0
+            for average, exact in _averages(metric, value, hole, by_label, truth).items():
+                place = average_place(metric, average, n_labels)
+                undefined[model, place] = hole.sum()
+                if exact is not None:
+                    mean[model, place], error[model, place] = exact, 0.0
+    found = replace(found, value=mean, undefined=undefined, mc_error=error)
+    cells = len(answers) * (n_labels * 5 * float(len(truth)) ** 3 + float(len(truth)) ** 2)
+    return _with_exact_spread(found, truth, answers) if cells <= MOST_CELLS else found
+
+
+def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
+    """The measures that are linear in the counts, by their places."""
+    values = {average_place(metric, "micro", n_labels): accuracy for metric in METRICS}
+    values[average_place("specificity", "micro", n_labels)] = (
+        np.nan if n_labels == 1 else 1 - (1 - accuracy) / (n_labels - 1)
+    )
+    return values | {0: accuracy, average_place("recall", "weighted", n_labels): accuracy}
+
+
+def _averages(
+    metric: str,
+    value: Float[np.ndarray, " label"],
+    hole: Float[np.ndarray, " label"],
+    by_label: Float[np.ndarray, " label"],
+    truth: Float[np.ndarray, "item label"],
+) -> dict[str, float | None]:
+    """Macro and weighted averages where they are exact: where every label is surely defined or surely out."""
+    surely, never = hole <= SURE, hole >= 1
+    macro = float(value[surely].mean()) if (surely | never).all() and surely.any() else None
+    absent = truth.max(0) == 0
+    exact = metric == "recall" or (surely | absent).all()  # recall weighted by label totals is accuracy
+    return {"macro": macro, "weighted": float(by_label[~absent].sum() / len(truth)) if exact else None}
+
+
+def _expected(
+    metric: str, truth: Float[np.ndarray, "item label"], answer: Float[np.ndarray, "item label"]
+) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
+    """E[metric | defined] and P(undefined) of each label, and E[label's total times metric; defined]."""
+    if metric == "recall":
+        value, hole, _ = _integrals(truth * answer, [truth], 0, truth)
+        return value, hole, (truth * answer).sum(0)
+    if metric == "precision":
+        return _integrals(truth * answer, [answer], 0, truth)
+    if metric == "specificity":
+        above = (1 - truth) * (1 - answer)
+        value, hole, _ = _integrals(above, [1 - truth], 0, truth)
+        return value, hole, len(truth) * np.where(hole < 1, value, 0.0) * (1 - hole) - above.sum(0)
+    value, hole, by_label = _integrals(truth * answer, [truth, answer], 1, truth)
+    return 2 * value, hole, 2 * by_label
+
+
+def _integrals(
+    above: Float[np.ndarray, "item label"],
+    below: list[Float[np.ndarray, "item label"]],
+    power: int,
+    truth: Float[np.ndarray, "item label"],
+) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
+    """E[above/below | below > 0], P(below = 0), and E[T above/below; below > 0] where T counts the label.
+
+    `below` holds the indicators that are added below, independent of each other; an item's own ones are all 1 where
+    its `above` is, so that they leave a factor u^power. T is a sum over the first of `below` if there are two, and
+    else independent of it given the item that is above.
+    """
+    total = sum(part.sum(0) for part in below)
+    reach = REACH / np.maximum(total, REACH)
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    size = truth.sum(0)
+    ratio_sum, by_label = np.zeros(truth.shape[1]), np.zeros(truth.shape[1])
+    for at, share in zip((node + 1) / 2, weight / 2, strict=True):
+        x = at * reach
+        left = [1 - part * x for part in below]
+        each = above / np.prod(left, axis=0)
+        whole = np.prod([part.prod(0) for part in left], axis=0) * share * reach * (1 - x) ** power
+        ratio_sum += whole * each.sum(0)
+        tilted = truth / left[0] * (1 - x) if len(below) == 2 else truth
+        others = (tilted.sum(0) if len(below) == 2 else size) - tilted
+        by_label += whole * (each * (1 + others)).sum(0)
+    with np.errstate(divide="ignore"):
+        log_hole = sum(np.log1p(-part).sum(0) for part in below)
+    hole = np.exp(log_hole)
+    return ratio(ratio_sum, -np.expm1(log_hole)), hole, by_label
+
+
+def _with_exact_spread(
+    found: Summary, truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
+) -> Summary:
+    n_labels = truth.shape[1]
+    sd, low, high = found.sd.copy(), found.low.copy(), found.high.copy()
+    for model, answer in enumerate(answers):
+        hit = (truth * answer).sum(1, keepdims=True)
+        spread = ratio_spread([(1, 1, hit), (0, 1, 1 - hit)])
+        for place in _linear(0.0, n_labels):
+            shrink = max(n_labels - 1, 1) if place == average_place("specificity", "micro", n_labels) else 1
+            sd[model, place] = spread[0][0] / shrink
+            for target, value in ((low, spread[1][0]), (high, spread[2][0])):
+                target[model, place] = 1 - (1 - value) / shrink
+        both, neither = truth * answer, (1 - truth) * (1 - answer)
+        steps = {
+            "precision": [(1, 1, both), (0, 1, (1 - truth) * answer)],
+            "recall": [(1, 1, both), (0, 1, truth * (1 - answer))],
+            "specificity": [(1, 1, neither), (0, 1, (1 - truth) * answer)],
+            "f": [(2, 2, both), (0, 1, truth * (1 - answer) + (1 - truth) * answer)],
+        }
+        for metric in METRICS:
+            places = label_places(metric, n_labels)
+            sd[model, places], low[model, places], high[model, places] = ratio_spread(steps[metric])
+    return replace(found, sd=sd, low=low, high=high)
+
+
+def ratio_spread(
+    steps: list[tuple[int, int, Float[np.ndarray, "item label"]]],
+) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
+    """Sd and 95 per cent interval of above/below, given below > 0, from the exact joint distribution of the two.
+
+    Every item takes one of the `steps` (what it adds above, what it adds below, with what probability), or nothing.
+    """
+    n_items, n_labels = steps[0][2].shape
+    unit = max(above for above, _, _ in steps)
+    most = max(below for _, below, _ in steps)
+    table = np.zeros((n_labels, n_items + 1, most * n_items + 1))
+    table[:, 0, 0] = 1
+    for item in range(n_items):
+        rest = 1 - sum(prob[item] for _, _, prob in steps)
+        new = np.maximum(rest, 0)[:, None, None] * table
+        for above, below, prob in steps:
+            up = above // unit
+            old = table[:, : n_items + 1 - up, : most * n_items + 1 - below]
+            new[:, up:, below:] += prob[item][:, None, None] * old
+        table = new
+    above, below = np.meshgrid(unit * np.arange(n_items + 1), np.arange(most * n_items + 1), indexing="ij")
+    value = ratio(above.ravel().astype(np.float64), below.ravel().astype(np.float64))
+    return distribution_summary(value, table.reshape(n_labels, -1))[1:]

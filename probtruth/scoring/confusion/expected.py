@@ -1,0 +1,208 @@
+"""The expected confusion matrix: what to count when neither the truth nor the response is certain."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.scoring.align import align
+from probtruth.scoring.confusion.draws import posterior_measures, sampled_measures, truth_draws
+from probtruth.scoring.confusion.exact import exact_measures
+from probtruth.scoring.confusion.measures import (
+    AVERAGES,
+    METRICS,
+    Measure,
+    Summary,
+    average_place,
+    first_place,
+    label_places,
+    measure_names,
+    measure_table,
+)
+from probtruth.scoring.confusion.responses import RESPONSES, response_probs
+from probtruth.types.index import Audit
+
+if TYPE_CHECKING:
+    import polars
+
+METHODS = ("ratio", "exact", "draws")
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """Expected counts of each model and the metrics that follow from them; more is better.
+
+    `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the
+    metrics named by `measures`, NaN where undefined; `undefined` is the expected number of labels (for one label: the
+    probability) that were undefined behind each number. `plug_in` are the ratios of expected counts. `sd`, `low` and
+    `high` (95 per cent, equal-tailed) are the spread of the metric under the method, NaN where it has none; `mc_error`
+    is the standard error of `values` from simulation, 0 where they are exact.
+    """
+
+    counts: Float[np.ndarray, "model label label"]
+    values: Float[np.ndarray, "model measure"]
+    undefined: Float[np.ndarray, "model measure"]
+    plug_in: Float[np.ndarray, "model measure"]
+    sd: Float[np.ndarray, "model measure"]
+    low: Float[np.ndarray, "model measure"]
+    high: Float[np.ndarray, "model measure"]
+    mc_error: Float[np.ndarray, "model measure"]
+    measures: tuple[Measure, ...]
+    models: tuple[str, ...]
+    labels: tuple[str, ...]
+    n_items: int
+    response: str
+    method: str
+    threshold: object = None
+    audit: Audit = field(default_factory=Audit)
+
+    @property
+    def accuracy(self) -> Float[np.ndarray, " model"]:
+        """Expected share of items whose response is their label."""
+        return self.values[:, 0]
+
+    @property
+    def precision(self) -> Float[np.ndarray, "model label"]:
+        """Precision of each label."""
+        return self._of_labels("precision")
+
+    @property
+    def recall(self) -> Float[np.ndarray, "model label"]:
+        """Recall (sensitivity) of each label."""
+        return self._of_labels("recall")
+
+    @property
+    def specificity(self) -> Float[np.ndarray, "model label"]:
+        """Specificity of each label."""
+        return self._of_labels("specificity")
+
+    @property
+    def f(self) -> Float[np.ndarray, "model label"]:
+        """F-measure of each label, the harmonic mean of its precision and recall."""
+        return self._of_labels("f")
+
+    def _of_labels(self, metric: str) -> Float[np.ndarray, "model label"]:
+        return self.values[:, label_places(metric, len(self.labels))]
+
+    def metric(self, metric: object, label: object = None, average: object = None) -> Float[np.ndarray, " model"]:
+        """One metric of every model: accuracy, or precision, recall, specificity or f of a label or averaged.
+
+        Errors: `InputError` for an unknown metric, label or average, and where neither or both of the two are given.
+        """
+        return self.values[:, self.place(metric, label, average)]
+
+    def place(self, metric: object, label: object = None, average: object = None) -> int:
+        """Where a metric stands in `measures`, `values` and the other arrays."""
+        name = check.one_of(metric, ("accuracy", *METRICS), "metric")
+        if name == "accuracy":
+            return 0
+        if (label is None) == (average is None):
+            raise InputError(
+                f"metric {name!r} with label {label!r} and average {average!r}",
+                "a label or an average",
+                f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES}).",
+            )
+        if average is not None:
+            return average_place(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
+        place = self.labels.index(check.one_of(str(label), self.labels, "label"))
+        return first_place(name, len(self.labels)) + place
+
+    def table(self) -> "polars.DataFrame":
+        """A row for each model and metric; `label` or `average` says what of, `undefined` counts undefined labels."""
+        numbers = {
+            "value": self.values,
+            "sd": self.sd,
+            "low": self.low,
+            "high": self.high,
+            "plug_in": self.plug_in,
+            "undefined": self.undefined,
+            "mc_error": self.mc_error,
+        }
+        rows = [
+            {"model": model, "metric": name.metric, "label": name.label, "average": name.average}
+            | {column: float(array[i, j]) for column, array in numbers.items()}
+            for i, model in enumerate(self.models)
+            for j, name in enumerate(self.measures)
+        ]
+        return frames.from_rows(rows)
+
+
+def expected_confusion(
+    predictions: object,
+    truth: object,
+    response: object = "sample",
+    method: object = "ratio",
+    threshold: object = None,
+    draws: object = 1000,
+    *,
+    seed: int = 0,
+) -> Confusion:
+    """Expected counts of label against response, and accuracy, precision, recall, specificity and F from them.
+
+    Formula: E[count of (j, k)] = sum over items of y_j r_k, where y is the item's distribution over labels and r the
+    probability of each response; label and response are drawn independently given the item.
+
+    Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most
+    probable label (ties share), "threshold" the second label where its probability reaches `threshold` (or, with one
+    threshold for each label, the label of greatest probability divided by threshold).
+    `method` "ratio" takes ratios of expected counts; "exact" the expectation of each ratio given that it is defined,
+    over labels and responses, with the spread of one realisation (macro and weighted averages go over the labels
+    defined in it); "draws" the posterior of the ratio over the draws of the truth, or over drawn labels where it has
+    none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not.
+    `draws` and `seed` are for what is simulated: spreads beyond a few hundred items, some averages, drawn labels.
+
+    Returns: a `Confusion`; metrics are between 0 and 1, more is better, and NaN (counted) where 0/0. None of them is a
+    proper score: see `degeneracy_report`.
+
+    Errors: `InputError` for an unknown option, a threshold that does not fit, or fewer than 2 draws.
+
+    Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog.
+
+    >>> import probtruth as pt
+    >>> truth, pred = pt.Truth.from_probs([[0.3, 0.7]]), pt.Predictions.from_probs({"a": [[0.4, 0.6]]})
+    >>> confusion = pt.expected_confusion(pred, truth)
+    >>> confusion.counts[0].round(2).tolist()
+    [[0.12, 0.18], [0.28, 0.42]]
+    >>> round(float(confusion.f[0, 1]), 3), round(float(pt.expected_confusion(pred, truth, method="exact").f[0, 1]), 3)
+    (0.646, 0.477)
+    """
+    way = check.one_of(method, METHODS, "method")
+    how = check.one_of(response, RESPONSES, "response")
+    if not isinstance(draws, int) or draws < 2:
+        raise InputError(f"draws={draws!r}", "an integer of at least 2", "1000 is the default.")
+    aligned = align(predictions, truth)
+    answers = response_probs(aligned.log_probs, how, threshold)
+    counts = np.stack([aligned.truth.T @ answer for answer in answers])
+    plug_in, undefined = measure_table(counts)
+    if way == "ratio":
+        none = np.full_like(plug_in, np.nan)
+        found = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
+    elif way == "exact":
+        found = exact_measures(aligned.truth, answers, draws, seed)
+    else:
+        tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
+        if tables is None:
+            found = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
+        else:
+            found = posterior_measures(tables, answers)
+    return Confusion(
+        counts,
+        found.value,
+        found.undefined,
+        plug_in,
+        found.sd,
+        found.low,
+        found.high,
+        found.mc_error,
+        measure_names(aligned.labels),
+        aligned.models,
+        aligned.labels,
+        len(aligned.items),
+        how,
+        way,
+        threshold,
+        aligned.audit,
+    )

@@ -1,0 +1,219 @@
+"""Generalised means of the probabilities that a model gave to what happened, against those of the source."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+from scipy.special import logsumexp
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.kernels.power_mean import log_generalized_mean
+from probtruth.scoring.align import align
+from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
+
+POWERS = tuple(np.linspace(-4, 4, 33).tolist())
+"""The spectrum unless another is asked for."""
+
+FEW = 1_000_000
+"""Logarithms, times powers, up to which the means are taken without compiling anything."""
+
+
+def risk_profile(
+    predictions: object,
+    truth: object,
+    floor: object = None,
+    powers: object = POWERS,
+    source: object = "isotonic",
+    smoothing: object = None,
+    by_label: bool = True,
+) -> RiskProfile:
+    """Decisiveness, accuracy, robustness and the spectrum between, of the model and of the source, after Nelson.
+
+    Formula: P_model(m) = (sum over items and labels of y q^m / N)^(1/m), with y the truth, q the reported probability;
+    P_source(m) the same with the source probability in place of q; P_div = P_model / P_source. The weights are the true
+    events: the paper's equal weights of bins do not hold where bins hold unequal numbers of true events.
+
+    Arguments: `floor` is the paper's precision q_lim: reports and source probabilities are kept within floor and
+    1 - floor; without it one impossible event makes the accuracy 0. `powers` is the spectrum (decisiveness, accuracy
+    and robustness are always in it). `source` and `smoothing` are how the source probability is estimated, see
+    `source_probability`; with "isotonic" and two labels, or "truth", P_div is at most 1 at power 0. `by_label` sorts
+    each label's reports on their own, else all labels' reports are pooled.
+
+    Returns: a `RiskProfile`; probabilities from 0 to 1, more is better.
+
+    Errors: `InputError` for an unknown source, a floor outside 0 to 1/K, or a power that is not a number.
+
+    Source: Nelson (2017), doi:10.3390/e19060286
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.2, 0.8]]})
+    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels(np.array([0, 1]), n_labels=2))
+    >>> [round(float(value[0]), 3) for value in (risk.decisiveness, risk.accuracy, risk.robustness)]
+    [0.65, 0.632, 0.621]
+    """
+    method = check.one_of(source, SOURCES, "source")
+    aligned = align(predictions, truth)
+    limit = _floor(floor, len(aligned.labels))
+    wanted = _spectrum(powers)
+    events = aligned.truth
+    n_bins = whole(smoothing, 1, "bins") if method in ("bins", "bayes-bins") and smoothing is not None else None
+    model, like, sigma, lost_items, bins = [], [], [], [], []
+    for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
+        lost = ((events > 0) & np.isneginf(logs)).any(1)
+        reported = np.exp(logs)
+        if limit is not None:
+            reported = np.clip(reported, limit, 1 - limit)
+            logs = np.log(reported)
+        frequency = _source(reported, events, method, smoothing, by_label)
+        if limit is not None:
+            frequency = np.clip(frequency, limit, 1 - limit)
+        model.append(_means(logs, events, wanted))
+        like.append(_means(_log(frequency), events, wanted))
+        sigma.append(_p_sigma(logs, events))
+        lost_items.append(tuple(item for item, gone in zip(aligned.items, lost, strict=True) if gone))
+        bins += _bubbles(name, aligned.labels, reported, events, n_bins)
+    ours, theirs = np.stack(model), np.stack(like)
+    return RiskProfile(
+        aligned.models,
+        aligned.labels,
+        wanted,
+        ours[:, 0],
+        theirs[:, 0],
+        ours[:, 1:],
+        theirs[:, 1:],
+        np.array(sigma),
+        tuple(lost_items),
+        method,
+        limit,
+        tuple(bins),
+        aligned.audit,
+    )
+
+
+def _floor(floor: object, n_labels: int) -> float | None:
+    if floor is None:
+        return None
+    if not isinstance(floor, (int, float)) or not 0 < floor < 1 / n_labels:
+        raise InputError(f"floor={floor!r}", f"a number above 0 and below 1/{n_labels}", "The paper uses 0.01.")
+    return float(floor)
+
+
+def _spectrum(powers: object) -> tuple[float, ...]:
+    wanted = check.as_floats(powers, "power", "powers")
+    if np.isnan(wanted).any():
+        raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
+    return tuple(sorted({*wanted.tolist(), *MARKS.values()}))
+
+
+def _source(
+    reported: Float[np.ndarray, "item label"],
+    events: Float[np.ndarray, "item label"],
+    method: str,
+    smoothing: object,
+    by_label: bool,
+) -> Float[np.ndarray, "item label"]:
+    if not by_label:
+        return source_probability(reported.ravel(), events.ravel(), method, smoothing).reshape(reported.shape)
+    each = [source_probability(q, y, method, smoothing) for q, y in zip(reported.T, events.T, strict=True)]
+    return np.stack(each, -1)
+
+
+def _log(values: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+    with np.errstate(divide="ignore"):
+        return np.log(values)
+
+
+def _means(
+    logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
+) -> Float[np.ndarray, "all_then_label power"]:
+    """The means over all true events and over each label's, NaN for a label without any."""
+    if logs.size * len(powers) <= FEW:
+        return np.exp(_few_means(logs, events, powers))
+    with jax.enable_x64(True):
+        found = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
+    found[1:][events.sum(0) == 0] = np.nan
+    return found
+
+
+def _few_means(
+    logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
+) -> Float[np.ndarray, "all_then_label power"]:
+    """What `_all_means` gives, in plain arrays: compiling takes longer than so few numbers."""
+    parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
+    return np.array([[_log_mean(values, weights, power) for power in powers] for values, weights in parts])
+
+
+def _log_mean(logs: Float[np.ndarray, " event"], weights: Float[np.ndarray, " event"], power: float) -> float:
+    """`log_generalized_mean` of the events of positive weight; NaN where there are none."""
+    logs, weights = logs[weights > 0], weights[weights > 0]
+    if not len(logs):
+        return float("nan")
+    if np.isinf(power):
+        return float(logs.max() if power > 0 else logs.min())
+    if np.isneginf(logs.min()) and power <= 0:
+        return -np.inf
+    share = weights / weights.sum()
+    if not np.isneginf(logs.min()):
+        centre = float(share @ logs)
+        steps = power * (logs - centre)
+        if power == 0 or abs(steps).max() <= 1:  # around the geometric mean: no digits are lost at small powers
+            return centre + (float(np.log1p(share @ np.expm1(steps))) / power if power else 0.0)
+    return float(logsumexp(power * logs, b=share)) / power
+
+
+@jax.jit
+def _all_means(
+    logs: Float[Array, "item label"], events: Float[Array, "item label"], powers: Float[Array, " power"]
+) -> Float[Array, "all_then_label power"]:
+    def each(power: Array) -> Array:
+        whole = log_generalized_mean(logs.ravel(), power, events.ravel())
+        return jnp.concatenate([whole[None], log_generalized_mean(logs.T, power, events.T)])
+
+    means: Array = jax.lax.map(each, powers).T
+    return means
+
+
+def _p_sigma(logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"]) -> float:
+    """exp(-sd of the log-probabilities of what happened), 0 where one of them is infinite."""
+    happened = events > 0
+    values, weights = logs[happened], events[happened] / events.sum()
+    if np.isneginf(values).any():
+        return 0.0
+    mean = float(weights @ values)
+    return float(np.exp(-np.sqrt(weights @ (values - mean) ** 2)))
+
+
+def _bubbles(
+    model: str,
+    labels: tuple[str, ...],
+    reported: Float[np.ndarray, "item label"],
+    events: Float[np.ndarray, "item label"],
+    n_bins: int | None,
+) -> list[dict[str, object]]:
+    """The bins of each label, in the order of their reports."""
+    rows: list[dict[str, object]] = []
+    for label, q, y in zip(labels, reported.T, events.T, strict=True):
+        logs = _log(q[None])[0]
+        place = equal_count_bins(q, n_bins)
+        for here in np.unique(place):
+            inside = place == here
+            true = y[inside]
+            total, happened = float(true.sum()), true > 0
+            log_mean = float(true[happened] @ logs[inside][happened] / total) if total > 0 else np.nan
+            rows.append(
+                {
+                    "model": model,
+                    "label": label,
+                    "bin": int(here),
+                    "source": total / len(true),
+                    "reported": float(np.exp(log_mean)),
+                    "reported_all": float(np.exp(logs[inside].mean())),
+                    "n": len(true),
+                    "n_true": total,
+                    "contribution": total / float(events.sum()) * log_mean if total > 0 else 0.0,
+                }
+            )
+    return rows

@@ -1,0 +1,178 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import probtruth as pt
+from probtruth.scoring.confusion import exact
+from probtruth.scoring.confusion import tables as exact_tables
+from probtruth.scoring.confusion.measures import METRICS, average_place, label_places, measure_table
+
+ROUND_OFF = 1e-12
+"""Sums of a few thousand products near 1 in float64."""
+
+STANDARD_ERRORS = 5
+"""How far a simulated number may be from its expectation, in its own standard errors."""
+
+
+def both(y, r):
+    return pt.Predictions.from_probs({"a": r}), pt.Truth.from_probs(y)
+
+
+def two(y):
+    return np.stack([1 - np.asarray(y), np.asarray(y)], -1)
+
+
+def enumerated(y, r):
+    """Every labelling and every response of a few items, one by one: mean, sd and P(defined) of every measure."""
+    n_items, n_labels = y.shape
+    rows, mass = [], []
+    for labels in itertools.product(range(n_labels), repeat=n_items):
+        for responses in itertools.product(range(n_labels), repeat=n_items):
+            chance = np.prod(y[range(n_items), labels]) * np.prod(r[range(n_items), responses])
+            if chance > 0:
+                counts = np.zeros((n_labels, n_labels))
+                np.add.at(counts, (list(labels), list(responses)), 1)
+                rows.append(measure_table(counts)[0])
+                mass.append(chance)
+    values, mass = np.array(rows), np.array(mass)[:, None]
+    defined = ~np.isnan(values)
+    total = (mass * defined).sum(0)
+    divisor = np.where(total > 0, total, np.nan)
+    filled = np.where(defined, values, 0)
+    mean = (mass * filled).sum(0) / divisor
+    sd = np.sqrt((mass * defined * (filled - np.where(total > 0, mean, 0)) ** 2).sum(0) / divisor)
+    return mean, sd, total
+
+
+def tables(n_items, n_labels, zeros=True):
+    cells = st.one_of(st.just(0.0), st.floats(0.01, 1), st.just(1.0)) if zeros else st.floats(0.05, 1)
+    weights = hnp.arrays(np.float64, (n_items, n_labels), elements=cells).filter(lambda w: (w.sum(-1) > 0).all())
+    return weights.map(lambda table: table / table.sum(-1, keepdims=True))
+
+
+# reference
+
+
+def test_the_blog_takes_the_ratio_of_expectations_for_the_expectation_of_the_ratio():
+    """Carpenter (2010) writes E[F] for 2 y r/(y + r); by hand for one item E[F | defined] = y r/(1 - (1-y)(1-r))."""
+    predictions, truth = both(two([0.7]), two([0.6]))
+    assert pt.expected_confusion(predictions, truth).f[0, 1] == pytest.approx(0.84 / 1.3, rel=ROUND_OFF)  # .646
+    exact = pt.expected_confusion(predictions, truth, method="exact")
+    assert exact.f[0, 1] == pytest.approx(0.42 / 0.88, rel=ROUND_OFF)  # .477
+    assert exact.undefined[0, exact.place("f", label="1")] == pytest.approx(0.12, rel=ROUND_OFF)
+
+
+def test_four_items():
+    """Ratio of expectations .636 for recall and F; expectations .654 and .598; accuracy .60 sampled, .75 decided."""
+    predictions, truth = both(two([0.7, 0.9, 0.2, 0.4]), two([0.6, 0.8, 0.3, 0.5]))
+    ratio, exact = (pt.expected_confusion(predictions, truth, method=method) for method in ("ratio", "exact"))
+    assert [round(float(found.recall[0, 1]), 3) for found in (ratio, exact)] == [0.636, 0.654]
+    assert [round(float(found.f[0, 1]), 3) for found in (ratio, exact)] == [0.636, 0.598]
+    assert exact.accuracy[0] == pytest.approx(0.6, rel=ROUND_OFF)
+    decided = pt.expected_confusion(predictions, truth, "threshold", "exact", threshold=0.51)
+    assert decided.accuracy[0] == pytest.approx(0.75, rel=ROUND_OFF)
+
+
+def test_a_perfect_forecaster_is_not_perfect():
+    """Trap 9: labels with certainty (.7, .9, ...) cap the accuracy of the truth itself at the mean of its maximum."""
+    truth = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    found = pt.expected_confusion(*both(truth, truth), response="argmax", method="exact")
+    assert found.accuracy[0] == pytest.approx(truth.max(1).mean(), rel=ROUND_OFF)
+
+
+# properties
+
+
+@settings(deadline=None, max_examples=25, derandomize=True)
+@given(st.sampled_from([(4, 2), (3, 3)]).flatmap(lambda shape: st.tuples(tables(*shape), tables(*shape))))
+def test_exact_is_the_enumeration_of_all_labelings(pair):
+    y, r = pair
+    mean, sd, defined = enumerated(y, r)
+    found = pt.expected_confusion(*both(y, r), method="exact")
+    np.testing.assert_allclose(found.values[0], mean, rtol=ROUND_OFF, atol=ROUND_OFF)
+    np.testing.assert_allclose(found.sd[0], sd, rtol=1e-6, atol=1e-7)  # a square root of rounding
+    for metric in METRICS:
+        places = label_places(metric, y.shape[1])
+        np.testing.assert_allclose(1 - found.undefined[0, places], defined[places], atol=ROUND_OFF)
+    assert (found.mc_error == 0).all()
+    assert (found.low[~np.isnan(found.low)] <= found.high[~np.isnan(found.high)]).all()
+
+
+@settings(deadline=None, max_examples=25, derandomize=True)
+@given(tables(5, 2), tables(5, 2))
+@example(  # ten draws that all agree on a weighted specificity that is not the expected one
+    np.array([[0, 1], [0, 1], [0, 1], [0.5, 0.5], [0, 1]]),
+    np.array([[0, 1], [0, 1], [0, 1], [1 / 3, 2 / 3], [0, 1]]),
+)
+def test_quadrature_and_joint_distribution_agree_with_all_tables(y, r):
+    """The two ways that many items take, against the way that few items take."""
+    few = exact.exact_measures(y, r[None], 10, 0)
+    most, exact_tables.MOST_TABLES = exact_tables.MOST_TABLES, 0
+    try:
+        many = exact.exact_measures(y, r[None], 10, 0)
+    finally:
+        exact_tables.MOST_TABLES = most
+    sure = many.mc_error[0] == 0
+    assert (sure | (few.undefined[0] > 0)).all()
+    assert sure[[0, average_place("recall", "weighted", 2)]].all()
+    known = [0, *(average_place(metric, "micro", 2) for metric in METRICS)]
+    for metric in METRICS:
+        assert sure[label_places(metric, 2)].all()
+        known += np.r_[label_places(metric, 2)].tolist()
+    np.testing.assert_allclose(many.undefined[0, known], few.undefined[0, known], atol=ROUND_OFF)
+    np.testing.assert_allclose(many.value[0, sure], few.value[0, sure], rtol=ROUND_OFF, atol=ROUND_OFF)
+    for place in [0, *(np.r_[label_places(metric, 2)] for metric in METRICS)]:
+        for part in ("sd", "low", "high"):
+            ours, theirs = getattr(many, part)[0, place], getattr(few, part)[0, place]
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-7)  # a square root of rounding
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_averages_are_exact_where_every_label_is_surely_there(n_labels):
+    """Items of certain label and certain response leave no undefined cell: no simulation is needed."""
+    rng = np.random.default_rng(1)
+    sure = np.eye(n_labels)
+    y, r = (np.concatenate([sure, rng.dirichlet(np.ones(n_labels), 2)]) for _ in range(2))
+    most, exact_tables.MOST_TABLES = exact_tables.MOST_TABLES, 0
+    try:
+        found = exact.exact_measures(y, r[None], 10, 0)
+    finally:
+        exact_tables.MOST_TABLES = most
+    assert (found.mc_error == 0).all()
+    np.testing.assert_allclose(found.value[0], enumerated(y, r)[0], rtol=ROUND_OFF)
+
+
+def test_simulation_agrees_where_it_is_needed():
+    rng = np.random.default_rng(2)
+    y, r = rng.dirichlet([0.05, 1, 1], 40), rng.dirichlet([0.05, 1, 1], 40)
+    found = pt.expected_confusion(*both(y, r), method="exact", draws=4000)
+    place = found.place("precision", average="macro")
+    assert found.mc_error[0, place] > 0
+    again = pt.expected_confusion(*both(y, r), method="exact", draws=4000, seed=1)
+    error = np.hypot(found.mc_error[0, place], again.mc_error[0, place])
+    assert abs(found.values[0, place] - again.values[0, place]) < STANDARD_ERRORS * error
+
+
+def test_many_items_need_no_distribution():
+    """The expectation of the ratio tends to the ratio of expectations, and the quadrature stays exact."""
+    rng = np.random.default_rng(3)
+    y = rng.dirichlet(np.ones(2), 200_000)
+    value, hole, _ = exact._expected("f", y, y)
+    plug_in = 2 * (y * y).sum(0) / (2 * y.sum(0))
+    np.testing.assert_allclose(value, plug_in, rtol=1e-4)  # their difference is of order 1/items
+    assert (hole == 0).all()
+
+
+def test_long_simulated_spread_matches_the_exact_one():
+    """Trap 8: the spread over labels and responses of 15 items; simulation against the exact distribution."""
+    rng = np.random.default_rng(4)
+    y, r = two(rng.uniform(size=15)), two(rng.uniform(size=15))
+    exact = pt.expected_confusion(*both(y, r), method="exact")
+    simulated = exact.sampled_measures(y, r[None], 20_000, 0, respond=True)
+    np.testing.assert_allclose(simulated.sd, exact.sd, rtol=STANDARD_ERRORS / np.sqrt(2 * 20_000) * 1.5)
+    worst = np.nanmax(np.abs(simulated.value - exact.values) / simulated.mc_error)
+    assert worst < STANDARD_ERRORS

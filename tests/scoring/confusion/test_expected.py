@@ -1,0 +1,172 @@
+import doctest
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn import metrics as skm
+
+import probtruth as pt
+from probtruth.scoring.confusion import expected as module
+
+ROUND_OFF = 1e-12
+"""A few thousand additions of numbers near 1 in float64."""
+
+
+def binary(y, p):
+    y, p = np.asarray(y), np.asarray(p)
+    return pt.Predictions.from_probs({"a": np.stack([1 - p, p], -1)}), pt.Truth.from_probs(np.stack([1 - y, y], -1))
+
+
+def tables(n_labels, n_items=6):
+    weights = hnp.arrays(np.float64, (n_items, n_labels), elements=st.floats(0.01, 1))
+    return weights.map(lambda table: table / table.sum(-1, keepdims=True))
+
+
+# reference
+
+
+def test_one_item_of_the_blog():
+    """Carpenter (2010): y = .7, response .6: recall is the response, precision the truth, F = 2 y r / (y + r)."""
+    confusion = pt.expected_confusion(*binary([0.7], [0.6]))
+    np.testing.assert_allclose(confusion.counts[0], [[0.3 * 0.4, 0.3 * 0.6], [0.7 * 0.4, 0.7 * 0.6]], rtol=ROUND_OFF)
+    expected = {"accuracy": 0.54, "recall": 0.6, "precision": 0.7, "specificity": 0.4, "f": 0.84 / 1.3}
+    assert confusion.accuracy[0] == pytest.approx(expected.pop("accuracy"), rel=ROUND_OFF)
+    for metric, value in expected.items():
+        assert confusion.metric(metric, label="1")[0] == pytest.approx(value, rel=ROUND_OFF)
+
+
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_hard_labels_and_argmax_are_scikit_learn(n_labels):
+    rng = np.random.default_rng(0)
+    labels, probs = rng.integers(n_labels, size=200), rng.dirichlet(np.ones(n_labels), size=200)
+    truth = pt.Truth.from_labels(labels, n_labels)
+    confusion = pt.expected_confusion(pt.Predictions.from_probs({"a": probs}), truth, response="argmax")
+    answers = probs.argmax(1)
+    np.testing.assert_array_equal(confusion.counts[0], skm.confusion_matrix(labels, answers))
+    assert confusion.accuracy[0] == pytest.approx(skm.accuracy_score(labels, answers), rel=ROUND_OFF)
+    for metric, score in {"precision": skm.precision_score, "recall": skm.recall_score, "f": skm.f1_score}.items():
+        per_label = confusion.values[0, [confusion.place(metric, label=k) for k in range(n_labels)]]
+        np.testing.assert_allclose(per_label, score(labels, answers, average=None), rtol=ROUND_OFF)
+        for average in ("macro", "micro", "weighted"):
+            value = confusion.metric(metric, average=average)[0]
+            assert value == pytest.approx(score(labels, answers, average=average), rel=ROUND_OFF)
+    for k in range(n_labels):
+        specificity = skm.recall_score(labels != k, answers != k)
+        assert confusion.specificity[0, k] == pytest.approx(specificity, rel=ROUND_OFF)
+
+
+def test_sampled_and_decided_responses_differ():
+    """Four items where sampling the response gives accuracy .60 and its most probable label .75."""
+    predictions, truth = binary([1, 1, 0, 0], [0.6, 0.9, 0.3, 0.8])
+    assert pt.expected_confusion(predictions, truth).accuracy[0] == pytest.approx(0.6, rel=ROUND_OFF)
+    assert pt.expected_confusion(predictions, truth, response="argmax").accuracy[0] == 0.75
+
+
+def test_macro_f_against_the_people_and_against_their_majority(data):
+    """Natural-language inference with 100 labels an item, roberta-base seed 0: the majority flatters the model."""
+    counts = np.loadtxt(
+        data / "chaosnli_snli/label_counts.csv", delimiter=",", skiprows=1, usecols=(1, 2, 3), comments=None
+    )
+    probs = np.loadtxt(
+        data / "chaosnli_snli/predictions/roberta-base_0.csv",
+        delimiter=",",
+        skiprows=1,
+        usecols=(1, 2, 3),
+        comments=None,
+    )
+    shares = counts / counts.sum(1, keepdims=True)
+    predictions = pt.Predictions.from_probs({"a": probs / probs.sum(1, keepdims=True)})
+    people = pt.expected_confusion(predictions, pt.Truth.from_probs(shares), response="argmax")
+    majority = pt.Truth.from_labels(shares.argmax(1), 3)
+    flattered = pt.expected_confusion(predictions, majority, response="argmax")
+    assert round(float(flattered.metric("f", average="macro")[0]), 3) == 0.726
+    assert round(float(people.metric("f", average="macro")[0]), 3) == 0.646
+
+
+# properties
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(tables(3), tables(3), st.sampled_from(["sample", "argmax"]), st.permutations(range(3)))
+def test_names_of_labels_do_not_matter(y, p, response, order):
+    confusion = pt.expected_confusion(pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y), response)
+    assert confusion.counts.sum() == pytest.approx(6, rel=ROUND_OFF)
+    moved = pt.expected_confusion(
+        pt.Predictions.from_probs({"a": p[:, order]}), pt.Truth.from_probs(y[:, order]), response
+    )
+    np.testing.assert_allclose(moved.counts, confusion.counts[:, order][:, :, order], atol=0, rtol=ROUND_OFF)
+    np.testing.assert_allclose(moved.precision, confusion.precision[:, order], rtol=ROUND_OFF)
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(tables(2), tables(2), st.floats(0.05, 0.95))
+def test_two_labels_by_a_threshold_or_by_two(y, p, threshold):
+    predictions, truth = pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y)
+    one = pt.expected_confusion(predictions, truth, "threshold", threshold=threshold)
+    np.testing.assert_array_equal(one.counts[0, :, 1], y[p[:, 1] >= threshold].sum(0))
+    two = pt.expected_confusion(predictions, truth, "threshold", threshold=[1 - threshold, threshold])
+    if (np.abs(p[:, 1] - threshold) > ROUND_OFF).all():
+        np.testing.assert_allclose(one.counts, two.counts, rtol=ROUND_OFF)
+
+
+def test_ties_share_the_answer():
+    confusion = pt.expected_confusion(*binary([1.0], [0.5]), response="argmax")
+    np.testing.assert_array_equal(confusion.counts[0], [[0, 0], [0.5, 0.5]])
+
+
+def test_undefined_is_nan_and_counted():
+    truth = pt.Truth.from_probs([[0.5, 0.5, 0], [1, 0, 0]])
+    confusion = pt.expected_confusion(pt.Predictions.from_probs({"a": [[1, 0, 0], [1, 0, 0]]}), truth)
+    np.testing.assert_array_equal(np.isnan(confusion.precision[0]), [False, True, True])
+    np.testing.assert_array_equal(np.isnan(confusion.recall[0]), [False, False, True])
+    np.testing.assert_array_equal(np.isnan(confusion.f[0]), [False, False, True])
+    table = confusion.table()
+    row = table.filter((table["metric"] == "precision") & (table["average"] == "macro"))
+    assert row["value"].item() == 0.75
+    assert row["undefined"].item() == 2
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"response": "smaple"}, "Did you mean 'sample'"),
+        ({"method": "exakt"}, "Did you mean|The options are"),
+        ({"response": "threshold"}, "got threshold None, expected a number above 0"),
+        ({"response": "threshold", "threshold": 0}, "threshold 0.0, expected a number above 0"),
+        ({"response": "threshold", "threshold": [0.5, 0.2, 0.3]}, "got 3 thresholds, expected 2"),
+        ({"threshold": 0.5}, "only with response 'threshold'"),
+    ],
+)
+def test_errors(options, message):
+    with pytest.raises(pt.InputError, match=message):
+        pt.expected_confusion(*binary([0.7], [0.6]), **options)
+
+
+def test_one_threshold_for_three_labels_is_an_error():
+    predictions = pt.Predictions.from_probs({"a": [[0.2, 0.3, 0.5]]})
+    with pytest.raises(pt.InputError, match="one threshold for 3 labels, expected 3 thresholds"):
+        pt.expected_confusion(predictions, pt.Truth.from_labels(np.array([0]), 3), "threshold", threshold=0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metric": "recal", "label": "1"}, "Did you mean 'recall'"),
+        ({"metric": "recall"}, "expected a label or an average"),
+        ({"metric": "recall", "label": "1", "average": "macro"}, "expected a label or an average"),
+        ({"metric": "recall", "label": "2"}, "label '2', expected one of '0', '1'"),
+        ({"metric": "recall", "average": "mean"}, "average 'mean', expected one of"),
+    ],
+)
+def test_asking_for_a_metric(arguments, message):
+    with pytest.raises(pt.InputError, match=message):
+        pt.expected_confusion(*binary([0.7], [0.6])).metric(**arguments)
+
+
+def test_examples_run():
+    assert doctest.testmod(module).failed == 0

@@ -1,0 +1,166 @@
+import doctest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss
+
+import probtruth as pt
+from probtruth.scoring.means import arrays, chunk, device
+
+FLOAT32 = 2e-7
+"""Error, relative to the larger of the mean and 1, of a mean of float32 losses: their own roundings partly cancel."""
+FLOAT64 = 1e-13
+"""The same in float64."""
+COUNTS = 2e-6
+"""Of a matrix product over 2^10 items in float32."""
+RULES = tuple(pt.rules.RULES)
+KINDS = {"float32": FLOAT32, "float64": FLOAT64}
+
+
+def table(items=3000, labels=4, seed=0, kind="float64"):
+    rng = np.random.default_rng(seed)
+    return tuple(rng.dirichlet(np.full(labels, 0.5), items).astype(kind) for _ in range(2))
+
+
+def plain(rule, probs, truth):
+    """The slow twin: every item's loss in float64, then their mean."""
+    with jax.enable_x64(True):
+        return float(np.asarray(pt.rules.get_rule(rule).expected(probs.astype(float), truth.astype(float))).mean())
+
+
+# Reference
+
+
+def test_agrees_with_scikit_learn_on_hard_labels():
+    probs, _ = table()
+    labels = np.random.default_rng(1).integers(0, 4, len(probs))
+    expected = log_loss(labels, probs, labels=list(range(4)))
+    np.testing.assert_allclose(pt.mean_score(probs, np.eye(4)[labels]), expected, rtol=FLOAT64)
+
+
+@pytest.mark.parametrize("module", [arrays, chunk, device])
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
+
+
+# Properties
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labels", [2, 3, 10, 100])
+@pytest.mark.parametrize("log_probs", [False, True])
+def test_every_rule_is_the_mean_of_its_losses(kind, labels, log_probs):
+    probs, truth = table(labels=labels, kind=kind)
+    found = pt.mean_scores(np.log(probs) if log_probs else probs, truth, RULES, log_probs=log_probs)
+    expected = np.array([plain(rule, probs, truth) for rule in RULES])
+    assert (np.abs(found.means - expected) <= KINDS[kind] * np.maximum(np.abs(expected), 1)).all()
+    assert found.rules == RULES
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_power_means_and_counts(kind):
+    probs, truth = table(kind=kind)
+    powers = (1.0, 0.0, -2 / 3, 0.5, 1e-9)
+    found = pt.mean_scores(probs, truth, (), powers, confusion=True)
+    wide, weights = probs.astype(float), truth.astype(float) / len(truth)
+    expected = [float(pt.generalized_mean(wide.ravel(), power, weights.ravel())) for power in powers]
+    np.testing.assert_allclose(found.power_means, expected, rtol=1e-5)  # the twin works in float32
+    np.testing.assert_allclose(found.counts, truth.astype(float).T @ wide, rtol=COUNTS)
+
+
+@pytest.mark.parametrize("held", [1, 1 << 24])
+def test_counts_of_many_labels_whatever_is_held_at_once(monkeypatch, held):
+    """Six chunks of items, in one lot or in several."""
+    monkeypatch.setattr(arrays, "COUNTED", held)
+    probs, truth = table(items=2500, labels=600)
+    found = pt.mean_scores(probs, truth, ("log",), confusion=True)
+    np.testing.assert_allclose(found.counts, truth.T @ probs, rtol=1e-12)
+    assert found.means[0] == pytest.approx(-(truth * np.log(probs)).sum(1).mean(), rel=1e-12)
+
+
+@pytest.mark.parametrize("where", [arrays._host_totals, device.device_totals])
+@pytest.mark.parametrize("log_probs", [False, True])
+def test_zeros_are_right_on_the_host_and_on_a_device(where, log_probs):
+    probs = np.array([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]], np.float32)
+    truth = np.array([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0]], np.float32)
+    with np.errstate(divide="ignore"):
+        forecast = np.log(probs) if log_probs else probs
+    rules = (pt.rules.log, pt.rules.brier, pt.rules.spherical, pt.rules.zero_one)
+    totals, infinite = where(forecast, truth, rules, (0.0, -1.0, 1.0), True, log_probs)
+    expected = [3 * plain(rule.name, probs, truth) for rule in rules]
+    np.testing.assert_allclose(totals[:4], expected, rtol=FLOAT32 * 10)
+    np.testing.assert_allclose(totals[4:7], [-expected[0], -4.0, -1.25], rtol=FLOAT32 * 10)
+    np.testing.assert_allclose(totals[7:].reshape(3, 3), truth.T @ probs, rtol=FLOAT32 * 10)
+    assert not infinite.any()
+    truth[1] = [0.0, 0.5, 0.5]
+    totals, infinite = where(forecast, truth, rules, (0.0, -1.0, 1.0), False, log_probs)
+    assert infinite.tolist() == [1, 0, 0, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("zeros", [1, 500])
+def test_impossible_labels_make_the_mean_infinite_and_are_counted(zeros):
+    probs, truth = table(labels=3, kind="float32")
+    probs[:zeros] = [0.0, 0.5, 0.5]
+    found = pt.mean_scores(probs, truth, ("log", "brier"), (0.0, -1.0, 1.0))
+    assert found.means[0] == np.inf
+    assert found.n_infinite.tolist() == [zeros, 0]
+    assert found.power_means[:2].tolist() == [0.0, 0.0]
+    assert found.power_means[2] > 0
+
+
+def test_a_subnormal_probability_has_a_finite_logarithm():
+    probs, truth = np.array([[1e-40, 1.0]], np.float32), np.array([[1.0, 0.0]], np.float32)
+    np.testing.assert_allclose(pt.mean_score(probs, truth), 40 * np.log(10), rtol=1e-5)  # 1e-40 has 17 bits
+
+
+def test_unknown_stays_unknown():
+    probs, truth = table(kind="float32")
+    probs[7, 1] = np.nan
+    assert np.isnan(pt.mean_scores(probs, truth, ("log", "brier", "spherical", "zero-one")).means[:3]).all()
+
+
+def test_threads_and_layout_change_no_bit(monkeypatch):
+    probs, truth = table(items=200_000, kind="float32")
+    alone = pt.mean_scores(probs, truth, RULES, confusion=True)
+    monkeypatch.setattr(arrays, "n_cores", lambda: 3)
+    threads = pt.mean_scores(probs, truth, RULES, confusion=True)
+    assert alone.means.tolist() == threads.means.tolist()
+    assert alone.counts.tolist() == threads.counts.tolist()
+    by_column = pt.mean_scores(np.asfortranarray(probs), jnp.asarray(truth), RULES)
+    assert alone.means.tolist() == by_column.means.tolist()
+
+
+def test_integers_are_taken_as_float64():
+    assert pt.mean_score([[1, 0], [0, 1]], [[1, 0], [1, 0]], "brier") == 1.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_device_path_is_the_host_path(kind):
+    probs, truth = table(labels=5, kind=kind)
+    rules = tuple(pt.rules.RULES.values())
+    ours = arrays._host_totals(probs, truth, rules, (0.5,), True, False)
+    there = device.device_totals(probs, truth, rules, (0.5,), True, False)
+    np.testing.assert_allclose(there[0], ours[0], rtol=10 * KINDS[kind])
+    assert there[1].tolist() == ours[1].tolist()
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pt.mean_score(np.ones((2, 2)), np.ones((3, 2))), r"shape \(2, 2\) and truth of shape \(3, 2\)"),
+        (lambda: pt.mean_score(np.ones(2), np.ones(2)), "two axes"),
+        (lambda: pt.mean_score(np.ones((0, 2)), np.ones((0, 2))), "neither empty"),
+        (lambda: pt.mean_score(np.ones((2, 2)), np.ones((2, 2)), "logg"), "Did you mean 'log'"),
+        (lambda: pt.mean_score([["a", "b"]], [[1, 0]]), "not numbers"),
+        (lambda: pt.mean_scores(np.ones((2, 2)), np.ones((2, 2)), (), (np.inf,)), "a finite number"),
+        (lambda: jax.jit(pt.mean_score)(np.ones((2, 2)), np.ones((2, 2))), "being traced"),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(pt.InputError, match=message):
+        call()

@@ -1,0 +1,160 @@
+import doctest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+from probtruth.scoring.nelson import coupled_gaussian as cg
+
+LOG_ROUNDING = 1e-12
+"""Rounding of log-gamma functions of arguments up to 1,000, in SciPy as in float64 here."""
+
+POINTS = np.linspace(-6, 6, 7)
+
+
+@pytest.fixture(autouse=True)
+def double():
+    with jax.enable_x64(True):
+        yield
+
+
+# reference
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 10, 1000])
+def test_heavy_tails_are_students_t(freedom):
+    found = cg.log_density(POINTS, 0.3, 1.7, 1 / freedom)
+    np.testing.assert_allclose(found, stats.t.logpdf(POINTS, freedom, 0.3, 1.7), rtol=LOG_ROUNDING)
+
+
+def test_kappa_zero_is_the_gaussian():
+    np.testing.assert_allclose(cg.log_density(POINTS, 0.3, 1.7), stats.norm.logpdf(POINTS, 0.3, 1.7), rtol=1e-15)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 10])
+def test_several_dimensions(dim):
+    rng = np.random.default_rng(0)
+    loc, scale, x = rng.normal(size=dim), np.eye(dim) * 1.3 + 0.2, rng.normal(size=(4, 2, dim))
+    found = cg.multivariate_log_density(x, loc, scale, 0.162)
+    np.testing.assert_allclose(found, stats.multivariate_t.logpdf(x, loc, scale, 1 / 0.162), rtol=LOG_ROUNDING)
+    found = cg.multivariate_log_density(x, loc, scale)
+    np.testing.assert_allclose(found, stats.multivariate_normal.logpdf(x, loc, scale), rtol=LOG_ROUNDING)
+
+
+@pytest.mark.parametrize("kappa", [-0.9, -0.3, -0.095, -1e-4, 0.0, 1e-4, 0.5])
+def test_densities_integrate_to_one(kappa):
+    """Both branches of the normaliser of Equation 14, and the support +-1/sqrt(-kappa) of the compact one."""
+    density = jax.jit(lambda x: jnp.exp(cg.log_density(x, 0.0, 1.0, kappa)))
+    edge = np.inf if kappa >= 0 else (-1 / kappa) ** 0.5
+    total, error = integrate.quad(lambda x: float(density(x)), -edge, edge)
+    assert abs(total - 1) < 10 * error + 1e-9
+    if kappa < 0:
+        assert float(density(edge * 1.0001)) == 0
+
+
+@pytest.mark.parametrize("dim", [1, 2, 10])
+@pytest.mark.parametrize("share", [-0.9, -0.3, -0.01])
+def test_the_compact_normaliser_as_written(dim, share):
+    """|Sigma|^.5 (pi/|kappa|)^(d/2) Gamma(a+1)/Gamma(a+1+d/2), a = -(1/kappa + d)/2."""
+    kappa = share / dim
+    a = -0.5 * (1 / kappa + dim)
+    expected = dim / 2 * np.log(-np.pi / kappa) + special.gammaln(a + 1) - special.gammaln(a + 1 + dim / 2)
+    assert float(cg.log_normalizer(kappa, dim)) == pytest.approx(expected, rel=LOG_ROUNDING)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 10])
+def test_the_normaliser_is_smooth_through_the_gaussian(dim):
+    edge = cg.TINY_COUPLING
+    kappa = jnp.array([-1.001 * edge, -0.999 * edge, 0.0, 0.999 * edge, 1.001 * edge])
+    values, slopes = jax.vmap(jax.value_and_grad(lambda k: cg.log_normalizer(k, dim)))(kappa)
+    middle = dim / 2 * np.log(2 * np.pi)
+    slope = -dim / 2 * (dim / 2 - 1)
+    bend = dim**3 * edge  # size of the second derivative, times kappa
+    np.testing.assert_allclose(values, middle + slope * kappa, atol=bend * edge)
+    np.testing.assert_allclose(slopes, slope, atol=2 * bend)
+
+
+@pytest.mark.parametrize("kappa", [-0.9, -0.3, 0.0, 0.2, 1.0])
+def test_draws_follow_the_density(kappa):
+    drawn = (np.asarray(cg.sample(jax.random.key(1), (4000,), 1.0, 2.0, kappa)) - 1) / 2
+    if kappa < 0:
+        drawn, law = -kappa * drawn**2, stats.beta(0.5, 1 - 0.5 * (1 / kappa + 1))
+    else:
+        law = stats.t(1 / kappa) if kappa else stats.norm
+    assert stats.kstest(drawn, law.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kappa", [-0.09, 0.162])
+def test_draws_in_ten_dimensions(kappa):
+    """kappa r^2 of the compact kind is Beta(d/2, a + 1), r^2/d of the heavy-tailed kind F(d, 1/kappa)."""
+    loc, scale = np.arange(10.0), np.eye(10) + 0.5
+    drawn = np.asarray(cg.multivariate_sample(jax.random.key(2), (4000,), loc, scale, kappa)) - loc
+    squares = np.einsum("nd,de,ne->n", drawn, np.linalg.inv(scale), drawn)
+    compact = stats.beta(5, 1 - 0.5 * (1 / kappa + 10)) if kappa < 0 else None
+    law, value = (compact, -kappa * squares) if compact else (stats.f(10, 1 / kappa), squares / 10)
+    assert stats.kstest(value, law.cdf).pvalue > 1e-3
+    assert abs(drawn.mean(0)).max() < 0.2  # 5 standard errors of a t variable of variance 2.2
+
+
+# properties
+
+
+def test_two_classes_by_bayes_rule():
+    """Two Student-t (kappa = 1/2) at 0 and 2: the tails return to the prior instead of saturating (Figure 2c)."""
+    x = np.array([-1e4, 1.0, 1e4])
+    logs = cg.log_density(x[:, None], np.array([0.0, 2.0]), 1.0, 0.5)
+    found = np.exp(np.asarray(cg.log_posterior(logs, np.array([0.3, 0.7]))))
+    np.testing.assert_allclose(found.sum(1), 1, rtol=1e-14)
+    np.testing.assert_allclose(found[:, 0], 0.3, atol=3e-4)  # 6/x away from the prior
+    gaussian = np.exp(np.asarray(cg.log_posterior(cg.log_density(x[:, None], np.array([0.0, 2.0])), np.ones(2))))
+    np.testing.assert_array_equal(gaussian[[0, 2], 0], [1, 0])
+
+
+def test_outside_of_both_supports_nothing_is_known():
+    logs = cg.log_density(np.array([1.0, 3.0, 9.0])[:, None], np.array([0.0, 2.0]), 1.0, -0.5)
+    found = np.exp(np.asarray(cg.log_posterior(logs, np.array([0.5, 0.5]))))
+    np.testing.assert_array_equal(found[1], [0, 1])
+    assert np.isnan(found[2]).all()
+
+
+# transforms
+
+
+def test_jit_vmap_and_gradients():
+    kappas = jnp.array([-0.5, -1e-6, 0.0, 1e-6, 0.5])
+    for function in (cg.log_density, jax.jit(cg.log_density)):
+        each = [float(function(0.7, 0.1, 1.3, kappa)) for kappa in kappas]
+        np.testing.assert_allclose(jax.vmap(lambda k, f=function: f(0.7, 0.1, 1.3, k))(kappas), each, rtol=1e-15)
+    step, allowed = 1e-6, 1e-8  # central differences: step^2 and rounding/step
+    for argument in range(4):
+        for kappa in (-0.5, 0.0, 0.5):
+            at = [0.7, 0.1, 1.3, kappa]
+            up, down = list(at), list(at)
+            up[argument] += step
+            down[argument] -= step
+            slope = (float(cg.log_density(*up)) - float(cg.log_density(*down))) / (2 * step)
+            assert float(jax.grad(cg.log_density, argument)(*at)) == pytest.approx(slope, abs=allowed)
+
+
+def test_gradients_outside_the_support_are_finite():
+    assert np.isfinite(jax.grad(cg.log_density)(9.0, 0.0, 1.0, -0.5))
+    logs = jnp.array([-jnp.inf, 0.3])
+    assert np.isfinite(jax.jacobian(lambda x: cg.log_posterior(x, jnp.array([0.5, 0.5]))[1])(logs)).all()
+
+
+def test_float32_near_the_gaussian():
+    """The textbook form of the normaliser cancels: at kappa 1e-6 its float32 value is off in the first digit."""
+    with jax.enable_x64(False):
+        found = float(cg.log_normalizer(np.float32(1e-6)))
+        z = np.float32(0.5e6)
+        naive = (
+            0.5 * np.log(np.float32(np.pi * 1e6)) + jax.scipy.special.gammaln(z) - jax.scipy.special.gammaln(z + 0.5)
+        )
+    assert found == pytest.approx(0.5 * np.log(2 * np.pi), rel=1e-6)
+    assert abs(float(naive) - found) > 0.01
+
+
+def test_examples_run():
+    assert doctest.testmod(cg).failed == 0

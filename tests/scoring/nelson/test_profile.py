@@ -1,0 +1,253 @@
+import doctest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+import probtruth as pt
+from probtruth.scoring.nelson import profile as module
+from probtruth.scoring.nelson.risk import MARKS
+
+ROUND_OFF = 1e-12
+"""Sums of a few thousand numbers near 1 in float64."""
+
+PRINTED = 0.5e-4
+"""Half a unit in the last of four printed digits; the integral over 40,000 quantiles is good to a fifth of it."""
+
+
+def two(y):
+    return np.stack([1 - np.asarray(y, float), np.asarray(y, float)], -1)
+
+
+def profile(q, y, **options):
+    return pt.risk_profile(pt.Predictions.from_probs({"a": q}), pt.Truth.from_probs(y), **options)
+
+
+def two_class_world(half_range=None):
+    """Nelson's source: Student-t with kappa = 1/2 (2 degrees of freedom) at 0 and 2; x at equally spaced quantiles."""
+    u = (np.arange(20_000) + 0.5) / 20_000
+    t = (2 * u - 1) / np.sqrt(2 * u * (1 - u))
+    x = np.concatenate([t, t + 2])
+    x = x if half_range is None else x[np.abs(x - 1) < half_range]
+    return x, two(posterior(x, 0.5, 0.5))
+
+
+def posterior(x, kappa0, kappa1, loc=2.0, variance=1.0):
+    """Probability of the class at `loc` when the class at 0 has scale 1; kappa 0 is the Gaussian."""
+    logs = [
+        stats.t.logpdf(x, 1 / kappa, at, size**0.5) if kappa else stats.norm.logpdf(x, at, size**0.5)
+        for kappa, at, size in ((kappa0, 0, 1), (kappa1, loc, variance))
+    ]
+    return np.exp(logs[1] - np.logaddexp(*logs))
+
+
+# reference
+
+
+def test_figure_7_on_the_infinite_range():
+    """Both classes modelled as Gaussians, q_lim = .01: .5468/.6145/.8899 by integration (published .56/.62/.90)."""
+    x, truth = two_class_world()
+    found = profile(two(posterior(x, 0, 0)), truth, floor=0.01, source="truth")
+    row = [found.accuracy[0], found.source[0, found.powers.index(0)], found.divergence[0, found.powers.index(0)]]
+    np.testing.assert_allclose(row, [0.5468, 0.6145, 0.8899], atol=PRINTED)
+    assert found.angle[0] == pytest.approx(73, abs=0.5)
+
+
+@pytest.mark.parametrize("half_range", [7.8, 9.1])
+def test_figure_7_on_the_plotted_range(half_range):
+    """Nelson (2017), Section 6: P_model = .56, P_source = .62, P_div = .90, on any x axis of 1 +- 7.8 to 1 +- 9.1."""
+    x, truth = two_class_world(half_range)
+    found = profile(two(posterior(x, 0, 0)), truth, floor=0.01, source="truth")
+    place = found.powers.index(0)
+    row = [found.accuracy[0], found.source[0, place], found.divergence[0, place]]
+    assert [round(float(value), 2) for value in row] == [0.56, 0.62, 0.90]
+
+
+@pytest.mark.parametrize(
+    ("model", "angle"),
+    [
+        ({}, 45),
+        ({"loc": 1}, 19),
+        ({"loc": 3}, 60),
+        ({"variance": 0.5}, 54),
+        ({"variance": 2}, 38),
+        ({"kappa0": 0, "kappa1": 0}, 73),
+        ({"kappa0": 1, "kappa1": 1}, 39),
+    ],
+)
+def test_angles_of_figures_3_to_6(model, angle):
+    """From 100 bins, computed independently. Over-confidence is above 45; a variance of 2 is under-confident."""
+    x, truth = two_class_world()
+    options = {"kappa0": 0.5, "kappa1": 0.5} | model
+    found = profile(two(posterior(x, **options)), truth, floor=0.01, source="bins", smoothing=100)
+    assert found.angle[0] == pytest.approx(angle, abs=0.6)  # rounding to degrees, and where ties of clipped reports go
+
+
+def test_accuracy_is_the_log_score_and_the_parts_multiply():
+    """Equations 6 to 9 with the minus that the paper lost: P = exp(-cross-entropy) = exp(-entropy) exp(-divergence)."""
+    rng = np.random.default_rng(0)
+    y, q = rng.dirichlet(np.ones(3), 50), rng.dirichlet(np.ones(3), 50)
+    found = profile(q, y, source="truth")
+    place = found.powers.index(0)
+    assert found.accuracy[0] == pytest.approx(np.exp((y * np.log(q)).sum(1).mean()), rel=ROUND_OFF)
+    assert found.source[0, place] == pytest.approx(np.exp((y * np.log(y)).sum(1).mean()), rel=ROUND_OFF)
+    assert found.divergence[0, place] == pytest.approx(np.exp((y * np.log(q / y)).sum(1).mean()), rel=ROUND_OFF)
+
+
+def test_hard_labels_take_the_mean_over_what_happened():
+    q = np.array([0.9, 0.4, 0.75, 0.6])
+    found = profile(two(q), two([1, 1, 0, 1]), powers=[-1, 2])
+    happened = np.array([0.9, 0.4, 0.25, 0.6])
+    assert found.powers == (-1, -2 / 3, 0, 1, 2)
+    assert found.decisiveness[0] == pytest.approx(happened.mean(), rel=ROUND_OFF)
+    assert found.accuracy[0] == pytest.approx(stats.gmean(happened), rel=ROUND_OFF)
+    assert found.robustness[0] == pytest.approx(np.mean(happened ** (-2 / 3)) ** -1.5, rel=ROUND_OFF)
+    assert found.at(-1)[0] == pytest.approx(stats.hmean(happened), rel=ROUND_OFF)
+    logs = np.log(happened)
+    assert found.p_sigma[0] == pytest.approx(np.exp(-np.sqrt((logs**2).mean() - logs.mean() ** 2)), rel=ROUND_OFF)
+    np.testing.assert_array_equal(found.model_by_label[0, 0], 0.25 * np.ones(5))
+
+
+def test_the_log_sd_band_can_exceed_one():
+    """Equation 10 with its lost minus: .99 seven times and .01 once give an upper end above 1."""
+    found = profile(two([0.99] * 7 + [0.01]), two([1] * 8))
+    low, high = found.log_sd_band[0]
+    assert high > 1
+    assert low < found.accuracy[0] < high
+
+
+def test_one_impossible_event_and_the_precision_that_saves_the_mean():
+    """Trap 2 and Remark 1: nothing is clipped unless the caller says so; the event is counted and named."""
+    q, y = two([0.0, 0.9, 0.8]), two([1, 1, 1])
+    found = profile(q, y)
+    assert found.accuracy[0] == found.robustness[0] == 0
+    assert found.decisiveness[0] == pytest.approx(1.7 / 3, rel=ROUND_OFF)
+    assert found.impossible == (("0",),)
+    assert found.p_sigma[0] == 0
+    floored = profile(q, y, floor=0.01)
+    assert floored.accuracy[0] == pytest.approx((0.01 * 0.9 * 0.8) ** (1 / 3), rel=ROUND_OFF)
+    assert floored.floor == 0.01
+    assert floored.impossible == (("0",),)
+
+
+# properties
+
+
+probabilities = hnp.arrays(np.float64, 40, elements=st.floats(0.02, 0.98))
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(probabilities, hnp.arrays(np.float64, 40, elements=st.sampled_from([0.0, 0.3, 1.0])), st.booleans())
+def test_isotonic_divergence_probability_is_at_most_one(q, y, by_label):
+    """Trap 12: pooling adjacent violators maximises the likelihood over monotone maps, and no map at all is one."""
+    found = profile(two(q), two(y), by_label=by_label, floor=0.05)
+    assert found.divergence[0, found.powers.index(0)] <= 1 + ROUND_OFF
+    assert (np.diff(found.model[0]) >= -ROUND_OFF).all()
+
+
+def test_coarse_bins_break_the_bound():
+    """Trap 12: the paper's 'P_div is always less than 1' fails with one coarse bin."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    q = np.where(y == 1, 0.9, 0.1) * 0.8 + 0.1
+    coarse = profile(two(q), two(y), source="bins", smoothing=1)
+    assert coarse.divergence[0, coarse.powers.index(0)] > 1.2
+    assert profile(two(q), two(y)).divergence[0, coarse.powers.index(0)] <= 1
+
+
+def test_bins_are_weighted_by_their_true_events():
+    """Trap 12: on a calibrated model the paper's 1/B mean over bins is off; weighted by true events it holds."""
+    q = (np.arange(20_000) + 0.5) / 20_000
+    found = profile(two(q), two(q), source="bins", smoothing=100)
+    for mark, power in MARKS.items():
+        place = found.powers.index(power)
+        assert found.source[0, place] == pytest.approx(found.model[0, place], rel=2e-3), mark  # bins of width .01
+    bubbles = found.bubbles()
+    literal = np.exp(np.log(bubbles["reported"].to_numpy()).mean())
+    assert abs(literal - found.accuracy[0]) > 0.2
+    assert bubbles["contribution"].sum() == pytest.approx(np.log(found.accuracy[0]), rel=ROUND_OFF)
+    assert found.angle[0] == pytest.approx(45, abs=0.1)
+
+
+def test_decisiveness_and_robustness_are_not_proper():
+    """Trap 12: the truth is .7; over-reporting raises the decisiveness, under-reporting the robustness."""
+    y = two(np.full(10, 0.7))
+    honest, sure, shy = (profile(two(np.full(10, q)), y) for q in (0.7, 0.99, 0.624))
+    assert sure.decisiveness > honest.decisiveness
+    assert shy.robustness > honest.robustness
+    assert max(sure.accuracy, shy.accuracy) < honest.accuracy
+
+
+def test_tables_say_the_same():
+    rng = np.random.default_rng(0)
+    q, y = rng.dirichlet(np.ones(3), (2, 30)), rng.dirichlet(np.ones(3), 30)
+    found = pt.risk_profile(pt.Predictions.from_probs({"a": q[0], "b": q[1]}), pt.Truth.from_probs(y))
+    table = found.table()
+    np.testing.assert_allclose(table["accuracy"], found.accuracy)
+    np.testing.assert_allclose(table["source_accuracy"] * table["divergence_accuracy"], found.accuracy)
+    assert found.spectrum().height == 2 * len(found.powers)
+    marks = found.marks()
+    assert marks.height == 2 * 3 * 4
+    whole = marks.filter(marks["label"].is_null() & (marks["mark"] == "robustness"))
+    np.testing.assert_allclose(whole["reported"], found.robustness)
+    bubbles = found.bubbles()
+    assert bubbles.filter(bubbles["model"] == "a")["n"].sum() == 90
+    assert bubbles.filter(bubbles["model"] == "a")["n_true"].sum() == pytest.approx(30)
+
+
+def test_a_label_that_never_happens_has_no_mean():
+    found = profile(np.array([[0.6, 0.3, 0.1]]), np.array([[1.0, 0, 0]]))
+    assert np.isnan(found.model_by_label[0, 2]).all()
+    bubbles = found.bubbles()
+    assert bubbles.filter(bubbles["label"] == "2")["reported"].is_nan().all()
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"floor": 0.5}, "got floor=0.5, expected a number above 0 and below 1/2"),
+        ({"floor": "low"}, "got floor='low'"),
+        ({"source": "isotonc"}, "Did you mean 'isotonic'"),
+        ({"powers": [1, float("nan")]}, "a power that is NaN"),
+    ],
+)
+def test_errors(options, message):
+    with pytest.raises(pt.InputError, match=message):
+        profile(two([0.5]), two([1]), **options)
+
+
+def test_a_power_that_was_not_asked_for():
+    with pytest.raises(pt.InputError, match=r"power 0.123, expected a power of the profile"):
+        profile(two([0.5]), two([1])).at(0.123)
+
+
+def test_examples_run():
+    assert doctest.testmod(module).failed == 0
+
+
+@settings(deadline=None, max_examples=30, derandomize=True)
+@given(
+    hnp.arrays(float, (6, 3), elements=st.sampled_from([0.0, 1e-300, 1e-9, 0.2, 0.5, 1.0])),
+    hnp.arrays(float, (6, 3), elements=st.sampled_from([0.0, 0.3, 1.0])),
+)
+def test_the_plain_means_are_those_of_the_kernel(q, y):
+    """The fast path for few numbers against the compiled one, through 0 and at both infinities."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(q)
+    powers = (-np.inf, -4.0, -2 / 3, -1e-7, 0.0, 1e-9, 0.1, 1.0, 30.0, np.inf)
+    with jax.enable_x64(True):
+        compiled = np.array(module._all_means(jnp.asarray(logs), jnp.asarray(y), jnp.asarray(powers)))
+    compiled[1:][y.sum(0) == 0] = np.nan
+    plain = module._few_means(logs, y, powers)
+    if not y.any():
+        assert np.isnan(plain).all()
+        return
+    np.testing.assert_allclose(plain, compiled, rtol=ROUND_OFF, atol=ROUND_OFF)

@@ -1,0 +1,130 @@
+import doctest
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.isotonic import IsotonicRegression
+from sklearn.neighbors import KNeighborsRegressor
+
+import probtruth as pt
+from probtruth.scoring.nelson import source_probability as module
+from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability
+
+ROUND_OFF = 1e-12
+"""Sums of a few hundred numbers near 1 in float64."""
+
+ESTIMATES = tuple(method for method in SOURCES if method != "truth")
+
+
+def reports(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    reported = rng.uniform(size=n)
+    return reported, (rng.uniform(size=n) < reported).astype(float)
+
+
+# reference
+
+
+def test_isotonic_is_scikit_learns():
+    reported, events = reports()
+    expected = IsotonicRegression().fit_transform(reported, events)
+    np.testing.assert_allclose(source_probability(reported, events), expected, rtol=ROUND_OFF)
+
+
+def test_neighbours_are_scikit_learns_where_nothing_ties():
+    reported, events = reports()
+    expected = KNeighborsRegressor(15).fit(reported[:, None], events).predict(reported[:, None])
+    np.testing.assert_allclose(source_probability(reported, events, "neighbours", 15), expected, atol=ROUND_OFF)
+
+
+def test_kernel_is_the_weighted_mean():
+    reported, events = reports()
+    weights = np.exp(-(((reported[:, None] - reported) / 0.07) ** 2) / 2)
+    found = source_probability(reported, events, "kernel", 0.07)
+    of_grid = 2 / (8 * module.STEPS_PER_BANDWIDTH**2)  # linear interpolation, both ways: h^2/8 times the curvature
+    np.testing.assert_allclose(found, weights @ events / weights.sum(1), atol=of_grid)
+
+
+def test_bins_hold_equal_counts():
+    reported, events = reports(300)
+    place = equal_count_bins(reported, 10)
+    np.testing.assert_array_equal(np.bincount(place), 30)
+    found = source_probability(reported, events, "bins", 10)
+    for here in range(10):
+        np.testing.assert_allclose(found[place == here], events[place == here].mean(), rtol=ROUND_OFF)
+
+
+def test_bayes_bins_are_the_posterior_mean_of_a_beta_prior():
+    """Of Beta(f, 1 - f) with f the frequency of all entries: one entry's worth (scipy)."""
+    reported, events = reports(300)
+    events = (events > 0.5).astype(float)
+    place = equal_count_bins(reported, 10)
+    found = source_probability(reported, events, "bayes-bins", 10)
+    f = events.mean()
+    for here in range(10):
+        hits, size = events[place == here].sum(), (place == here).sum()
+        expected = scipy.stats.beta(f + hits, 1 - f + size - hits).mean()
+        np.testing.assert_allclose(found[place == here], expected, rtol=ROUND_OFF)
+
+
+# properties
+
+
+@settings(deadline=None, max_examples=40, derandomize=True)
+@given(
+    hnp.arrays(np.float64, 30, elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0])),
+    hnp.arrays(np.float64, 30, elements=st.floats(0, 1)),
+    st.sampled_from(ESTIMATES),
+    st.permutations(range(30)),
+)
+def test_equal_reports_share_and_the_order_does_not_matter(reported, events, method, order):
+    found = source_probability(reported, events, method)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert (found[events > 0] > 0).all()
+    for value in np.unique(reported):
+        assert np.ptp(found[reported == value]) == 0
+    moved = source_probability(reported[order], events[order], method)
+    np.testing.assert_allclose(moved, found[order], atol=ROUND_OFF)
+
+
+@pytest.mark.parametrize("method", ESTIMATES)
+def test_a_calibrated_model_is_its_own_source(method):
+    grid = (np.arange(20_000) + 0.5) / 20_000
+    found = source_probability(grid, grid, method)
+    inner = (grid > 0.2) & (grid < 0.8)
+    np.testing.assert_allclose(found[inner], grid[inner], atol=0.01)  # half the width of 100 bins, and the bandwidth
+
+
+@pytest.mark.parametrize("method", ESTIMATES)
+def test_one_report_for_all_has_the_mean_frequency(method):
+    np.testing.assert_allclose(source_probability(np.full(4, 0.3), np.array([1.0, 0, 0, 1]), method), 0.5)
+
+
+def test_the_truth_is_its_own_source():
+    events = np.array([0.2, 0.7])
+    assert source_probability(np.array([0.5, 0.5]), events, "truth") is events
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("method", "smoothing", "message"),
+    [
+        ("histogram", None, "source 'histogram', expected one of"),
+        ("bins", 2.5, "got 2.5 bins, expected a whole number"),
+        ("neighbours", 0, "got 0 neighbours, expected a whole number"),
+        ("kernel", 0.0, "expected a number of at least 1e-05"),
+        ("isotonic", 3, "expected none for 'isotonic'"),
+    ],
+)
+def test_errors(method, smoothing, message):
+    with pytest.raises(pt.InputError, match=message):
+        source_probability(np.array([0.1, 0.5]), np.array([0.0, 1.0]), method, smoothing)
+
+
+def test_examples_run():
+    assert doctest.testmod(module).failed == 0

@@ -1,0 +1,116 @@
+import doctest
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.scoring.rules import propriety
+
+SEARCH = 5e-4
+"""Three digits are given."""
+
+NOT_SCORES = {
+    "total variation": pt.total_variation,
+    "squared Hellinger": lambda probs, truth: pt.hellinger(probs, truth) ** 2,
+    "Jensen-Shannon": pt.jensen_shannon,
+}
+
+
+# Reference
+
+
+@pytest.mark.parametrize(
+    ("name", "best"), [("total variation", 0.8), ("Jensen-Shannon", 0.723), ("squared Hellinger", 0.742)]
+)
+def test_best_report_to_five_annotators_where_the_truth_is_point_seven(name, best):
+    # computed independently over the six possible vote shares
+    assert abs(pt.best_report(NOT_SCORES[name], [0.3, 0.7], annotators=5)[1] - best) < SEARCH
+
+
+@pytest.mark.parametrize("rule", ["log", "brier"])
+def test_scores_are_least_at_the_truth_whatever_the_number_of_annotators(rule):
+    np.testing.assert_allclose(pt.best_report(rule, [0.3, 0.7], annotators=5), [0.3, 0.7], atol=1e-6)
+    assert pt.check_proper(rule, 2, annotators=5) is None
+
+
+@pytest.mark.parametrize("name", NOT_SCORES)
+def test_distances_to_vote_shares_reward_another_report(name):
+    found = pt.check_proper(NOT_SCORES[name], 2, annotators=5)
+    assert found.loss_of_report < found.loss_of_truth
+    assert found.annotators == 5
+    assert "vote shares of 5 annotators" in str(found)
+    assert pt.check_proper(NOT_SCORES[name], 2) is None, "with the distribution itself known they hold"
+
+
+# Flags of the rules are what the search finds
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 7])
+@pytest.mark.parametrize(
+    "rule",
+    [*pt.rules.RULES.values(), pt.rules.power(0.5), pt.rules.pseudospherical(3), pt.rules.tempered(0.3)],
+    ids=lambda rule: rule.name,
+)
+def test_flags_of_the_rules(rule, n_labels):
+    assert (pt.check_proper(rule, n_labels) is None) == rule.proper
+    if n_labels == 3:
+        assert (pt.check_proper(rule, n_labels, strict=True) is None) == rule.strictly_proper
+
+
+def test_beta_family_and_a_generated_rule():
+    assert pt.check_proper(pt.rules.beta(-0.5, 2), 2, strict=True) is None
+    assert pt.check_proper(pt.rules.bregman(lambda p: (p**4).sum()), 3) is None
+    assert pt.check_proper(pt.rules.bregman(lambda p: -(p**4).sum()), 3) is not None, "not convex"
+
+
+def test_a_floor_makes_the_log_score_improper():
+    def floored(probs, truth):
+        return pt.log_score(jnp.maximum(probs, 0.03), truth)
+
+    found = pt.check_proper(floored, 2)
+    assert min(found.truth) <= 0.03
+    assert min(found.report) == 0
+
+
+def test_the_local_quadratic_is_improper_from_three_labels_on():
+    # (1 - p_y)^2: for two labels half the Brier score; at (.5, .3, .2) the best report is (.613, .355, .032)
+    def local(probs, truth):
+        return (truth * (1 - probs) ** 2).sum(-1)
+
+    assert pt.check_proper(local, 2) is None
+    np.testing.assert_allclose(pt.best_report(local, [0.5, 0.3, 0.2]), [0.613, 0.355, 0.032], atol=SEARCH)
+
+
+def test_linear_rewards_certainty():
+    found = pt.check_proper("linear", 3)
+    assert max(found.report) == 1
+    assert found.loss_of_report < found.loss_of_truth
+    assert found == pt.check_proper("linear", 3), "the search is the same every time"
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("logg",), "Did you mean 'log'"),
+        (("log", 1), "n_labels 1, expected an integer of at least 2"),
+        (("log", 3, 0), "annotators 0"),
+        (("log", 10, 50), "expected at most 20000"),
+        ((pt.rules.beta(1, 1), 3), "3 labels, expected 2 labels"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises(pt.InputError, match=message):
+        pt.check_proper(*arguments)
+
+
+def test_best_report_wants_a_distribution():
+    with pytest.raises(pt.InputError, match=r"sum to 0\.9"):
+        pt.best_report("log", [0.5, 0.4])
+
+
+def test_examples_run():
+    assert doctest.testmod(propriety).failed == 0

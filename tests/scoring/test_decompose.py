@@ -1,0 +1,78 @@
+import doctest
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.scoring import decompose
+from probtruth.scoring.rules import RULES
+
+ROUNDING = 1e-12
+"""Float64 means of a few hundred terms of order 1."""
+PUBLISHED = 1e-6
+"""Six digits are given."""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_parts_add_up_to_rounding_and_expected_is_the_mean_score(rule):
+    rng = np.random.default_rng(0)
+    predictions = pt.Predictions.from_probs({name: rng.dirichlet(np.ones(4), 100) for name in "ab"})
+    truth = pt.Truth.from_probs(rng.dirichlet(np.ones(4), 100))
+    table = pt.decompose(predictions, truth, rule=rule)
+    expected = table["expected"].to_numpy()
+    np.testing.assert_allclose(expected, (table["entropy"] + table["divergence"]).to_numpy(), rtol=ROUNDING)
+    np.testing.assert_allclose(expected, pt.score(predictions, truth, rule=rule).values.mean(1), rtol=ROUNDING)
+
+
+def test_rows_that_sum_to_one_only_within_the_tolerance_add_up_too():
+    predictions = pt.Predictions.from_probs({"a": [[0.6, 0.39995]]})
+    truth = pt.Truth.from_probs([[0.70003, 0.3]])
+    for rule in RULES:
+        model, expected, entropy, divergence = pt.decompose(predictions, truth, rule=rule).row(0)[:4]
+        assert model == "a"
+        np.testing.assert_allclose(expected, entropy + divergence, rtol=ROUNDING)
+
+
+def test_infinite_divergence_is_infinite():
+    predictions = pt.Predictions.from_probs({"a": [[0, 1]]})
+    row = pt.decompose(predictions, pt.Truth.from_probs([[0.5, 0.5]])).row(0, named=True)
+    assert row["expected"] == row["divergence"] == np.inf
+    np.testing.assert_allclose(row["entropy"], np.log(2), rtol=ROUNDING)
+
+
+def test_entropy_of_real_annotations(chaosnli):
+    predictions, truth = chaosnli
+    table = pt.decompose(predictions, truth)
+    np.testing.assert_allclose(table["entropy"].to_numpy(), 0.553141, atol=PUBLISHED)
+    parts = (table["entropy"] + table["divergence"]).to_numpy()
+    np.testing.assert_allclose(table["expected"].to_numpy(), parts, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_calibration_parts_add_up_too(rule):
+    rng = np.random.default_rng(0)
+    predictions = pt.Predictions.from_probs({name: rng.dirichlet(np.ones(3), 50) for name in "ab"})
+    for row in pt.decompose(predictions, pt.Truth.from_probs(rng.dirichlet(np.ones(3), 50)), rule=rule).iter_rows(
+        named=True
+    ):
+        total = row["miscalibration"] - row["discrimination"] + row["uncertainty"]
+        np.testing.assert_allclose(row["expected"], total, rtol=ROUNDING)
+        assert np.isnan(row["entropy_corrected"]), "there are no votes here"
+
+
+def test_correction_for_few_votes_moves_entropy_to_the_labels(chaosnli):
+    predictions, truth = chaosnli
+    row = pt.decompose(predictions, truth).row(0, named=True)
+    np.testing.assert_allclose(row["entropy_corrected"] + row["divergence_corrected"], row["expected"], rtol=ROUNDING)
+    np.testing.assert_allclose(row["entropy_corrected"], 0.562945, atol=PUBLISHED)  # jackknife by hand, see few_votes
+
+
+def test_floor_keeps_the_sum():
+    predictions = pt.Predictions.from_probs({"a": [[0, 1]]})
+    row = pt.decompose(predictions, pt.Truth.from_probs([[0.5, 0.5]]), floor=0.01).row(0, named=True)
+    np.testing.assert_allclose(row["expected"], -np.log(0.01) / 2, rtol=ROUNDING)
+    np.testing.assert_allclose(row["divergence"], row["expected"] - np.log(2), rtol=ROUNDING)
+
+
+def test_examples_run():
+    assert doctest.testmod(decompose).failed == 0
