@@ -73,11 +73,11 @@ if TYPE_CHECKING:
     from probtruth.scoring.scorers import soft_label_loss as soft_label_loss
     from probtruth.scoring.skill import perplexity as perplexity
     from probtruth.scoring.skill import skill_scores as skill_scores
-    from probtruth.truth.agreement import agreement as agreement
-    from probtruth.truth.human_ceiling import human_ceiling as human_ceiling
+    from probtruth.truth.annotators.agreement import agreement as agreement
+    from probtruth.truth.annotators.human_ceiling import human_ceiling as human_ceiling
+    from probtruth.truth.annotators.pairs import annotator_pairs as annotator_pairs
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.truth.multilabel import infer_multilabel as infer_multilabel
-    from probtruth.truth.pairs import annotator_pairs as annotator_pairs
     from probtruth.types import Annotations as Annotations
     from probtruth.types import Comparison as Comparison
     from probtruth.types import Predictions as Predictions
@@ -121,9 +121,9 @@ _HOME = {
     "precision_recall_curves": "scoring.curves",
     "risk_profile": "scoring.risk_profile",
     "roc_curves": "scoring.curves",
-    "agreement": "truth.agreement",
-    "annotator_pairs": "truth.pairs",
-    "human_ceiling": "truth.human_ceiling",
+    "agreement": "truth.annotators.agreement",
+    "annotator_pairs": "truth.annotators.pairs",
+    "human_ceiling": "truth.annotators.human_ceiling",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
     "informed_truth": "informed",
