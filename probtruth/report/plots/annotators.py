@@ -7,7 +7,7 @@ from probtruth.report import figures
 from probtruth.report.annotators import annotator_rows, worst_last
 from probtruth.report.figures import BLUE, INK, RED
 from probtruth.report.numbers import as_float, short_names
-from probtruth.truth.quality import NO_SKILL
+from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
 
 MOST = 30

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth import human_ceiling as module
+from probtruth.truth.annotators import human_ceiling as module
 
 
 def test_doctest() -> None:

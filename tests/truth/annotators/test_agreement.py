@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import probtruth as pt
-from probtruth.truth import agreement as module
+from probtruth.truth.annotators import agreement as module
 
 THREE_DIGITS = 5e-4
 """The published values have three digits."""

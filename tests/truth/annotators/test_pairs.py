@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 from simulated_annotations import simulate
 
 import probtruth as pt
-from probtruth.truth import pairs
+from probtruth.truth.annotators import pairs
 
 
 def with_a_copy(seed: int, faithful: float) -> pt.Annotations:
