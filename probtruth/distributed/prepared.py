@@ -21,8 +21,9 @@ from probtruth.distributed.scratch import Journal
 from probtruth.errors import InputError
 from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import check_labels
 from probtruth.scoring.sampled import sampled_items
-from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies, losses
+from probtruth.scoring.score import baseline_of, check_floor, entropies, losses
 from probtruth.types import Audit, Truth
 from probtruth.types.index import sort_names
 
