@@ -1,7 +1,7 @@
 """Counts of the package's size and of its public face, printed by CI: `python -m tests.house`.
 
-A public parameter is one of a function, method or class that users reach by a name of `probtruth` or of one of its public
-modules. `object` as its annotation tells an editor nothing.
+A public parameter is one of a function, method or class that users reach through `probtruth` or of a public module.
+`object` as its annotation tells an editor nothing.
 """
 
 import ast

@@ -60,10 +60,10 @@ def answer(scores, **options):
 
 class TestItems:
     def test_one(self):
-        with pytest.raises(pt.PosteriorError, match=r"one item .*Hint: add items"):
+        with pytest.raises(pt.errors.PosteriorError, match=r"one item .*Hint: add items"):
             pt.compare(losses([0.1], [0.5]))
         truth = pt.infer_truth(long({"q": {"ann": "x", "bob": "y"}}), method="vote-share")
-        with pytest.raises(pt.PosteriorError, match="one item"):
+        with pytest.raises(pt.errors.PosteriorError, match="one item"):
             pt.evaluate(truth, pt.Predictions.from_probs(two_models(1)), engine="exact")
 
     def test_two(self):
@@ -73,7 +73,7 @@ class TestItems:
         assert any("2 items" in line for line in comparison.warnings)
 
     def test_one_cluster(self):
-        with pytest.raises(pt.PosteriorError, match="one cluster"):
+        with pytest.raises(pt.errors.PosteriorError, match="one cluster"):
             pt.compare(losses([0.1, 0.3, 0.4], [0.5, 0.2, 0.1], cluster="xxx"))
 
 
@@ -234,5 +234,5 @@ class TestMonitorAndPlan:
     def test_plan_without_spread_says_so(self):
         made = pt.plan(losses([0.5, 1.5, 2.5], [1.0, 2.0, 3.0]))
         assert any("no spread" in line for line in made.warnings)
-        with pytest.raises(pt.PosteriorError, match="one unit"):
+        with pytest.raises(pt.errors.PosteriorError, match="one unit"):
             pt.plan(losses([0.5], [1.0]))

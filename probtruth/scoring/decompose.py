@@ -13,7 +13,8 @@ from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.rules.by_name import check_labels
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars

@@ -14,6 +14,7 @@ from probtruth.kernels import simplex
 from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
+from probtruth.scoring.rules.by_name import check_labels
 from probtruth.types.scores import Scores
 
 BLOCK, CELLS = 4096, 1 << 20
@@ -88,14 +89,6 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
     """The log-probabilities in float64, those below the floor replaced by it."""
     logs: np.ndarray = log_probs.astype(np.float64, copy=False)
     return logs if floor is None else np.maximum(logs, np.log(floor))
-
-
-def check_labels(rule: ScoringRule, n_labels: int) -> None:
-    """Raises where the rule is defined for another number of labels."""
-    if rule.n_labels not in (None, n_labels):
-        raise InputError(
-            f"{n_labels} labels", f"{rule.n_labels} labels for the rule {rule.name!r}", "Choose a rule for any number."
-        )
 
 
 def losses(

@@ -8,7 +8,8 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.rules.by_name import check_labels
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -39,7 +40,7 @@ def skill_scores(
 
     >>> import probtruth as pt
     >>> pred, truth = pt.Predictions.from_probs({"a": [[0.2, 0.8]]}), pt.Truth.from_labels([1], n_labels=2)
-    >>> round(pt.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
+    >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
     0.84
     """
     chosen = get_rule(rule)
@@ -92,7 +93,7 @@ def perplexity(predictions: object, truth: object, floor: object = None) -> "pol
 
     >>> import probtruth as pt
     >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
-    >>> round(pt.perplexity(pred, truth)["perplexity"][0], 6)
+    >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
     4.0
     """
     chosen = get_rule("log")

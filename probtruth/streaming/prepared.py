@@ -15,8 +15,9 @@ from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
 from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import check_labels
 from probtruth.scoring.sampled import sampled_items
-from probtruth.scoring.score import baseline_of, check_floor, check_labels, entropies, losses
+from probtruth.scoring.score import baseline_of, check_floor, entropies, losses
 from probtruth.streaming.dask_store import OnCluster
 from probtruth.streaming.disk_arrays import Journal
 from probtruth.streaming.disk_store import OnDisk

@@ -11,10 +11,10 @@ from scipy.optimize import linear_sum_assignment
 
 from probtruth.errors import InputError
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import flags
+from probtruth.truth.annotators.summaries import categorical, quality
 from probtruth.truth.fit import DRAW_BYTES, Fit, Request, affordable
 from probtruth.truth.flat import Flat, flatten, whole
-from probtruth.truth.quality import flags
-from probtruth.truth.summaries import categorical, quality
 
 SETTLED = 1.05
 """R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01."""

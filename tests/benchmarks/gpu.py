@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from probtruth.scoring.means.arrays import mean_scores
-from probtruth.truth import dawid_skene_em, em
+from probtruth.truth import em
+from probtruth.truth.methods import dawid_skene_em
 
 LABELS = 10
 CLASSES = 4

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from probtruth.truth import ability, dawid_skene_em, em
+from probtruth.truth import em
+from probtruth.truth.methods import ability, dawid_skene_em
 from tests.benchmarks.measure import Process, Section, Work, optional
 
 ITEMS, ANNOTATORS, LABELS, ANNOTATIONS = 200_000, 5_000, 4, 1_000_000

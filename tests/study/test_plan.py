@@ -223,15 +223,15 @@ def test_errors(call, message):
 
 
 def test_comparisons_that_say_too_little_to_plan_from():
-    with pytest.raises(pt.PosteriorError, match="no finite difference"):
+    with pytest.raises(pt.errors.PosteriorError, match="no finite difference"):
         pt.plan(compare(make([[1.0, math.inf, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
-    with pytest.raises(pt.PosteriorError, match="3 independent units"):
+    with pytest.raises(pt.errors.PosteriorError, match="3 independent units"):
         pt.plan(compare(make([[1.0, 3.0, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
 
 
 @pytest.mark.parametrize("values", [[[1.0], [2.0]], [[1.0, math.inf], [1.0, 2.0]]])
 def test_pilots_without_a_spread(values):
-    with pytest.raises(pt.PosteriorError):
+    with pytest.raises(pt.errors.PosteriorError):
         pt.plan(make(values, "ab"))
 
 

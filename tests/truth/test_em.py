@@ -152,7 +152,7 @@ def test_annotators_table(simulated) -> None:
 
 def test_information_by_hand() -> None:
     """A perfect annotator tells H(class), a spammer of any habit nothing, unknown rows are left out."""
-    from probtruth.truth.quality import information
+    from probtruth.truth.annotators.quality import information
 
     marginals = np.array([0.25, 0.75])
     confusion = np.array([np.eye(2), [[0.3, 0.7], [0.3, 0.7]], [[np.nan, np.nan], [0.5, 0.5]]])

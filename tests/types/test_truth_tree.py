@@ -47,7 +47,7 @@ def test_log_likelihood_is_that_of_the_draws(flat: pt.Truth) -> None:
 
 def test_replicated_agreement_stands_beside_the_observed(flat: pt.Truth) -> None:
     tree = flat.datatree()
-    observed = pt.agreement(CROWD, "percentage", bootstrap=0).value
+    observed = pt.annotators.agreement(CROWD, "percentage", bootstrap=0).value
     assert tree["observed_data"]["agreement"].item() == pytest.approx(observed)
     replicated = tree["posterior_predictive"]["agreement"].values
     assert replicated.min() < observed < replicated.max()

@@ -9,9 +9,9 @@ from probtruth.errors import InputError
 from probtruth.report.interface import ResultLike
 from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, named, number, span, titled, words
 from probtruth.report.words.numbers import as_float, count, percent, shortened
-from probtruth.truth.agreement import Agreement, agreement
-from probtruth.truth.pairs import annotator_pairs
-from probtruth.truth.quality import NO_SKILL, flags
+from probtruth.truth.annotators.agreement import Agreement, agreement
+from probtruth.truth.annotators.pairs import annotator_pairs
+from probtruth.truth.annotators.quality import NO_SKILL, flags
 from probtruth.types import Annotations, Truth
 
 MOST = 20

@@ -10,7 +10,8 @@ from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.rules.by_name import check_labels
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -40,7 +41,7 @@ def grouping_decomposition(
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.5, 0.5]]})
     >>> truth = pt.Truth.from_probs([[0.9, 0.1], [0.3, 0.7]])
-    >>> row = pt.grouping_decomposition(pred, truth, rule="brier").row(0, named=True)
+    >>> row = pt.calibration.grouping_decomposition(pred, truth, rule="brier").row(0, named=True)
     >>> [round(row[part], 3) for part in ("expected", "calibration", "grouping", "irreducible")]
     [0.5, 0.02, 0.18, 0.3]
     """

@@ -48,7 +48,7 @@ def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
     Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
 
     >>> import numpy as np, probtruth as pt
-    >>> float(pt.log_score_from_log_probs(np.array([0.0, -200.0]), np.array([0.0, 1.0])))
+    >>> float(pt.rules.log_score_from_log_probs(np.array([0.0, -200.0]), np.array([0.0, 1.0])))
     200.0
     """
     logs, weights = simplex.as_floats(log_probs, truth)
@@ -67,7 +67,7 @@ def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.log_score_from_logits(np.array([1.0, 1.0]), np.array([0.5, 0.5]))), 4)
+    >>> round(float(pt.rules.log_score_from_logits(np.array([1.0, 1.0]), np.array([0.5, 0.5]))), 4)
     0.6931
     """
     return log_score_from_log_probs(simplex.normalised_log(logits), truth)

@@ -118,7 +118,7 @@ def test_environments_are_closed(result):
 @pytest.mark.parametrize(("given_", "table", "message"), [(1, "models", "a int"), (None, "matrx", "matrix")])
 def test_errors(result, given_, table, message):
     with pytest.raises(InputError, match=message):
-        pt.latex_table(result if given_ is None else given_, table)
+        pt.figures.latex_table(result if given_ is None else given_, table)
 
 
 def test_it_compiles(odd, tmp_path):

@@ -156,8 +156,8 @@ def test_infinite_loss_is_infinite_and_an_impossible_label_costs_nothing(dtype):
     np.testing.assert_array_equal(x64(pt.log_score, probs, truth), [np.inf, 0])
     np.testing.assert_array_equal(x64(pt.kl_divergence, truth, probs), [np.inf, 0])
     logs = np.array([[-np.inf, 0], [-np.inf, 0]], dtype)
-    np.testing.assert_array_equal(x64(pt.log_score_from_log_probs, logs, truth), [np.inf, 0])
-    np.testing.assert_array_equal(x64(pt.log_score_from_logits, logs, truth), [np.inf, 0])
+    np.testing.assert_array_equal(x64(pt.rules.log_score_from_log_probs, logs, truth), [np.inf, 0])
+    np.testing.assert_array_equal(x64(pt.rules.log_score_from_logits, logs, truth), [np.inf, 0])
 
 
 def test_gradient_at_zero_probability_and_zero_truth_is_zero():
@@ -169,7 +169,7 @@ def test_gradient_at_zero_probability_and_zero_truth_is_zero():
 
 def test_logits_keep_what_probabilities_lose():
     logits = np.array([0.0, -1000.0], np.float32)
-    assert float(pt.log_score_from_logits(logits, np.array([0, 1]))) == 1000
+    assert float(pt.rules.log_score_from_logits(logits, np.array([0, 1]))) == 1000
     assert float(pt.log_score(np.exp(logits), np.array([0, 1]))) == np.inf
 
 

@@ -11,10 +11,10 @@ from jax.ops import segment_sum
 from jaxtyping import Array, Float, Int
 
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import annotator_columns
 from probtruth.truth.fit import Fit, Request, class_draws
 from probtruth.truth.flat import flatten, positive_row
-from probtruth.truth.one_coin import spread_errors
-from probtruth.truth.quality import annotator_columns
+from probtruth.truth.methods.one_coin import spread_errors
 
 NEWTON_STEPS = 3
 """Rounds of one Newton step for every annotator and one for every item in each M-step; each only ever climbs."""

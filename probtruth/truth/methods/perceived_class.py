@@ -7,10 +7,10 @@ from jaxtyping import Float, UInt
 
 from probtruth.inference.diagnostics import convergence
 from probtruth.truth import em, gibbs
-from probtruth.truth.ability import fit_ability
+from probtruth.truth.annotators.quality import flags
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import Flat, flatten, non_negative, whole
-from probtruth.truth.quality import flags
+from probtruth.truth.methods.ability import fit_ability
 
 LOG_SPREAD = 0.3
 """Prior sd of log delta and log epsilon. Data say little about them: dependence hides in confident wrong classes."""

@@ -9,9 +9,9 @@ from jax.ops import segment_sum
 from jaxtyping import Array, Float, Int
 
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import annotator_columns
 from probtruth.truth.fit import Fit, Request, class_draws
 from probtruth.truth.flat import flatten, non_negative, positive_row
-from probtruth.truth.quality import annotator_columns
 
 
 def one_coin(

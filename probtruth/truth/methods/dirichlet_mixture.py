@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp, psi
 
 from probtruth import check
-from probtruth.truth.dirichlet import learn_dirichlet
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import whole
+from probtruth.truth.methods.dirichlet import learn_dirichlet
 
 MOST_COMPONENTS = 8
 """Components where none are asked for: one a label and one for mixed opinions, at most this many."""

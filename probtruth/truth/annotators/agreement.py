@@ -66,7 +66,7 @@ def agreement(
     Example:
         >>> import probtruth as pt
         >>> votes = pt.Annotations.from_counts([[3, 0], [0, 3], [2, 1]])
-        >>> round(pt.agreement(votes).value, 3)
+        >>> round(pt.annotators.agreement(votes).value, 3)
         0.6
     """
     check.one_of(measure, MEASURES, "measure")

@@ -39,7 +39,7 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
     >>> import probtruth as pt
     >>> from probtruth import demo
     >>> annotations, _ = demo.load()
-    >>> pairs = pt.annotator_pairs(annotations, pt.infer_truth(annotations, "dawid-skene-em", draws=0))
+    >>> pairs = pt.annotators.annotator_pairs(annotations, pt.infer_truth(annotations, "dawid-skene-em", draws=0))
     >>> pairs.filter("copies").height
     0
     """

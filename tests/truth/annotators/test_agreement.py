@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import probtruth as pt
-from probtruth.truth import agreement as module
+from probtruth.truth.annotators import agreement as module
 
 THREE_DIGITS = 5e-4
 """The published values have three digits."""
@@ -43,14 +43,16 @@ def test_doctest() -> None:
     ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
 )
 def test_krippendorff_example_c(level: str, published: float) -> None:
-    found = pt.agreement(EXAMPLE_C, level=level)
+    found = pt.annotators.agreement(EXAMPLE_C, level=level)
     assert found.value == pytest.approx(published, abs=THREE_DIGITS)
     assert found.low < found.value < found.high
     assert (found.n_items, found.n_annotations) == (11, 40)
 
 
 def test_fleiss_example() -> None:
-    assert pt.agreement(pt.Annotations.from_counts(FLEISS), "fleiss").value == pytest.approx(0.210, abs=THREE_DIGITS)
+    assert pt.annotators.agreement(pt.Annotations.from_counts(FLEISS), "fleiss").value == pytest.approx(
+        0.210, abs=THREE_DIGITS
+    )
 
 
 def test_alpha_against_all_pairs(simulated) -> None:
@@ -60,7 +62,9 @@ def test_alpha_against_all_pairs(simulated) -> None:
     pooled = np.concatenate(by_item)
     observed = np.mean([np.mean([a != b for a, b in itertools.permutations(labels, 2)]) for labels in by_item])
     expected = np.mean([a != b for a, b in itertools.permutations(pooled, 2)])
-    assert pt.agreement(annotations, bootstrap=0).value == pytest.approx(1 - observed / expected, rel=ROUNDING)
+    assert pt.annotators.agreement(annotations, bootstrap=0).value == pytest.approx(
+        1 - observed / expected, rel=ROUNDING
+    )
 
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
@@ -69,13 +73,13 @@ def test_cohen_against_scikit_learn(weights: str | None) -> None:
     first = generator.integers(1, 6, 80)
     second = np.clip(first + generator.integers(-1, 2, 80), 1, 5)
     rows = {"item": [*range(80)] * 2, "annotator": ["p"] * 80 + ["q"] * 80, "label": [*first, *second]}
-    found = pt.agreement(pt.Annotations.from_long(rows), "cohen", weights=weights)
+    found = pt.annotators.agreement(pt.Annotations.from_long(rows), "cohen", weights=weights)
     assert found.value == pytest.approx(cohen_kappa_score(first, second, weights=weights), rel=ROUNDING)
     assert found.low < found.value < found.high
 
 
 def test_percentage_by_hand() -> None:
-    found = pt.agreement(pt.Annotations.from_counts([[3, 0], [1, 1], [2, 1], [1, 0]]), "percentage")
+    found = pt.annotators.agreement(pt.Annotations.from_counts([[3, 0], [1, 1], [2, 1], [1, 0]]), "percentage")
     assert found.value == pytest.approx((1 + 0 + 1 / 3) / 3)
     assert found.n_items == 3
 
@@ -84,11 +88,11 @@ def test_interval_covers() -> None:
     """Alpha of a population of items with 3 votes: 95 per cent intervals from 40 items cover about 95 per cent."""
     generator = np.random.default_rng(5)
     population = np.stack([generator.multinomial(3, row) for row in generator.dirichlet([0.5, 0.5], 20_000)])
-    target = pt.agreement(pt.Annotations.from_counts(population), bootstrap=0).value
+    target = pt.annotators.agreement(pt.Annotations.from_counts(population), bootstrap=0).value
     covered = []
     for _ in range(150):
         sample = pt.Annotations.from_counts(population[generator.choice(20_000, 40)])
-        found = pt.agreement(sample, bootstrap=200)
+        found = pt.annotators.agreement(sample, bootstrap=200)
         covered.append(found.low <= target <= found.high)
     assert np.mean(covered) > 0.85  # percentile bootstrap at 40 items, minus five standard errors
 
@@ -97,13 +101,13 @@ def test_order_of_text_labels() -> None:
     words = ["low", "mid", "high", "high", "mid", "mid"]
     rows = {"item": [0, 0, 1, 1, 2, 2], "annotator": list("pqpqpq"), "label": words}
     annotations = pt.Annotations.from_long(rows)
-    found = pt.agreement(annotations, level="ordinal", order=["low", "mid", "high"])
+    found = pt.annotators.agreement(annotations, level="ordinal", order=["low", "mid", "high"])
     numbers = pt.Annotations.from_long({**rows, "label": [1, 2, 3, 3, 2, 2]})
-    assert found.value == pytest.approx(pt.agreement(numbers, level="ordinal").value, rel=ROUNDING)
+    assert found.value == pytest.approx(pt.annotators.agreement(numbers, level="ordinal").value, rel=ROUNDING)
 
 
 def test_one_label_in_use_is_unknown() -> None:
-    found = pt.agreement(pt.Annotations.from_counts([[3, 0], [2, 0]]))
+    found = pt.annotators.agreement(pt.Annotations.from_counts([[3, 0], [2, 0]]))
     assert np.isnan([found.value, found.low, found.high]).all()
 
 
@@ -113,17 +117,17 @@ TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: pt.agreement(EXAMPLE_C, "kohen"), "Did you mean 'cohen'"),
-        (lambda: pt.agreement(EXAMPLE_C, level="cardinal"), "level 'cardinal'"),
-        (lambda: pt.agreement(EXAMPLE_C, "fleiss"), "items with 2 to 4 annotations"),
-        (lambda: pt.agreement(EXAMPLE_C, "cohen"), "4 annotators for Cohen's kappa"),
-        (lambda: pt.agreement(EXAMPLE_C, "cohen", annotators=[0, 9]), "annotator '9'"),
-        (lambda: pt.agreement(TEXT, level="interval"), "labels that are numbers"),
-        (lambda: pt.agreement(TEXT, level="ordinal"), "give order=[lowest"),
-        (lambda: pt.agreement(TEXT, level="ordinal", order=["yes"]), "order lacks the label 'no'"),
-        (lambda: pt.agreement(TEXT, "cohen", weights="cubic", order=["no", "yes"]), "weights 'cubic'"),
-        (lambda: pt.agreement(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
-        (lambda: pt.agreement(pt.Annotations.from_counts([[1, 1]]), "cohen"), "without annotators"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "kohen"), "Did you mean 'cohen'"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, level="cardinal"), "level 'cardinal'"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "fleiss"), "items with 2 to 4 annotations"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "cohen"), "4 annotators for Cohen's kappa"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "cohen", annotators=[0, 9]), "annotator '9'"),
+        (lambda: pt.annotators.agreement(TEXT, level="interval"), "labels that are numbers"),
+        (lambda: pt.annotators.agreement(TEXT, level="ordinal"), "give order=[lowest"),
+        (lambda: pt.annotators.agreement(TEXT, level="ordinal", order=["yes"]), "order lacks the label 'no'"),
+        (lambda: pt.annotators.agreement(TEXT, "cohen", weights="cubic", order=["no", "yes"]), "weights 'cubic'"),
+        (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
+        (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 1]]), "cohen"), "without annotators"),
     ],
 )
 def test_errors(call, words: str) -> None:

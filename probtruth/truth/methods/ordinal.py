@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from probtruth.truth.agreement import ranks
+from probtruth.truth.annotators.agreement import ranks
 from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.fit import Fit, Request
 from probtruth.truth.sampled import fit_by_nuts

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import annotator_columns
 from probtruth.truth.earlier import evidence, from_truth, nothing_earlier
 from probtruth.truth.fit import Fit, Request, class_draws
 from probtruth.truth.flat import flatten, non_negative, positive_row
-from probtruth.truth.quality import annotator_columns
 from probtruth.types import Truth
 
 KNOWN_MASS = 1e-10

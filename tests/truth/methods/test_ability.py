@@ -4,9 +4,9 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 import probtruth as pt
-from probtruth.truth.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_DIAGONAL, SHARED_SPREAD, fit_ability
 from probtruth.truth.fit import Request
 from probtruth.truth.flat import flatten
+from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_DIAGONAL, SHARED_SPREAD, fit_ability
 
 
 def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:

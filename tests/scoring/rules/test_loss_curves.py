@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring import loss_curve as curves
+from probtruth.scoring.rules import loss_curves as curves
 
 ROUNDING = 1e-12
 PUBLISHED = 5e-4
@@ -12,7 +12,7 @@ PUBLISHED = 5e-4
 
 def test_minimum_at_the_truth():
     # B. Carpenter (2010): for a label of .7 the log loss has its least value .6109 at .7
-    curve = pt.loss_curve(0.7, rules="log")
+    curve = pt.rules.loss_curve(0.7, rules="log")
     place = int(curve["loss"].arg_min())
     assert round(curve["report"][place], 6) == 0.7
     assert abs(curve["loss"][place] - 0.6109) < PUBLISHED
@@ -22,7 +22,7 @@ def test_minimum_at_the_truth():
 
 def test_brier_matched_to_log_at_one_half():
     # D. Rosenberg (2021): the squared error times 4 log 2 = 2.7726; at .99 and .999 it costs 2.77e-4 and 2.77e-6
-    curve = pt.loss_curve(1.0, reports=[0.5, 0.99, 0.999], match_at=0.5)
+    curve = pt.rules.loss_curve(1.0, reports=[0.5, 0.99, 0.999], match_at=0.5)
     log, brier = (curve.filter(rule=rule)["loss"].to_numpy() for rule in ("log", "brier"))
     np.testing.assert_allclose(log, [np.log(2), 0.01005, 0.0010005], rtol=PUBLISHED)
     np.testing.assert_allclose(brier, [np.log(2), 2.7726e-4, 2.7726e-6], rtol=PUBLISHED)
@@ -32,13 +32,13 @@ def test_brier_matched_to_log_at_one_half():
     "rule", ["quadratic", "spherical", pt.rules.power(3), pt.rules.bregman(lambda p: (p**4).sum())]
 )
 def test_any_rule_meets_the_first_at_the_chosen_report(rule):
-    curve = pt.loss_curve(1.0, rules=["log", rule], reports=[0.3, 1.0], match_at=0.3)
+    curve = pt.rules.loss_curve(1.0, rules=["log", rule], reports=[0.3, 1.0], match_at=0.3)
     losses = curve["loss"].to_numpy().reshape(2, 2)
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-9, atol=1e-9)
 
 
 def test_three_labels_share_what_is_left_as_the_truth_does():
-    curve = pt.loss_curve([0.5, 0.3, 0.2], rules="brier", reports=[0.2, 0.6], label=0)
+    curve = pt.rules.loss_curve([0.5, 0.3, 0.2], rules="brier", reports=[0.2, 0.6], label=0)
     expected = [
         float(pt.brier_score(np.array(p), np.array([0.5, 0.3, 0.2]))) for p in ([0.2, 0.48, 0.32], [0.6, 0.24, 0.16])
     ]
@@ -57,7 +57,7 @@ def test_three_labels_share_what_is_left_as_the_truth_does():
 )
 def test_errors(arguments, message):
     with pytest.raises(pt.InputError, match=message):
-        pt.loss_curve(*arguments)
+        pt.rules.loss_curve(*arguments)
 
 
 def test_examples_run():

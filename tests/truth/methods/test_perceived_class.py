@@ -5,7 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
-from probtruth.truth.perceived_class import one_hot
+from probtruth.truth.methods.perceived_class import one_hot
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:

@@ -7,12 +7,12 @@ from jaxtyping import Float
 from scipy.stats import beta
 
 from probtruth.errors import InputError
-from probtruth.truth.ability import fit_ability
 from probtruth.truth.earlier import evidence, nothing_earlier
 from probtruth.truth.fit import INDEPENDENT, Fit, Request, class_draws
 from probtruth.truth.flat import Flat, flatten
 from probtruth.truth.held_out import foretold, split, stacking_weight
-from probtruth.truth.perceived_class import as_fit, sample_perceived
+from probtruth.truth.methods.ability import fit_ability
+from probtruth.truth.methods.perceived_class import as_fit, sample_perceived
 
 RHO_WEIGHT = 6.0
 """How sharp the prior on rho is: Beta(6 rho, 6 (1 - rho))."""

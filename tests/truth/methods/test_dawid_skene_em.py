@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth.dawid_skene_em import climb
 from probtruth.truth.fit import Request
 from probtruth.truth.flat import flatten
+from probtruth.truth.methods.dawid_skene_em import climb
 
 TWO_DIGITS = 0.005
 """The published tables have two digits."""

@@ -8,8 +8,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
-from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import check_labels
+from probtruth.scoring.rules.by_name import check_labels, get_rule
 
 
 def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:

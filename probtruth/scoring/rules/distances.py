@@ -21,7 +21,7 @@ def total_variation(probs: Probs, truth: Probs) -> Losses:
     Source: Devroye and Lugosi (2001), doi:10.1007/978-1-4613-0125-7
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.total_variation(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
+    >>> round(float(pt.rules.total_variation(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.1
     """
     floats, weights = simplex.as_floats(probs, truth)
@@ -38,7 +38,7 @@ def hellinger(probs: Probs, truth: Probs) -> Losses:
     Source: Hellinger (1909), doi:10.1515/crll.1909.136.210
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.hellinger(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
+    >>> round(float(pt.rules.hellinger(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.0743
     """
     floats, weights = simplex.as_floats(probs, truth)
@@ -56,7 +56,7 @@ def jensen_shannon(probs: Probs, truth: Probs) -> Losses:
     Source: Lin (1991), doi:10.1109/18.61115
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.jensen_shannon(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
+    >>> round(float(pt.rules.jensen_shannon(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.0055
     """
     floats, weights = jnp.broadcast_arrays(*simplex.as_floats(probs, truth))

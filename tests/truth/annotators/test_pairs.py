@@ -6,7 +6,7 @@ from polars.testing import assert_frame_equal
 from simulated_annotations import simulate
 
 import probtruth as pt
-from probtruth.truth import pairs
+from probtruth.truth.annotators import pairs
 
 
 def with_a_copy(seed: int, faithful: float) -> pt.Annotations:
@@ -31,7 +31,7 @@ def with_a_copy(seed: int, faithful: float) -> pt.Annotations:
 def test_a_copy_is_found_and_only_it() -> None:
     annotations = with_a_copy(4, 0.95)
     truth = pt.infer_truth(annotations, "ability", draws=0)
-    table = pt.annotator_pairs(annotations, truth)
+    table = pt.annotators.annotator_pairs(annotations, truth)
     assert table.row(0)[:2] == ("a00", "copy")
     assert table["copies"].to_list() == [True] + [False] * (table.height - 1)
 
@@ -39,7 +39,7 @@ def test_a_copy_is_found_and_only_it() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_independent_annotators_are_not_called_copies(seed: int) -> None:
     annotations, _, _ = simulate(300, 8, 5, 3, seed=seed)
-    table = pt.annotator_pairs(annotations, pt.infer_truth(annotations, "ability", draws=0))
+    table = pt.annotators.annotator_pairs(annotations, pt.infer_truth(annotations, "ability", draws=0))
     assert table.height == 28
     assert not table["copies"].any()
 
@@ -50,7 +50,7 @@ def test_counts_by_a_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = pt.infer_truth(annotations, "dawid-skene-em", draws=0, diagonal=1, off_diagonal=1)
     assert annotations.annotator is not None
     assert truth.confusion is not None
-    table = pt.annotator_pairs(annotations, truth, least=1)
+    table = pt.annotators.annotator_pairs(annotations, truth, least=1)
     said = {
         (item, who): label
         for item, who, label in zip(annotations.item, annotations.annotator, annotations.label, strict=True)
@@ -63,7 +63,7 @@ def test_counts_by_a_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
         expected = np.mean([truth.probs[item] @ (truth.confusion[a] * truth.confusion[b]).sum(1) for item in shared])
         assert row["expected"] == pytest.approx(expected)
     monkeypatch.setattr(pairs, "CHUNK", 7)
-    assert_frame_equal(pt.annotator_pairs(annotations, truth, least=1), table)
+    assert_frame_equal(pt.annotators.annotator_pairs(annotations, truth, least=1), table)
 
 
 def test_holm_by_hand() -> None:
@@ -73,7 +73,7 @@ def test_holm_by_hand() -> None:
 def test_errors(simulated) -> None:
     annotations, _, _ = simulated
     with pytest.raises(pt.InputError, match="without these annotators' confusion"):
-        pt.annotator_pairs(annotations, pt.infer_truth(annotations, "majority"))
+        pt.annotators.annotator_pairs(annotations, pt.infer_truth(annotations, "majority"))
     counts = pt.Annotations.from_counts([[1, 2]])
     with pytest.raises(pt.InputError, match="annotators"):
-        pt.annotator_pairs(counts, pt.infer_truth(annotations, "one-coin"))
+        pt.annotators.annotator_pairs(counts, pt.infer_truth(annotations, "one-coin"))

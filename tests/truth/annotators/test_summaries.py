@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from probtruth.truth.summaries import categorical, quality
+from probtruth.truth.annotators.summaries import categorical, quality
 
 
 def test_categorical_draws_in_proportion_and_never_what_is_impossible() -> None:

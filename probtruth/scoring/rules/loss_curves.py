@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.score import check_labels
+from probtruth.scoring.rules.by_name import check_labels, get_rule
+from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:
     import polars
@@ -42,7 +42,7 @@ def loss_curve(
     Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog.
 
     >>> import probtruth as pt
-    >>> curve = pt.loss_curve(0.7, rules="log", reports=[0.6, 0.7, 0.8])
+    >>> curve = pt.rules.loss_curve(0.7, rules="log", reports=[0.6, 0.7, 0.8])
     >>> curve["loss"].round(4).to_list(), round(curve["least"][0], 4)
     ([0.6325, 0.6109, 0.639], 0.6109)
     """

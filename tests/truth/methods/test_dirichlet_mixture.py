@@ -6,7 +6,7 @@ from scipy.optimize import check_grad
 from scipy.stats import dirichlet_multinomial
 
 import probtruth as pt
-from probtruth.truth.dirichlet_mixture import Mixture, _log_evidence, _objective, learn_mixture
+from probtruth.truth.methods.dirichlet_mixture import Mixture, _log_evidence, _objective, learn_mixture
 
 SHARP = np.array([[8.0, 0.5, 0.5], [0.5, 8.0, 0.5], [2.0, 2.0, 2.0]])
 

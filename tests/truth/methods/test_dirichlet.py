@@ -9,7 +9,7 @@ from scipy.optimize import check_grad, minimize
 from scipy.stats import dirichlet_multinomial
 
 import probtruth as pt
-from probtruth.truth.dirichlet import (
+from probtruth.truth.methods.dirichlet import (
     _curvature,
     _derivatives,
     _histograms,
@@ -52,7 +52,7 @@ def _whole(log_alpha: np.ndarray, *parts: object) -> tuple[object, np.ndarray]:
 
 
 def test_many_labels_have_the_same_answer_without_the_whole_hessian(monkeypatch: pytest.MonkeyPatch) -> None:
-    from probtruth.truth import dirichlet
+    from probtruth.truth.methods import dirichlet
 
     counts = sample(np.full(40, 0.3), 5, 100, seed=4)
     exact, _, _ = learn_dirichlet(counts)

@@ -6,7 +6,7 @@ from simulated_annotations import misperceived
 
 import probtruth as pt
 from probtruth.truth.fit import Request
-from probtruth.truth.pooled import _mixed_draws, temper
+from probtruth.truth.methods.pooled import _mixed_draws, temper
 
 
 def test_snow_rte(snow_rte) -> None:
