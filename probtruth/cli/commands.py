@@ -163,16 +163,14 @@ def _compared(
     console: Console,
 ) -> Any:
     """The comparison of scores that memory holds."""
-    from probtruth.comparison.compare import compare as compare_scores
-    from probtruth.line import evaluate as line
+    from probtruth.line.result import Result
 
     with console.progress("reading scores"):
         scores = logs.read_scores(files, columns, reading)
     if baseline is not None:
         check_names.one_of(baseline, scores.models, "--baseline")
     with console.progress("sampling") as on_progress:
-        comparison = compare_scores(scores, **options, on_progress=on_progress)
-    return line.of_scores(scores, comparison)
+        return Result.of_scores(scores, **options, on_progress=on_progress)
 
 
 def truth(
@@ -285,7 +283,7 @@ def info(console: Console) -> None:
 
     import jax
 
-    from probtruth.line.evaluate import VERSIONS
+    from probtruth.line.result import VERSIONS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 

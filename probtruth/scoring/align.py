@@ -1,14 +1,13 @@
 """Predictions and truth side by side, by the names of items and labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
 from probtruth.types.index import Audit, Index, common_items, common_labels, positions
 from probtruth.types.predictions import Predictions
 from probtruth.types.truth import Truth
@@ -40,6 +39,26 @@ class Aligned:
         """The probabilities of the predictions."""
         return np.exp(self.log_probs)
 
+    def against(self, truth: Truth) -> "Aligned":
+        """The same predictions against another truth about the same items and labels."""
+        return replace(self, **_reference(truth, self.rows, self.columns, len(self.labels)))
+
+    def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "Aligned":
+        """Some of the items, by their positions here, and some of the models."""
+        rows_of_models = [self.models.index(model) for model in models]
+        log_probs = self.log_probs[rows_of_models]
+        shares = None if self.shares is None else self.shares[items]
+        return replace(
+            self,
+            log_probs=log_probs if _whole(items, len(self.items)) else log_probs[:, items],
+            truth=shares if shares is not None and self.truth is self.shares else self.truth[items],
+            shares=shares,
+            n_votes=None if self.n_votes is None else self.n_votes[items],
+            models=tuple(models),
+            items=tuple(self.items[item] for item in items),
+            rows=self.rows[items],
+        )
+
     def of_truth(self, table: Float[np.ndarray, "*draw given known"]) -> Float[np.ndarray, "*draw item label"]:
         """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
         return widened(table, self.rows, self.columns, len(self.labels))
@@ -68,30 +87,30 @@ def align(predictions: object, truth: object) -> Aligned:
     by_position = ours.positional_items or theirs.positional_items
     rows, their_rows = (_places(index.items, items, by_position) for index in (ours, theirs))
     columns = _places(labels, ours.labels, ours.positional_labels or theirs.positional_labels)
-    votes = truth.estimand == "distribution" and truth.shares is not None
-    n_labels = len(labels)
-    shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     return Aligned(
-        predictions.log_probs if _whole(their_rows, len(theirs.items)) else predictions.log_probs[:, their_rows],
-        shares if votes and shares is not None else widened(truth.probs, rows, columns, n_labels),
-        shares,
-        None if truth.n_votes is None else truth.n_votes[rows],
-        predictions.models,
-        items,
-        labels,
-        rows,
-        columns,
-        predictions.audit + _audit(ours, theirs, predictions),
-        truth.estimand,
+        log_probs=predictions.log_probs
+        if _whole(their_rows, len(theirs.items))
+        else predictions.log_probs[:, their_rows],
+        models=predictions.models,
+        items=items,
+        labels=labels,
+        rows=rows,
+        columns=columns,
+        audit=predictions.audit + _audit(ours, theirs, predictions),
+        **_reference(truth, rows, columns, len(labels)),
     )
 
 
-def label_position(labels: Sequence[str], label: object) -> int:
-    """Where a label, given by its name, stands.
-
-    Errors: `InputError` for a label that is not there, with the nearest one that is.
-    """
-    return labels.index(check.one_of(name_text(label), labels, "label"))
+def _reference(truth: Truth, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> dict[str, Any]:
+    """What the truth says of the common items, under the labels of the predictions."""
+    shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
+    voted = truth.estimand == "distribution" and shares is not None
+    return {
+        "truth": shares if voted else widened(truth.probs, rows, columns, n_labels),
+        "shares": shares,
+        "n_votes": None if truth.n_votes is None else truth.n_votes[rows],
+        "estimand": truth.estimand,
+    }
 
 
 def _places(names: Sequence[str], wanted: Sequence[str], by_position: bool) -> Int[np.ndarray, " wanted"]:

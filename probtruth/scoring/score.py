@@ -12,7 +12,7 @@ from jaxtyping import Float
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.few_terms import few_terms
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.scoring.rules.by_name import check_labels
 from probtruth.types.scores import Scores
@@ -43,8 +43,12 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
     [[0.6325], [0.7645]]
     """
+    return score_aligned(align(predictions, truth), rule, floor)
+
+
+def score_aligned(aligned: Aligned, rule: object = "log", floor: object = None) -> Scores:
+    """`score` of predictions and truth that are aligned."""
     chosen = get_rule(rule)
-    aligned = align(predictions, truth)
     check_labels(chosen, len(aligned.labels))
     least = check_floor(floor, len(aligned.labels))
     found = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
