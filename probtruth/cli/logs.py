@@ -165,7 +165,7 @@ def choices(predictions: Sequence[str], normalise: str) -> Any:
     return read_lm_eval_choices(files, normalise)
 
 
-def tasks(items: Sequence[str]) -> list[str] | None:
+def tasks(items: Sequence[str]) -> dict[str, str] | None:
     """The task of each item (`TASK/doc_id`) as its group; None where there is one task only."""
-    found = [item.rpartition("/")[0] for item in items]
-    return found if len(set(found)) > 1 else None
+    found = {item: item.rpartition("/")[0] for item in items}
+    return found if len(set(found.values())) > 1 else None

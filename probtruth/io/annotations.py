@@ -12,7 +12,7 @@ from probtruth.errors import InputError
 from probtruth.io.tables import read_table
 from probtruth.io.wide import first_repeated, unnamed
 from probtruth.types import Annotations
-from probtruth.types.annotations import all_labels
+from probtruth.types.annotations import index_of_labels
 
 LARGEST = 2**53
 """Counts from here on would not be exact."""
@@ -69,7 +69,7 @@ def read_annotations(
             source.at(twice, item),
         )
     made = Annotations.from_counts(counts, items, names, source)
-    return made if labels is None else made.with_labels(all_labels(labels))
+    return made if labels is None else made.with_labels(index_of_labels(labels))
 
 
 def _neither(found: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:

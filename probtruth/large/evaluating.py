@@ -128,7 +128,8 @@ def _labelled(annotations: Annotations, files: Files) -> Annotations:
     """The annotations of items that have some, under all labels of the files."""
     kept, _ = annotations.annotated()
     named = not kept.index.positional_labels
-    return kept.with_labels(files.labels) if named and set(files.labels) >= set(kept.index.labels) else kept
+    more = named and set(files.labels) >= set(kept.index.labels)
+    return kept.with_labels(files.index) if more else kept
 
 
 def _other(

@@ -16,7 +16,7 @@ from probtruth.scoring.isotonic import Isotone
 from probtruth.scoring.pairs import against_rest, top_label
 from probtruth.scoring.resampling import Weights, bands, check_resampling, item_weights, resamples
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -69,7 +69,7 @@ def calibration_decomposition(
     aligned = align(predictions, truth)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
-        check_labels(chosen, len(aligned.labels))
+        chosen = chosen.for_labels(aligned.labels)
     shares = item_weights(weights, len(aligned.items))
     drawn = check_resampling(n_bootstrap, level)
     rows: list[dict[str, object]] = []

@@ -1,5 +1,7 @@
 """Scoring rules: the named ones as values, the families as functions that return a rule."""
 
+from collections.abc import Sequence
+
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.rules.beta import beta as beta
@@ -22,14 +24,16 @@ RULES: dict[str, ScoringRule] = {
 """The rules that can be asked for by name."""
 
 
-def get_rule(rule: object) -> ScoringRule:
-    """The rule of that name, or the rule itself.
+def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:
+    """The rule of that name, or the rule itself; with `order`, for labels whose names from low to high are these.
 
-    Errors: `InputError` for an unknown name, with the nearest known one.
+    Errors: `InputError` for an unknown name, with the nearest known one, or an order that the rule does not need.
 
     >>> get_rule("brier").range
     (0.0, 2.0)
     """
+    if order is not None:
+        return get_rule(rule).in_order(order)
     if isinstance(rule, ScoringRule):
         return rule
     if not isinstance(rule, str):
