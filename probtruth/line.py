@@ -19,6 +19,7 @@ from probtruth.scoring.decomposition import decompose
 from probtruth.scoring.rules import get_rule
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Audit, Comparison, Index, Predictions, Scores, Truth
+from probtruth.types.index import look_alikes
 
 VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 """The packages whose versions a result names."""
@@ -159,8 +160,9 @@ def evaluate(
         strict=strict,
         on_progress=on_progress,
     )
+    unknown = [label for label in predictions.index.labels if label not in truth.index.labels]
     parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
-    warnings = [*comparison.warnings, *of_method(truth)]
+    warnings = [*comparison.warnings, *of_method(truth), *of_labels((*truth.index.labels, *unknown))]
     other = None
     if isinstance(reference, Annotations):
         design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}
@@ -238,6 +240,14 @@ def about(truth: Truth) -> dict[str, object]:
 def _weights(truth: Truth) -> list[dict[str, object]] | None:
     found = truth.diagnostics.get("model_weights")
     return [{"model": name, "weight": weight} for name, weight in found.items()] if isinstance(found, dict) else None
+
+
+def of_labels(labels: Sequence[str]) -> tuple[str, ...]:
+    """Warnings about labels that were probably meant to be one."""
+    return tuple(
+        f"labels that differ only in spaces, case or Unicode form are counted apart: {', '.join(map(ascii, names))}"
+        for names in look_alikes(labels)
+    )
 
 
 def of_method(truth: Truth) -> tuple[str, ...]:

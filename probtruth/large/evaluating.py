@@ -10,7 +10,7 @@ from probtruth.distributed.scoring import Files, Progress
 from probtruth.errors import InputError
 from probtruth.io.soft_batches import read_many_soft
 from probtruth.large.places import DRAWS, n_bytes, opened, scratch
-from probtruth.line import Result, about, of_method, truth_of
+from probtruth.line import Result, about, of_labels, of_method, truth_of
 from probtruth.other_estimand import OtherEstimand, changed, other_truth
 from probtruth.types import Annotations, Comparison, Truth
 
@@ -105,7 +105,7 @@ def _evaluated(
             "label instead of annotators.",
         )
     found = streamed(truth, tables, asked, chosen, place("asked"), on_progress)
-    warnings = [*found.comparison.warnings, *of_method(truth)]
+    warnings = [*found.comparison.warnings, *of_method(truth), *of_labels(tables.labels)]
     other = None
     if annotations is not None and truth.estimand == "class":
         warnings.append(ANNOTATORS_ALONE)

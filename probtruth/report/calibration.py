@@ -103,7 +103,7 @@ def _rows(
     for row in errors:  # of two labels both have the same error
         found[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if result.scores.rule in RULES:
-        order = result.comparison.settings.get("label_order")
+        order: Any = result.comparison.settings.get("label_order")
         table = calibration_decomposition(
             predictions,
             truth,

@@ -1,6 +1,7 @@
 """Names of items, annotators and labels, and how two tables are put side by side by them."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
@@ -162,6 +163,14 @@ class Audit:
             sort_names({*self.different, *other.different}),
             sort_names({*self.prompts, *other.prompts}),
         )
+
+
+def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Names that differ only in spaces, case or Unicode form, together."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
+    return tuple(tuple(several) for several in alike.values() if len(several) > 1)
 
 
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
