@@ -108,7 +108,7 @@ def length(got: int, wanted: int, what: str) -> None:
         raise InputError(
             f"{got} {what}",
             f"{wanted}",
-            f"Arrays follow the order of the index; give names ({what.rstrip('s')} names) to align by name instead.",
+            f"Arrays follow the order of the other side; give {what.rstrip('s')} names to align by name instead.",
         )
 
 

@@ -71,7 +71,8 @@ def _native(frame: Any) -> Any:
     """A dataframe for what is one under another name: a Hugging Face dataset, or xarray data by dimension."""
     kind = type(frame).__module__.split(".")[0]
     if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
-        return frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas()
+        table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
+        return _with_names(table, getattr(frame, "features", None))
     if kind == "xarray":
         made = (
             frame.to_dataframe(name=frame.name or "score")
@@ -80,6 +81,34 @@ def _native(frame: Any) -> Any:
         )
         return made.reset_index()
     return frame
+
+
+def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFrame":
+    """Columns of integers under the names that the features of a dataset give to them; -1 is a hidden label, blank.
+
+    Errors: `InputError` for an integer that has no name.
+    """
+    import polars
+
+    for column, feature in features.items() if isinstance(features, Mapping) else ():
+        labels = getattr(feature, "names", None)
+        if not isinstance(labels, list | tuple) or column not in table.columns:
+            continue
+        series = table.get_column(column)
+        if not series.dtype.is_integer():
+            continue
+        values = series.drop_nulls().to_numpy()
+        odd = values[(values < -1) | (values >= len(labels))]
+        if len(odd):
+            raise InputError(
+                f"{odd[0]} in the column {check.quote(column)}",
+                f"one of 0 to {len(labels) - 1}, which the features of the dataset name",
+                "Check that column.",
+            )
+        known = dict(enumerate(map(str, labels)))
+        named = [known.get(value) for value in series.to_list()]
+        table = table.with_columns(polars.Series(column, named, dtype=polars.String))
+    return table
 
 
 def _series(name: str, column: Any) -> "polars.Series":

@@ -63,6 +63,12 @@ Rule = Annotated[
         metavar="R", autocompletion=completion.of(completion.RULES), help="Scoring rule; `probtruth info` lists them."
     ),
 ]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        "--label-order", metavar="A,B,...", help="Labels from low to high, where ranked-probability scores text."
+    ),
+]
 Evidence = Annotated[
     str, typer.Option(metavar="E", help="For classes: annotators, or annotators-and-models (the default, auto).")
 ]
@@ -96,7 +102,7 @@ Form = Annotated[
         "--format",
         metavar="F",
         autocompletion=completion.of(logs.ANNOTATION_FORMATS),
-        help="Of annotations: auto (by content), table, wide (a column an annotator), label-studio, argilla, prodigy.",
+        help="Of annotations: auto, table, counts, wide (a column an annotator), label-studio, argilla, prodigy.",
     ),
 ]
 Filter = Annotated[
@@ -168,6 +174,7 @@ def run(
     evidence: Evidence = "auto",
     rule: Rule = "log",
     floor: Floor = None,
+    label_order: Order = None,
     groups: Column = None,
     clusters: Clusters = None,
     rope: Rope = None,
@@ -201,7 +208,8 @@ def run(
     sources = commands.Sources(
         annotations, soft, predictions, kind, groups, clusters, columns, memory, dask, format, normalise
     )
-    options = {"method": truth, "estimand": estimand, "evidence": evidence, "rule": rule, "floor": floor, "rope": rope}
+    options = {"method": truth, "estimand": estimand, "evidence": evidence, "floor": floor, "rope": rope}
+    options["rule"] = commands.rule_of(rule, label_order)
     commands.run(
         sources,
         {**options, "engine": engine, "strict": strict, "seed": seed},
@@ -246,6 +254,7 @@ def score(
     out: OutFile,
     rule: Rule = "log",
     floor: Floor = None,
+    label_order: Order = None,
     kind: Kind = "probs",
     item: Item = "item",
     memory: Memory = None,
@@ -258,7 +267,8 @@ def score(
     from probtruth.cli import commands, settings
 
     console = settings.console(context, json, quiet)
-    commands.score(truth, predictions, kind, rule, floor, item, out, console, memory, dask)
+    chosen = commands.rule_of(rule, label_order)
+    commands.score(truth, predictions, kind, chosen, floor, item, out, console, memory, dask)
 
 
 @app.command()

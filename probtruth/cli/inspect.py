@@ -1,7 +1,7 @@
 """What a file would be used as: annotations, probabilities, scores, the log of a harness, or the export of a tool."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,9 @@ from probtruth import check
 from probtruth.cli import logs
 from probtruth.errors import InputError
 from probtruth.report.words.numbers import count
+
+AS_COUNTS = "read as counts with --format counts, or beside predictions that have every column as a label"
+"""Said of a table of integers, which may be counts or something else."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
         return _log(tool, {name: path} if name else path)
     if tool != "table":
         made = logs.read_annotations(str(path), columns, tool)
-        return _annotations(made, "annotations, wide form" if tool == "wide" else f"{tool} export")
+        kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
+        return _annotations(made, kinds.get(tool, f"{tool} export"))
     return _table(path, columns)
 
 
@@ -63,7 +67,8 @@ def _table(path: Path, columns: Any) -> Found:
             source.name,
         )
     try:
-        return _annotations(read_annotations(path, *named), "annotations, counts per label")
+        made = _annotations(read_annotations(path, *named, format="counts"), "annotations, counts per label")
+        return replace(made, lines=(*made.lines, AS_COUNTS))
     except InputError:
         soft = read_soft(path, columns.item)
     words = (count(soft.n_items, "item"), count(len(soft.index.labels), "label"))

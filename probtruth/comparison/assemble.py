@@ -124,6 +124,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "fold_correlation": asked.fold_correlation,
             "crossed": found.repeats.what,
             "floor": facts.floor,
+            "label_order": None if facts.label_order is None else list(facts.label_order),
         },
         warnings=warnings,
         decisions=decisions_of(found, post.pairs, decisions, ranks),

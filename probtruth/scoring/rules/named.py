@@ -186,6 +186,7 @@ ranked_probability = ScoringRule(
     divergence=_ranked_divergence,
     range=(0.0, INFINITE),
     range_by_labels=lambda n_labels: (0.0, n_labels - 1.0),
+    ordered=True,
 )
 zero_one = ScoringRule(
     name="zero-one",

@@ -10,7 +10,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.truth.flat import whole
 from probtruth.types import Annotations, Predictions
-from probtruth.types.index import common_items, common_labels, positions
+from probtruth.types.index import match_items, match_labels
 
 if TYPE_CHECKING:
     import polars
@@ -113,8 +113,8 @@ def _votes(annotations: Annotations) -> _Votes:
 
 def _aligned(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
     """The models' probabilities in the annotations' order; every annotated item and label must be there."""
-    items = common_items(annotations.index, predictions.index, "the predictions")
-    common_labels(annotations.index, predictions.index, "the predictions")
+    items, own, rows = match_items(annotations.index, predictions.index, "the predictions")
+    _, used, columns = match_labels(annotations.index, predictions.index, "the predictions")
     lacking = len(annotations.index.items) - len(items)
     if lacking:
         raise InputError(
@@ -122,13 +122,7 @@ def _aligned(annotations: Annotations, predictions: Predictions) -> Float[np.nda
             "a prediction for every annotated item",
             "Drop the annotations of the others first, so that everybody is compared on the same items.",
         )
-    rows = np.arange(len(items))
-    if not (annotations.index.positional_items or predictions.index.positional_items):
-        rows = positions(predictions.index.items, annotations.index.items)
-    columns = np.arange(annotations.n_labels)
-    if not (annotations.index.positional_labels or predictions.index.positional_labels):
-        columns = positions(predictions.index.labels, annotations.index.labels)
-    return predictions.probs[:, rows][:, :, columns]
+    return predictions.probs[:, rows[np.argsort(own)]][:, :, columns[used]]
 
 
 def _model(
