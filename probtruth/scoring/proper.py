@@ -208,20 +208,20 @@ def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
     return simplex.entropy_terms(weights).sum(-1)
 
 
-def kl_divergence(truth: Probs, probs: Probs) -> Losses:
+def kl_divergence(probs: Probs, truth: Probs) -> Losses:
     """Kullback-Leibler divergence of the forecast from the truth: the log score less the entropy, without cancellation.
 
     Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that holds its digits when p and t are close
     (`probtruth.kernels.simplex.relative_entropy_terms`); the last two sum to 0 on the simplex.
 
-    Arguments: `truth` is the distribution over labels, `probs` the forecast (note the order).
+    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
 
     Returns: nats, from 0 to inf, never negative; lower is better.
 
     Source: Kullback and Leibler (1951), doi:10.1214/aoms/1177729694
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.kl_divergence(np.array([0.7, 0.3]), np.array([0.6, 0.4]))), 4)
+    >>> round(float(pt.kl_divergence(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.0216
     """
     weights, floats = simplex.as_floats(truth, probs)
