@@ -49,7 +49,7 @@ class Pilot:
 
     scores: str | None
     columns: Mapping[str, Any]
-    higher: bool
+    higher: bool | None
     annotations: str | None
     predictions: Sequence[str]
     rule: str
@@ -65,7 +65,7 @@ class Pilot:
         if self.scores is not None:
             from probtruth.io.scores import read_scores
 
-            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None), None
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher), None
         from probtruth.comparison.crossed import same_few
         from probtruth.io.annotations import read_annotations
         from probtruth.io.predictions import model_files, read_predictions_pairs

@@ -103,11 +103,13 @@ def scores(tmp_path):
 
 def test_the_command_ends_with_status_1_and_has_written_the_report(run, scores, tmp_path):
     where = ("--engine", "exact", "--out", tmp_path / "out")
-    outcome = run("compare", scores, "--fail-if", "p_worse > 0.9", *where)
+    outcome = run("compare", scores, "--lower-is-better", "--fail-if", "p_worse > 0.9", *where)
     assert outcome.status == 1
     assert "fails: p_worse of 'new' against 'old'" in outcome.out
     assert (tmp_path / "out" / "report.md").exists()
-    outcome = run("compare", scores, "--fail-if", "p_worse > 0.9", "--baseline", "new", "--json", *where)
+    outcome = run(
+        "compare", scores, "--lower-is-better", "--fail-if", "p_worse > 0.9", "--baseline", "new", "--json", *where
+    )
     assert outcome.status == 0
     gate = json.loads(outcome.out)["fail_if"]
     assert gate["condition"] == "p_worse > 0.9"
@@ -118,6 +120,6 @@ def test_the_command_ends_with_status_1_and_has_written_the_report(run, scores, 
     "options", [("--fail-if", "p_worse = 1"), ("--fail-if", "low > 0", "--baseline", "x"), ("--baseline", "old")]
 )
 def test_bad_use_is_status_2_and_writes_nothing(run, scores, tmp_path, options):
-    outcome = run("compare", scores, *options, "--out", tmp_path / "out")
+    outcome = run("compare", scores, "--lower-is-better", *options, "--out", tmp_path / "out")
     assert outcome.status == 2
     assert not (tmp_path / "out").exists()

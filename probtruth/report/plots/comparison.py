@@ -35,7 +35,7 @@ def plot_forest(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> comparison = pt.compare(pt.Scores.from_frame(frame), engine="exact")
+    >>> comparison = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact")
     >>> pt.figures.plot_forest(comparison).get_xlabel()
     'difference of mean score'
     """
@@ -60,7 +60,7 @@ def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame), engine="exact"))
+    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
     >>> [text.get_text() for text in ax.texts]
     ['a', 'b', '.96', '.04', 'a', 'b']
     """
@@ -121,7 +121,7 @@ def plot_ranks(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> comparison = pt.compare(pt.Scores.from_frame(frame), engine="exact")
+    >>> comparison = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact")
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """

@@ -33,7 +33,7 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
     >>> import probtruth as pt
     >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 40)
     >>> rows = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": [*loss, *loss[::-1] + 0.1]}
-    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows), "a", "b").get_ylabel()
+    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows, higher_is_better=False), "a", "b").get_ylabel()
     'share of items'
     """
     if not isinstance(scores, Scores):
