@@ -45,6 +45,12 @@ def test_read(text, condition):
         ("__import__('os').system('x') > 0", "a name, one of"),
         ("p_wors > 0.9", "p_worse"),
         ("p_equivalent > 0.9", "without --rope"),
+        ("p_worse > 90", "a probability between 0 and 1. Hint: For 90 per cent write 0.9."),
+        ("p_better < -0.1", "a probability between 0 and 1"),
+        ("p_worse > 1", "can never hold"),
+        ("p_better < 0", "can never hold"),
+        ("p_worse >= 0", "always holds"),
+        ("difference > 1e999", "a finite number"),
     ],
 )
 def test_not_read(text, message):
@@ -74,9 +80,9 @@ def test_new_against_old_by_hand(text, value, fails):
 
 
 def test_the_other_way_round_signs_and_ends_change():
-    values = {name: findings(parse(f"{name} > 9"), PAIRS, MODELS, "new")[0].value for name in ("difference", "low")}
+    values = {name: findings(parse(f"{name} > 0.5"), PAIRS, MODELS, "new")[0].value for name in ("difference", "low")}
     assert values == {"difference": -0.3, "low": -0.5}
-    assert findings(parse("p_worse > 9"), PAIRS, MODELS, "new")[0].value == 0.04
+    assert findings(parse("p_worse > 0.5"), PAIRS, MODELS, "new")[0].value == 0.04
 
 
 def test_what_is_not_known_fails():
