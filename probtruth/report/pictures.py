@@ -9,6 +9,7 @@ from probtruth.report.candidates import rank_table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import as_float, decimals, exact, fixed, interval, plain, probability, significant
 from probtruth.report.plots.annotators import MOST as MOST_ANNOTATORS
+from probtruth.report.signs import favouring_a, shown
 from probtruth.report.svg import Picture, picture, plain_style
 from probtruth.report.verdict import advantage, leaders
 from probtruth.report.words import measure, unit, with_unit
@@ -67,14 +68,15 @@ def _behind_leader(result: ResultLike) -> Picture:
 
 def _forest(result: ResultLike) -> Picture:
     comparison = result.comparison
-    chosen = list(comparison.pairs)
+    chosen = [shown(comparison, row) for row in comparison.pairs]
     best = [str(row["model"]) for row in leaders(comparison.ranks)]
     while len(chosen) > MOST_PAIRS:
         gone = best.pop()
         chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
-    negated = "negated " if comparison.higher_is_better else ""
+    upward = comparison.higher_is_better
     with plain_style():
-        ax = figures.forest(chosen, comparison.rope, f"difference of mean {negated}{with_unit(comparison.rule)}")
+        label = f"difference of mean {with_unit(comparison.rule)}"
+        ax = figures.forest(chosen, comparison.rope, label, higher_is_better=upward)
     places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     said = [
         f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
@@ -86,7 +88,7 @@ def _forest(result: ResultLike) -> Picture:
         ax,
         "differences",
         "Differences of all pairs",
-        f"95% intervals; negative favours the first.{shaded} {'; '.join(said)}.",
+        f"95% intervals; {favouring_a(upward)} favours the first.{shaded} {'; '.join(said)}.",
         _left_out(len(best), len(comparison.ranks)),
     )
 

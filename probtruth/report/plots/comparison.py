@@ -10,6 +10,7 @@ from probtruth.report import figures
 from probtruth.report.candidates import rank_table
 from probtruth.report.figures import BLUE, INK, RED, SIZE
 from probtruth.report.numbers import as_float, probability, short_names
+from probtruth.report.signs import shown
 from probtruth.report.verdict import leaders
 from probtruth.report.words import with_unit
 from probtruth.types import Comparison
@@ -41,12 +42,12 @@ def plot_forest(comparison: object, ax: Axes | None = None) -> Axes:
     """
     given = _comparison(comparison)
     kept = [str(row["model"]) for row in leaders(given.ranks)]
-    chosen = list(given.pairs)
+    chosen = [shown(given, row) for row in given.pairs]
     while len(chosen) > MOST_PAIRS:
         gone = kept.pop()
         chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
-    negated = "negated " if given.higher_is_better else ""
-    return figures.forest(chosen, given.rope, f"difference of mean {negated}{with_unit(given.rule)}", ax)
+    label = f"difference of mean {with_unit(given.rule)}"
+    return figures.forest(chosen, given.rope, label, ax, given.higher_is_better)
 
 
 def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
