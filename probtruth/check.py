@@ -85,6 +85,9 @@ def unique(names: Sequence[str], what: str) -> None:
 
 def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     """The values as a float array with one axis a word of `axes`; float32 stays, all else becomes float64."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        place = tuple(int(axis[0]) for axis in np.nonzero(np.ma.getmaskarray(values)))
+        raise InputError(f"{what} with a masked entry at {place}", "a number everywhere", "Fill it or drop its item.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "cmMV":

@@ -15,6 +15,8 @@ from probtruth.errors import InputError
 if TYPE_CHECKING:
     import polars
 
+EXACT = 2.0**53
+"""Below it every integer is a number of float64."""
 BLOCK = 4096
 """Rows that are put side by side at once."""
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -308,7 +310,31 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
         row = int(bad.arg_max() or 0)
         found = "a blank cell" if series[row] is None else check.quote(series[row])
         raise InputError(found, "a number", "Check that cell.", source.at(row, column))
+    _no_overflow(series, values, column, source)
     return values.to_numpy()
+
+
+def _no_overflow(series: "polars.Series", values: "polars.Series", column: str, source: Source) -> None:
+    """Raises for an integer past 2^53, which float64 rounds, and for digits that it makes infinite."""
+    import polars
+
+    if series.dtype.is_integer():
+        lost = (values.abs() >= EXACT).arg_true()
+    elif series.dtype == polars.String:
+        digits = series.str.strip_chars()
+        lost = ((values.abs() >= EXACT) & digits.str.contains(r"^[+-]?[0-9]+$")).arg_true()
+        if not len(lost):
+            lost = (values.is_infinite() & digits.str.contains("[0-9]")).arg_true()
+    else:
+        return
+    if len(lost):
+        row = int(lost[0])
+        raise InputError(
+            check.quote(series[row]),
+            "a number that float64 holds: integers below 2^53, others up to 1.8e308",
+            "Check that cell; nothing is rounded or made infinite.",
+            source.at(row, column),
+        )
 
 
 def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:

@@ -37,6 +37,8 @@ Engine = Annotated[
         metavar="nuts|exact", autocompletion=completion.of(completion.ENGINES), help="How the posterior is computed."
     ),
 ]
+ORIENTATION = "Which way the score counts; needed unless its name is known (accuracy, loss, ...) or a log says it."
+Higher = Annotated[bool | None, typer.Option("--higher-is-better/--lower-is-better", help=ORIENTATION)]
 Item = Annotated[str, typer.Option(metavar="COL", help="Column of item names.")]
 Annotator = Annotated[str, typer.Option(metavar="COL", help="Column of annotator names.")]
 Label = Annotated[str, typer.Option(metavar="COL", help="Column of labels.")]
@@ -306,10 +308,7 @@ def compare(
     fold_correlation: Annotated[
         float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
     ] = None,
-    higher_is_better: Annotated[
-        bool | None,
-        typer.Option("--higher-is-better/--lower-is-better", help="A merit or a loss; a loss, or as the log's metric."),
-    ] = None,
+    higher_is_better: Higher = None,
     format: Annotated[
         str,
         typer.Option(
@@ -364,7 +363,9 @@ def check(
     annotator: Annotator = "annotator",
     label: Label = "label",
     replicate: Replicate = "replicate",
-    score: Annotated[str | None, typer.Option(metavar="NAME", help="The metric, in logs of several.")] = None,
+    score: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The metric of logs; the column of a table.")
+    ] = None,
     filter: Filter = None,
     format: Annotated[str, typer.Option(metavar="F", help="As of the command that will read them.")] = "auto",
     json: Json = False,

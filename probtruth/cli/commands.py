@@ -275,7 +275,7 @@ def check(
         for place, path in enumerate(files):
             on_progress(place, len(files))
             try:
-                found.append((path, inspect_file(path, columns, format)))
+                found.append((path, inspect_file(path, columns, format, chosen[0])))
             except InputError as error:
                 faults.append(error)
     for path, one in found:

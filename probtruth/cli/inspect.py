@@ -26,8 +26,8 @@ class Found:
     """What was read: annotations, a table of probabilities, or None."""
 
 
-def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
-    """The kind of a file or folder (`FILE` or `NAME=FILE`), and what is in it.
+def inspect_file(word: str, columns: Any, format: str = "auto", score: str | None = None) -> Found:
+    """The kind of a file or folder (`FILE` or `NAME=FILE`), and what is in it; `score` names a table's scores.
 
     Errors: `InputError` where it is none of these, or is one of them with a fault in it.
     """
@@ -41,12 +41,11 @@ def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
         made = logs.read_annotations(str(path), columns, tool)
         kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
         return _annotations(made, kinds.get(tool, f"{tool} export"))
-    return _table(path, columns)
+    return _table(path, columns, score or "score")
 
 
-def _table(path: Path, columns: Any) -> Found:
+def _table(path: Path, columns: Any, score: str) -> Found:
     from probtruth.io.annotations import read_annotations
-    from probtruth.io.scores import read_scores
     from probtruth.io.tables.read import read_table
     from probtruth.io.truth import read_soft
 
@@ -55,10 +54,8 @@ def _table(path: Path, columns: Any) -> Found:
     names = set(table.columns)
     if {columns.item, columns.annotator, columns.label} <= names:
         return _annotations(read_annotations(path, *named), "annotations, long form")
-    if {columns.item, "model", "score"} <= names:
-        return _scores(
-            read_scores(path, columns.item, replicate=columns.replicate if columns.replicate in names else None)
-        )
+    if {columns.item, "model", score} <= names:
+        return _scores(path, columns.item, score, columns.replicate if columns.replicate in names else None)
     if columns.item not in names:
         raise InputError(
             f"the columns {check.shortlist(table.columns, 12)}",
@@ -77,14 +74,29 @@ def _table(path: Path, columns: Any) -> Found:
     return Found("probabilities", ("probabilities (predictions or soft labels)", *words), lines, facts, soft)
 
 
-def _scores(scores: Any) -> Found:
+def _scores(path: Path, item: str, score: str, replicate: str | None) -> Found:
+    from probtruth.io.scores import notes_in, read_scores
+    from probtruth.types import orientation
+
+    try:
+        upward = notes_in(path, score, None).higher_is_better
+    except InputError:
+        upward = None
+    scores = read_scores(path, item, score=score, replicate=replicate, higher_is_better=upward or False)
     words = (
         f"{len(scores.items)} items that all models have",
         count(len(scores.models), "model"),
         f"{len(scores.audit.missing)} items that some model lacks",
     )
     facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": len(scores.audit.missing)}
-    return Found("scores", ("scores", *words), (f"models: {check.shortlist(scores.models, 12)}",), facts)
+    facts["higher_is_better"] = upward
+    lines = [f"models: {check.shortlist(scores.models, 12)}"]
+    if upward is None:
+        lines.append(f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better")
+    else:
+        lines.append(f"{score}: {'higher' if upward else 'lower'} is better")
+    lines += [f"known by name, {way}: {', '.join(sorted(names))}" for way, names in orientation.BY_WAY.items()]
+    return Found("scores", ("scores", *words), tuple(lines), facts)
 
 
 def _annotations(made: Any, kind: str) -> Found:

@@ -84,7 +84,7 @@ def read_scores(words: Sequence[str], columns: Mapping[str, Any], reading: Readi
             )
         kept = {key: columns[key] for key in ("item", "group", "cluster")}
         models = _listed(columns["model"], "model")
-        return loaders.read_wide_scores(words[0], models, **kept, higher_is_better=upward is True)
+        return loaders.read_wide_scores(words[0], models, **kept, higher_is_better=upward, rule=columns["score"])
     if tool not in SCORES:
         raise InputError(f"an export of {tool}", "scores", "Give it as --annotations of `probtruth run`.", words[0])
     ours = [name for name in ("group", "cluster", "replicate") if columns[name] is not None]
@@ -104,7 +104,7 @@ def _of_tool(tool: str, files: object, metric: str | None, reading: Reading) -> 
 
     upward = reading.higher_is_better
     if tool == "inspect":
-        return loaders.read_inspect(files, metric, upward is not False)
+        return loaders.read_inspect(files, metric, upward)
     if tool == "helm":
         return loaders.read_helm(files, metric, higher_is_better=upward)
     return loaders.read_lm_eval_samples(files, metric, reading.filter, upward)

@@ -51,7 +51,7 @@ class Pilot:
 
     scores: str | None
     columns: Mapping[str, Any]
-    higher: bool
+    higher: bool | None
     annotations: str | None
     predictions: Sequence[str]
     rule: str
@@ -67,7 +67,7 @@ class Pilot:
         if self.scores is not None:
             from probtruth.io.scores import read_scores
 
-            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None), None
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher), None
         from probtruth.comparison.evidence.crossed import same_few
         from probtruth.io.predictions import model_files, read_predictions_pairs
         from probtruth.scoring.score import score

@@ -82,4 +82,4 @@ def decompose(predictions: object, truth: object, rule: object = "log", floor: o
 @partial(jax.jit, static_argnums=0)
 def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
     logs, weights = simplex.as_floats(log_probs, truth)
-    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(weights, logs)
+    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)

@@ -150,6 +150,10 @@ class Annotations:
             raise InputError(
                 f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, name)
             )
+        if array.sum() >= 2.0**53:
+            raise InputError(
+                f"counts that sum to {array.sum():.4g}", "a sum below 2^53", "Check the largest counts.", source.name
+            )
         whole = array[rows][:, columns].astype(np.int64)
         item, label = np.nonzero(whole)
         return cls(item, label, None, whole[item, label], index)

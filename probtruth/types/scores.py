@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.types import orientation
 from probtruth.types.index import Audit, positions, ranks, sort_names
 
 
@@ -91,19 +92,23 @@ class Scores:
         group: str | None = None,
         cluster: str | None = None,
         replicate: str | None = None,
-        higher_is_better: bool = False,
         source: Source | None = None,
+        *,
+        higher_is_better: bool | None,
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.
 
         Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. Items that some model
-        lacks are dropped for all models and counted in `audit`.
+        lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
+        name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
         Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
-        item in common, or an item that stands in two groups or clusters.
+        item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
+        counts.
         """
         source = source or Source()
         table = frames.as_polars(frame)
+        higher_is_better = orientation.upward(score, higher_is_better, source.name)
         if table.height == 0:
             raise InputError("no rows", "at least one score", "Check the file.", source.name)
         items, item_names = frames.encode(table, item, source, "item")

@@ -21,7 +21,7 @@ def start(tmp_path, files):
 
     def begin(out: Path, engine: str = "exact", before: str = "", **options: object) -> subprocess.Popen:
         code = f"{before}\nfrom probtruth.cli import main; main()"
-        words = [sys.executable, "-c", code, "compare", str(files["scores"])]
+        words = [sys.executable, "-c", code, "compare", str(files["scores"]), "--lower-is-better"]
         environment = {**os.environ, "PROBTRUTH_CACHE": str(tmp_path / "cache")}
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
         return subprocess.Popen([*words, "--engine", engine, "--quiet", "--out", str(out)], **options)
@@ -80,7 +80,7 @@ def test_interrupted(run, files, tmp_path, monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("probtruth.comparison.compare.compare", interrupt)
-    outcome = run("compare", files["scores"], "--out", tmp_path / "out")
+    outcome = run("compare", files["scores"], "--lower-is-better", "--out", tmp_path / "out")
     assert outcome.status == 130
     assert outcome.err.splitlines()[-1] == "probtruth: interrupted: nothing was written"
     assert not (tmp_path / "out").exists()

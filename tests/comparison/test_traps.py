@@ -106,7 +106,7 @@ def test_peeking_until_the_posterior_is_sure():
     alarms = 0
     for one in right:
         rows = {"item": [*range(600)] * 2, "model": ["a"] * 600 + ["b"] * 600, "score": one.ravel().tolist()}
-        alarms += pt.monitor(rows, bounds=(0, 1)).decision is not None
+        alarms += pt.monitor(rows, bounds=(0, 1), higher_is_better=False).decision is not None
     assert alarms / 60 < 0.15  # .05 at most, whenever one looks; three standard errors of 60 runs
 
 
@@ -330,7 +330,7 @@ def test_a_model_that_lacks_an_item_and_one_infinite_loss():
     rows = [(item, model, item * 0.1 + (model == "b")) for item in range(12) for model in "abc"]
     rows = [(item, model, np.inf if (item, model) == (3, "c") else score) for item, model, score in rows[:-1]]
     table = dict(zip(("item", "model", "score"), zip(*rows, strict=True), strict=True))
-    found = compare(pt.Scores.from_frame(table), engine="exact")
+    found = compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
     pairs = rows_by_name(found)[0]
     assert pairs["a", "b"]["p_a_better"] == 1.0
     assert pairs["a", "c"]["difference"] == -np.inf

@@ -25,7 +25,7 @@ class ScoringRule:
     """A rule that gives a loss (lower is better) to a forecast once the label is known.
 
     `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label is
-    drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(truth, probs)`
+    drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(probs, truth)`
     the rest, computed by a formula of its own, so that expected = entropy + divergence. All are pure kernels for jit,
     vmap and grad, last axis = label.
 
@@ -105,12 +105,12 @@ class ScoringRule:
         logs, weights = simplex.as_floats(log_probs, truth)
         return simplex.expectation(weights, self.per_label_from_log(logs))
 
-    def divergence_from_log(self, truth: Probs, log_probs: Probs) -> Losses:
+    def divergence_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
         """The divergence from log-probabilities; exact where the rule is a function of logarithms."""
         if self.log_divergence is not None:
-            return self.log_divergence(truth, log_probs)
+            return self.log_divergence(log_probs, truth)
         weights, logs = simplex.as_floats(truth, log_probs)
-        return self.divergence(weights, jnp.exp(logs))
+        return self.divergence(jnp.exp(logs), weights)
 
     def range_for(self, n_labels: int) -> Interval:
         """Least and greatest loss for that number of labels."""

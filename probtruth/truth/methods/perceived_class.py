@@ -11,6 +11,7 @@ from probtruth.truth.annotators.quality import flags
 from probtruth.truth.fit import Fit, Request, affordable
 from probtruth.truth.flat import Flat, flatten, non_negative, whole
 from probtruth.truth.methods.ability import fit_ability
+from probtruth.truth.sampled import settled
 
 LOG_SPREAD = 0.3
 """Prior sd of log delta and log epsilon. Data say little about them: dependence hides in confident wrong classes."""
@@ -69,8 +70,8 @@ def perceived_class(
     an item looks like another class, of which the annotations say little. `sweeps` kept in each of `chains` chains,
     after half as many that are not (without it 400, fewer where annotations times labels exceed 25,000, at least 60).
 
-    `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
-    the chains' class probabilities agree.
+    `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `probs_agree` says that
+    the chains' class probabilities do, `converged` that these figures are sound as well.
 
     Returns draws of the class; in `annotators()`, with 95 per cent intervals, accuracy, skill (kappa with the truth, 0
     by chance) and information, and the flag "spammer" or "adversary"; in `by_item()` the difficulty, P(a perception is
@@ -151,7 +152,8 @@ def sample_perceived(
     delta_found, epsilon_found = np.exp(logs).mean((0, 1))
     difference = float(np.abs(each - probs).mean())
     diagnostics: dict[str, object] = {
-        "converged": difference <= SAME_PROBS,
+        "probs_agree": difference <= SAME_PROBS,
+        "converged": difference <= SAME_PROBS and settled(rhat, ess),
         "max_rhat": rhat,
         "min_ess": ess,
         "chain_difference": difference,

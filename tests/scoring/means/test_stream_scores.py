@@ -47,7 +47,7 @@ def test_means_are_those_of_the_losses(kind, tolerance, log_probs):
         wide = probs.astype(float), truth.astype(float)
         for place, name in enumerate(RULES):
             rule = pt.rules.get_rule(name)
-            twins = rule.expected(*wide), rule.entropy(wide[1]), rule.divergence(*wide[::-1])
+            twins = rule.expected(*wide), rule.entropy(wide[1]), rule.divergence(*wide)
             parts = found.expected[place], found.entropy[place], found.divergence[place]
             np.testing.assert_allclose(parts, [float(np.asarray(twin).mean()) for twin in twins], rtol=tolerance)
     assert found.rules == RULES

@@ -26,7 +26,7 @@ def test_not_confident_where_everybody_is_wrong() -> None:
     assert truth.draws.shape == (50, 200, 3)
     assert set(np.unique(truth.draws)) == {0, 1}
     assert truth.diagnostics["label_switching"] is False
-    assert truth.diagnostics["converged"] is True
+    assert truth.diagnostics["probs_agree"] is True
     table = truth.annotators()
     assert (table["accuracy_low"] <= table["accuracy"]).all()
     assert (table["information"] <= table["information_high"]).all()
