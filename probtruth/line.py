@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from probtruth.informed import score_on_evidence
 from probtruth.other_estimand import NO_ROOM, OtherEstimand, other_estimand
 from probtruth.scoring.decomposition import decompose
 from probtruth.truth.infer import infer_truth
+from probtruth.truth.options import Estimand, MethodName
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
 
 VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
@@ -182,7 +183,8 @@ def truth_of(reference: Annotations | Truth, method: str | None, estimand: str |
                 "Leave them out, or give annotations.",
             )
         return reference
-    return infer_truth(reference, method=method, estimand=estimand, seed=seed)
+    named = cast(MethodName | None, method), cast(Estimand | None, estimand)  # infer_truth checks both
+    return infer_truth(reference, *named, seed=seed)
 
 
 def _aligned(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:

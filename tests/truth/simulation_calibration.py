@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from probtruth.inference.nuts import STARTS, Chain
 from probtruth.truth import programs
-from probtruth.truth.annotators.summaries import quality
+from probtruth.truth.annotators.quality import quality
 
 N_ITEMS, N_ANNOTATORS, N_LABELS = 12, 4, 3
 THINNED, BINS = 99, 20

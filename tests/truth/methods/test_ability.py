@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 import probtruth as pt
-from probtruth.truth.fit import Request
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_DIAGONAL, SHARED_SPREAD, fit_ability
 
@@ -23,12 +23,12 @@ def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:
 
 def test_fit_is_a_maximum(simulated) -> None:
     annotations, _, _ = simulated
-    request = Request(annotations, 0, 0, np.full(annotations.n_items, -1))
-    _, found, diagnostics = fit_ability(request, flatten(request), max_iterations=20_000, tolerance=1e-10)
-    parts = [np.array(part) for part in found[:5]]
+    request = MethodRequest.without_draws(annotations)
+    solution = fit_ability(request, flatten(request), max_iterations=20_000, tolerance=1e-10)
+    parts = [solution.log_marginals, *solution.parameters[:4]]
     top = objective(annotations, parts)
     rounding = 1e-9
-    np.testing.assert_allclose(diagnostics["log_posterior"], top, rtol=rounding)
+    np.testing.assert_allclose(solution.diagnostics["log_posterior"], top, rtol=rounding)
     generator = np.random.default_rng(0)
     slack = 1e-6  # what the last EM steps have left to gain along a direction
     for block in range(1, 5):
