@@ -44,7 +44,7 @@ Kernel = Callable[..., Array]
 
 @dataclass(frozen=True)
 class NutsSettings:
-    """How long to sample: `samples` draws are kept in each of `chains` chains, after `warmup` that are not."""
+    """How long to sample: `samples` draws in each of `chains` chains, after `warmup` that do not count."""
 
     samples: int
     warmup: int
@@ -102,12 +102,12 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
     with_annotators = data | {"annotators": np.zeros(flat.n_annotators)}
     drawn = settings.draw(getattr(programs, program), with_annotators, request.seed)
-    log_marginals, log_said = drawn.sites["log_marginals"], drawn.sites["log_said"]
+    log_marginals, log_answers = drawn.sites["log_marginals"], drawn.sites["log_answers"]
     with jax.enable_x64(True):
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
         arrays["each"] = jnp.asarray(np.repeat(np.arange(len(flat.item)), flat.weight.astype(int)))
-        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_said))
-        tools = {"log_places": programs.log_places, "log_confusion": programs.log_confusion}
+        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_answers))
+        tools = {"log_positions": programs.log_positions, "log_confusion": programs.log_confusion}
         probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, **tools, **arrays))
     by_chain = {name: part.reshape(*log_marginals.shape[:2], *part.shape[1:]) for name, part in of_draw.items()}
     log_rows = by_chain["log_confusion"]
@@ -137,12 +137,12 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     )
 
 
-@partial(jax.jit, static_argnames=("log_places", "log_confusion"))
+@partial(jax.jit, static_argnames=("log_positions", "log_confusion"))
 def _summaries(
     key: Array,
     log_marginals: Float[Array, "draw label"],
-    log_said: Float[Array, "draw annotator position label"],
-    log_places: Kernel,
+    log_answers: Float[Array, "draw annotator position label"],
+    log_positions: Kernel,
     log_confusion: Kernel,
     each: Int[Array, " answer"],
     item: Int[Array, " annotation"],
@@ -150,20 +150,20 @@ def _summaries(
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
 ) -> tuple[Float[Array, "item label"], dict[str, Array]]:
-    """Mean over draws of P(class), and what is kept of every draw: classes, figures of annotators, checks."""
+    """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks."""
     n_items, n_labels = known.shape
 
     def one(total: Array, now: tuple[Array, Array, Array]) -> tuple[Array, dict[str, Array]]:
-        key, marginals, said = now
-        place_key, answer_key = jax.random.split(key)
-        joint = log_places(item, cell, weight, known, marginals, said).reshape(n_items, -1)
-        places = jax.nn.softmax(joint, axis=1)
-        place = categorical(place_key, places)
-        rows = log_confusion(said)
+        key, marginals, log_now = now
+        position_key, answer_key = jax.random.split(key)
+        joint = log_positions(item, cell, weight, known, marginals, log_now).reshape(n_items, -1)
+        positions = jax.nn.softmax(joint, axis=1)
+        position = categorical(position_key, positions)
+        rows = log_confusion(log_now)
         accuracy, skill, information = quality(jnp.exp(rows), marginals)
-        answers = categorical(answer_key, jnp.exp(said[cell[each] // n_labels, place[item[each]]]))
-        kept = {
-            "class": (place // (joint.shape[1] // n_labels)).astype(jnp.uint16),
+        answers = categorical(answer_key, jnp.exp(log_now[cell[each] // n_labels, position[item[each]]]))
+        by_draw = {
+            "class": (position // (joint.shape[1] // n_labels)).astype(jnp.uint16),
             "log_confusion": rows,
             "log_likelihood": jax.nn.logsumexp(joint, axis=1),
             "accuracy": jnp.asarray(accuracy),
@@ -171,12 +171,12 @@ def _summaries(
             "information": jnp.asarray(information),
             **dict(zip(CHECKS, _agreement(item[each], answers, n_items, n_labels), strict=True)),
         }
-        return total + places.reshape(n_items, n_labels, -1).sum(2), kept
+        return total + positions.reshape(n_items, n_labels, -1).sum(2), by_draw
 
     n_draws = len(log_marginals)
     keys = jax.random.split(key, n_draws)
-    total, kept = jax.lax.scan(one, jnp.zeros_like(known), (keys, log_marginals, log_said))
-    return total / n_draws, kept
+    total, by_draw = jax.lax.scan(one, jnp.zeros_like(known), (keys, log_marginals, log_answers))
+    return total / n_draws, by_draw
 
 
 def _agreement(

@@ -76,10 +76,3 @@ def test_swap_exchanges_two_labels_or_nothing() -> None:
     np.testing.assert_array_equal(np.sort(after, 0), np.sort(log_phi, 0))
     moved = (after != log_phi).sum(0)
     assert set(moved) == {0, 2}
-
-
-def test_quality_by_hand() -> None:
-    """Right always: accuracy and kappa 1, information ln 2; a coin: 1/2, 0, 0; always wrong: 0, -1, ln 2."""
-    confusion = np.array([np.eye(2), np.full((2, 2), 0.5), 1 - np.eye(2)]).transpose(1, 0, 2)
-    found = gibbs.quality(confusion, np.log([0.5, 0.5]))
-    np.testing.assert_allclose(found, [[1, 0.5, 0], [1, 0, -1], [np.log(2), 0, np.log(2)]])

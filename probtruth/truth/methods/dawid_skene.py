@@ -10,8 +10,8 @@ def dawid_skene(request: MethodRequest, *, samples: int = 500, warmup: int = 300
     """theta_jk ~ Dirichlet, heavier on the diagonal (8 pseudo-counts, 60 per cent of them right), pi ~ Dirichlet(2).
 
     The classes are summed out and the rest is sampled by NUTS, so it is for small data: a minute for ten thousand
-    annotations. `samples` are kept in each of `chains` chains after `warmup`. Item probabilities are the mean over
-    draws of P(z_i | labels, theta, pi); draws are of the class given each of those.
+    annotations. `samples` is the number of draws in each of `chains` chains, after `warmup`. Item probabilities are
+    the mean over draws of P(z_i | labels, theta, pi); draws are of the class for each of those.
 
     Source: Dawid and Skene (1979), https://doi.org/10.2307/2346806; Paun et al. (2018),
     https://doi.org/10.1162/tacl_a_00040.

@@ -77,8 +77,9 @@ def perceived_class(
     are averages over sweeps of P(z_i | perceptions).
 
     Arguments: `epsilon` and `delta` are the prior medians of their parameters (log sd 0.3); their ratio sets how often
-    an item looks like another class, about which the annotations tell little. `sweeps` kept in each of `chains` chains,
-    after half as many that are not (without it 400, fewer where annotations times labels exceed 25,000, at least 60).
+    an item looks like another class, about which the annotations tell little. `sweeps` count in each of `chains`
+    chains, after half as many that do not (by default 400, fewer where annotations times labels exceed 25,000, at
+    least 60).
 
     `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `converged` says that
     the chains' class probabilities agree.

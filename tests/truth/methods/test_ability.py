@@ -12,9 +12,9 @@ from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_D
 def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:
     """Log likelihood plus log prior, written out densely (marginals with one pseudo-count a label)."""
     log_marginals, a, b, d, g = parts
-    log_said = log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
+    log_answers = log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
     joint = np.tile(log_marginals, (annotations.n_items, 1))
-    np.add.at(joint, annotations.item, log_said[annotations.annotator, :, annotations.label])
+    np.add.at(joint, annotations.item, log_answers[annotations.annotator, :, annotations.label])
     centre = SHARED_DIAGONAL * (np.eye(len(g)) - 1 / len(g))
     prior = ((a - 1) ** 2).sum() / ABILITY_SPREAD**2 + ((b**2).sum() + (d**2).sum()) / OWN_SPREAD**2
     prior += ((g - centre) ** 2).sum() / SHARED_SPREAD**2
