@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from probtruth.scoring.decompose import decompose
 from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import Streamed
 from probtruth.truth.infer import infer_truth
+from probtruth.truth.options import Estimand, MethodName
 from probtruth.types import Annotations, Audit, Comparison, Index, Predictions, Scores, Truth
 from probtruth.types.index import look_alikes
 
@@ -188,7 +189,8 @@ def truth_of(reference: Annotations | Truth, method: str | None, estimand: str |
                 "Leave them out, or give annotations.",
             )
         return reference
-    return infer_truth(reference, method=method, estimand=estimand, seed=seed)
+    named = cast(MethodName | None, method), cast(Estimand | None, estimand)  # infer_truth checks both
+    return infer_truth(reference, *named, seed=seed)
 
 
 def _aligned(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:

@@ -5,7 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
-from probtruth.truth.methods.perceived_class import one_hot
+from probtruth.truth.fit import class_rows
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:
@@ -83,7 +83,7 @@ def test_spammers_and_adversaries_are_flagged() -> None:
 def test_draws_of_classes() -> None:
     classes = np.array([[0, 1], [1, 1], [2, 0], [0, 2]], np.uint16)
     for many, wanted in ((1, [0]), (2, [0, 3]), (9, [0, 1, 2, 3])):
-        made = one_hot(classes, 3, many)
+        made = class_rows(classes, 3, many)
         assert made is not None
         np.testing.assert_array_equal(made.argmax(2), classes[wanted])
-    assert one_hot(classes, 3, 0) is None
+    assert class_rows(classes, 3, 0) is None
