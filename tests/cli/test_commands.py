@@ -181,6 +181,7 @@ def test_demo(run, tmp_path):
     assert "simulated" in (tmp_path / "demo" / "report.html").read_text()
 
 
+@pytest.mark.process
 def test_importing_and_helping_load_nothing_heavy():
     heavy = ["jax", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
     code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"

@@ -9,7 +9,7 @@ from probtruth.distributed.scoring import open_files
 from probtruth.errors import InputError
 
 pytest.importorskip("distributed", reason="needs the extra `dask`")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]  # those of Dask about a busy machine
 
 
 def shown(found):

@@ -87,6 +87,7 @@ def test_a_program_that_diverges_says_so():
     assert nuts.sample(cliff, {"unit": np.ones(())}, 0, draws=300).stats["diverging"].any()
 
 
+@pytest.mark.process
 def test_another_default_device_is_compiled_for():
     code = """
 import jax, numpy as np, numpyro, numpyro.distributions as dist

@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -201,7 +199,3 @@ def test_float32_agrees_with_float64(name):
 
 def test_integer_truth_takes_the_type_of_the_probabilities():
     assert pt.log_score(np.array([0.5, 0.5], np.float32), np.array([1, 0])).dtype == np.float32
-
-
-def test_examples_run():
-    assert doctest.testmod(proper).failed == 0

@@ -1,7 +1,5 @@
 """What all methods share: names, estimands, options, checks, shares, draws, and that order and names change nothing."""
 
-import doctest
-
 import numpy as np
 import pytest
 from simulated_annotations import renamed, simulate
@@ -34,10 +32,6 @@ def options(method: str, order: list[str] | None = None) -> dict[str, object]:
 LONG = pt.Annotations.from_long(
     {"item": ["a", "a", "b", "b", "c"], "annotator": ["p", "q", "p", "q", "p"], "label": ["x", "x", "y", "x", "y"]}
 )
-
-
-def test_doctest() -> None:
-    assert doctest.testmod(infer).failed == 0
 
 
 def test_public_name() -> None:
