@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,22 @@ def data() -> Path:
     if not folder:
         pytest.skip("PROBTRUTH_DATA is not set: no real data here")
     return Path(folder)
+
+
+@pytest.fixture
+def compiled() -> Iterator[list[str]]:
+    """An entry for each program that JAX compiles, or finds compiled on disk, while the test runs."""
+    import jax
+
+    programs: list[str] = []
+
+    def hear(event: str, _: float, **about: str) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            programs.append(about.get("fun_name", "?"))
+
+    jax.monitoring.register_event_duration_secs_listener(hear)
+    jax.jit(lambda x: x + 1)(0)
+    assert programs, "JAX no longer says what it compiles"
+    programs.clear()
+    yield programs
+    jax.monitoring.unregister_event_duration_listener(hear)

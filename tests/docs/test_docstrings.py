@@ -14,9 +14,15 @@ NAMES = [
     if ">>> " in path.read_text(encoding="utf-8")
 ]
 """Modules with an example."""
+LONG = {"probtruth.comparison.likelihoods", "probtruth.comparison.benavoli"}
+"""Modules whose examples sample from programs of NumPyro, each of which is compiled."""
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("probtruth.distributed")])
+def test_modules_that_take_long_have_examples() -> None:
+    assert set(NAMES) > LONG
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in NAMES])
 def test_examples_in_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "Agg")
     with polars.Config():
