@@ -131,6 +131,7 @@ def test_repeats_without_their_column_are_refused(run, data, tmp_path):
     assert "line 3" in outcome.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["vote-share", "dirichlet"])
 def test_run_on_chaosnli(run, data, tmp_path, method):
     """Direct sums over the files (data/README.md): expected log loss of each model, and the mean entropy."""

@@ -15,7 +15,8 @@ COUNTS = pt.Annotations.from_counts([[3, 0, 1], [1, 2, 0], [0, 0, 2]], items=["a
 SAMPLED = ("perceived-class", "pooled")
 """Methods that sample: their answers have Monte Carlo error, and their kernels compile for each shape."""
 
-CROWD, _, _ = simulate(30, 5, 3, 3, seed=3)
+CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
+"""One crowd for all methods and tests: a method's kernels are compiled once."""
 
 
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
@@ -50,8 +51,8 @@ def test_every_method(method: str) -> None:
     counts = CROWD.counts()
     assert truth.estimand == METHODS[method].estimand
     assert truth.method == method
-    np.testing.assert_array_equal(truth.shares, counts / 3)
-    np.testing.assert_array_equal(truth.n_votes, np.full(30, 3))
+    np.testing.assert_array_equal(truth.shares, counts / 5)
+    np.testing.assert_array_equal(truth.n_votes, np.full(30, 5))
     np.testing.assert_allclose(truth.probs.sum(1), 1, rtol=ROUNDING)
     assert (truth.probs >= 0).all()
     assert truth.diagnostics["draws_asked"] == 20
@@ -85,14 +86,13 @@ def test_names_change_nothing(method: str) -> None:
 
     Items that a method cannot tell apart share what is random among them by their names: their draws are left out.
     """
-    crowd, _, _ = simulate(30, 9, 5, 3, seed=1)
-    other, items, labels = renamed(crowd, seed=2)
-    first = infer_truth(crowd, method, draws=7, **options(method))
+    other, items, labels = renamed(CROWD, seed=2)
+    first = infer_truth(CROWD, method, draws=7, **options(method))
     order = [other.index.labels[place] for place in labels]
     second = infer_truth(other, method, draws=7, **options(method, order))
     np.testing.assert_array_equal(second.probs[items][:, labels], first.probs)
     if first.draws is not None:
-        _, of, often = np.unique(crowd.counts(), axis=0, return_inverse=True, return_counts=True)
+        _, of, often = np.unique(CROWD.counts(), axis=0, return_inverse=True, return_counts=True)
         alone = often[of] == 1 if METHODS[method].only_counts else np.ones(30, bool)
         assert alone.sum() >= 4
         np.testing.assert_array_equal(second.draws[:, items][:, :, labels][:, alone], first.draws[:, alone])  # type: ignore[index]
