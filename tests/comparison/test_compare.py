@@ -280,9 +280,10 @@ def test_two_items_are_answered_with_a_warning():
     assert any("only 2 items" in warning for warning in comparison.warnings)
 
 
-def test_more_models_than_items():
+@pytest.mark.parametrize("engine", [pytest.param("nuts", marks=pytest.mark.long), "exact"])
+def test_more_models_than_items(engine):
     values = np.random.default_rng(6).normal(size=(50, 12))
-    comparison = compare(make(values), draws=300)
+    comparison = compare(make(values), engine=engine, draws=300)
     assert_no_nan(comparison)
     assert len(comparison.pairs) == 1225
     assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)

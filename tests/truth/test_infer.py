@@ -21,6 +21,8 @@ CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
+EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in NUTS[1:])) for method in METHODS]
+"""All methods; one of those whose programs take long to compile stands for the others, which have tests of their own."""
 
 
 def options(method: str, order: list[str] | None = None) -> dict[str, object]:
@@ -45,7 +47,7 @@ def test_defaults() -> None:
     assert infer.choose("glad", None) == "glad"
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_every_method(method: str) -> None:
     truth = infer_truth(CROWD, method=method, draws=20, **options(method))
     counts = CROWD.counts()
@@ -68,7 +70,7 @@ def test_every_method(method: str) -> None:
         assert ((np.abs(rows - 1) < single) | (rows == 0)).all()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_order_of_rows_changes_nothing(method: str) -> None:
     assert CROWD.annotator is not None
     again = pt.Annotations(
@@ -80,7 +82,7 @@ def test_order_of_rows_changes_nothing(method: str) -> None:
         np.testing.assert_array_equal(first.draws, second.draws)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EACH)
 def test_names_change_nothing(method: str) -> None:
     """To the last bit, sampled methods too: in the order of their names, EM would differ by rounding, sampling by more.
 
