@@ -22,7 +22,7 @@ CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
 EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in NUTS[1:])) for method in METHODS]
-"""All methods; one of those whose programs take long to compile stands for the others, which have tests of their own."""
+"""All methods; one whose program takes long to compile stands for all such, which have tests of their own."""
 
 
 def options(method: str, order: list[str] | None = None) -> dict[str, object]:
