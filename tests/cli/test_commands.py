@@ -95,13 +95,14 @@ def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
     table = tmp_path / "about.csv"
     rows = [f"i{number},{'even' if number % 2 == 0 else 'odd'},{number // 2}" for number in range(24)]
     table.write_text("\n".join(["item,parity,pair", *rows]) + "\n")
-    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", "--json"]
+    exact = ["--engine", "exact", "--json"]
+    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", *exact]
     grouped = run(*command, "--out", tmp_path / "grouped")
     assert grouped.status == 0, grouped.err
     assert grouped.json["settings"]["groups"] == 2
     assert "these 2 groups" in grouped.json["estimand"]
     assert set(grouped.json["groups"]) == {"population of groups", "one new group"}
-    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", "--json"]
+    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", *exact]
     clustered = run(*command, "--out", tmp_path / "clustered")
     assert clustered.json["settings"]["clusters"] == 12
 
