@@ -1,11 +1,8 @@
-import doctest
-
 import jax
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.means import stream_scores
 from probtruth.scoring.means.stream_scores import FIRST
 
 RULES = ("log", "brier", "spherical")
@@ -53,10 +50,6 @@ def test_means_are_those_of_the_losses(kind, tolerance, log_probs):
     assert found.rules == RULES
     assert found.n_items == len(probs)
     assert not found.n_infinite.any()
-
-
-def test_example():
-    assert doctest.testmod(stream_scores).failed == 0
 
 
 # Properties
