@@ -12,12 +12,12 @@ from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.soft_batches import read_many_soft
 from probtruth.io.truth import read_soft
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory
-from probtruth.line.larger_than_memory import Room
+from probtruth.line.larger_than_memory import Room, files_of
 from probtruth.line.result import Result
 from probtruth.line.streamed import evaluate_streamed
-from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.streaming.compare_files import Asked
-from probtruth.types import Annotations, Predictions, Truth
+from probtruth.types import Annotations, Index, Predictions, Truth
 
 if TYPE_CHECKING:
     import distributed
@@ -32,6 +32,7 @@ def evaluate(
     evidence: str = "auto",
     rule: str | ScoringRule = "log",
     floor: float | None = None,
+    order: Sequence[object] | None = None,
     groups: Mapping[str, str] | Sequence[object] | None = None,
     clusters: Mapping[str, str] | Sequence[object] | None = None,
     weights: Mapping[str, float] | str | None = None,
@@ -55,8 +56,8 @@ def evaluate(
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
     a `Truth`, or the path of soft labels; `evidence` for the class of an item is its annotators ("annotators") or the
     models' forecasts too ("annotators-and-models", the default where classes are inferred, see `informed_truth`);
-    `rule` and `floor` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order of the
-    reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
+    `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order
+    in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
 
     Of files, `item` names the column of items and `kind` what the other cells are (see `read_predictions`); `memory`
     (bytes, half of what is free unless you say) bounds the batches, beside the reference and the libraries; with
@@ -78,7 +79,7 @@ def evaluate(
     ['a', 'b']
     """
     room = Room(memory, client, scratch)
-    files = predictions if isinstance(predictions, Mapping) else None
+    files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())
     if isinstance(reference, str | Path):
         path, how = reference, estimand
@@ -88,26 +89,33 @@ def evaluate(
         raise InputError(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
         )
-    items = reference.index.items
-    scoring = Asked(rule, floor, _by_item(groups, items), _by_item(clusters, items), weights)
-    options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress)
-    if files is not None and streams:
-        return evaluate_streamed(reference, files, item, kind, room, options)
-    if files is not None:
+    if files is not None and not streams:
         predictions = read_predictions(files, reference.index, item, kind)
-    elif client is not None:
+    elif files is None and client is not None:
         raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
-    if not isinstance(predictions, Predictions):
+    if not isinstance(predictions, Predictions) and not streams:
         raise InputError(
             f"{type(predictions).__name__}", "Predictions", "Use Predictions.from_probs or read_predictions."
         )
-    return evaluate_in_memory(reference, predictions, options)
+    other = predictions.index if isinstance(predictions, Predictions) else None
+    group_of = _by_item(groups, reference.index, other, "groups")
+    cluster_of = _by_item(clusters, reference.index, other, "clusters")
+    scoring = Asked(get_rule(rule, order), floor, group_of, cluster_of, weights)
+    options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress)
+    if isinstance(predictions, Predictions):
+        return evaluate_in_memory(reference, predictions, options)
+    return evaluate_streamed(reference, predictions, item, kind, room, options)
 
 
-def _by_item(names: object, items: Sequence[str]) -> object:
-    """Names in the order of the reference's items as a mapping, since items may be dropped on the way."""
-    if names is None or isinstance(names, Mapping):
-        return names
-    listed = np.asarray(names).ravel().tolist()
-    check.length(len(listed), len(items), "items with a group or cluster")
-    return dict(zip(items, listed, strict=True))
+def _by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
+    """A list by item as a mapping, since items may be dropped on the way; the list is in the caller's order of items.
+
+    That is the order of the reference, or of the predictions where the reference has no names or no order.
+    """
+    if listed is None or isinstance(listed, Mapping):
+        return listed
+    names = np.asarray(listed).ravel().tolist()
+    unordered = reference.positional_items or reference.item_rows is None
+    index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
+    check.length(len(names), len(index.items), f"items in {what}")
+    return dict(zip(index.written_items(what), names, strict=True))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 from probtruth import check
 from probtruth.comparison.compare import compare
@@ -15,7 +16,8 @@ from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import Asked
 from probtruth.truth.infer import infer_truth
-from probtruth.types import Annotations, Predictions, Truth
+from probtruth.truth.options import Estimand, MethodName
+from probtruth.types import Annotations, Index, Predictions, Truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         raise InputError(
             f"one model only ({check.shortlist(predictions.models)})", "at least two to compare", "Add another model."
         )
+    predictions = predictions.named_by(reference.index)
     if isinstance(reference, Annotations):
         reference, predictions = _annotated(reference, predictions)
     truth = truth_of(reference, options)
@@ -82,27 +85,23 @@ def truth_of(reference: Annotations | Truth, options: LineOptions) -> Truth:
                 "Leave them out, or give annotations.",
             )
         return reference
-    return infer_truth(reference, method=options.method, estimand=options.estimand, seed=options.seed)
+    named = cast(MethodName | None, options.method), cast(Estimand | None, options.estimand)  # checked there
+    return infer_truth(reference, *named, seed=options.seed)
 
 
-def under_labels(annotations: Annotations, labels: tuple[str, ...], positional: bool = False) -> Annotations:
+def under_labels(annotations: Annotations, index: Index) -> Annotations:
     """The annotations under all labels of the predictions, where both name theirs."""
-    named = not (positional or annotations.index.positional_labels)
-    return annotations.with_labels(labels) if named and set(labels) >= set(annotations.index.labels) else annotations
+    if index.positional_labels or annotations.index.positional_labels:
+        return annotations
+    return annotations.with_labels(index) if set(index.labels) >= set(annotations.index.labels) else annotations
 
 
 def _annotated(annotations: Annotations, predictions: Predictions) -> tuple[Annotations, Predictions]:
-    """Annotations under all labels of the predictions, without the items that nobody annotated.
-
-    Predictions matched by position get the reference's names before items go.
-    """
-    rest, gone = annotations.annotated()
+    """Annotations under all labels of the predictions, without the items that nobody annotated."""
     index = predictions.index
-    if gone and (annotations.index.positional_items or index.positional_items):
+    rest, gone = annotations.named_by(index, "the predictions").annotated()
+    if gone and index.positional_items:
         check.length(len(index.items), annotations.n_items, "items in the predictions")
-        names = index.items if annotations.index.positional_items else annotations.index.items
-        index = replace(index, items=names, positional_items=False)
-        left = zip(names, annotations.index.items, strict=True)
-        rest_names = tuple(name for name, old in left if old not in set(gone))
-        rest = replace(rest, index=replace(rest.index, items=rest_names, positional_items=False))
-    return under_labels(rest, index.labels, index.positional_labels), replace(predictions, index=index)
+        index = replace(index, positional_items=False)
+        rest = replace(rest, index=replace(rest.index, positional_items=False))
+    return under_labels(rest, index), replace(predictions, index=index)

@@ -1,11 +1,13 @@
 """What a result knows because its items have labels."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
 from probtruth.types import Annotations, Truth
+from probtruth.types.index import look_alikes
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class Labelled:
         }
 
     def warnings(self) -> list[str]:
-        """Warnings about how the truth was inferred."""
+        """Warnings about how the truth was inferred, and about labels that were probably meant to be one."""
         truth, lines = self.truth, []
         if truth.method == "majority":
             lines.append(
@@ -50,4 +52,12 @@ class Labelled:
             lines.append(f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else ""))
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
-        return lines
+        return [*lines, *alike_labels(self.aligned.labels)]
+
+
+def alike_labels(labels: Sequence[str]) -> list[str]:
+    """Warnings about labels that were probably meant to be one."""
+    return [
+        f"labels that differ only in spaces, case or Unicode form are counted apart: {', '.join(map(ascii, names))}"
+        for names in look_alikes(labels)
+    ]

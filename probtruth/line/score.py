@@ -16,8 +16,8 @@ from probtruth.io.tables.parquet_notes import check_out
 from probtruth.io.tables.soft_batches import read_many_soft
 from probtruth.io.truth import read_soft
 from probtruth.kernels.exact_sums import weighted_mean
-from probtruth.line.larger_than_memory import Room
-from probtruth.scoring.rules import ScoringRule
+from probtruth.line.larger_than_memory import Room, files_of
+from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import Table
 from probtruth.streaming.moments import weighted_means
@@ -50,6 +50,7 @@ def score(
     truth: Truth | str | Path,
     rule: str | ScoringRule = "log",
     floor: float | None = None,
+    order: Sequence[object] | None = None,
     *,
     item: str = "item",
     kind: str = "probs",
@@ -62,6 +63,7 @@ def score(
     truth: Truth | str | Path,
     rule: str | ScoringRule = "log",
     floor: float | None = None,
+    order: Sequence[object] | None = None,
     *,
     out: str | Path,
     item: str = "item",
@@ -78,6 +80,7 @@ def score(
     truth: Truth | str | Path,
     rule: str | ScoringRule = "log",
     floor: float | None = None,
+    order: Sequence[object] | None = None,
     *,
     out: str | Path | None = None,
     item: str = "item",
@@ -97,6 +100,7 @@ def score(
     Arguments: `predictions` may be files, {model: path}, and `truth` the path of soft labels, as `evaluate` takes them
     (`item`, `kind`); `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every
     probability below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
+    `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
 
     With `out`, a Parquet file with the columns item, model and score is written, as `probtruth score` writes it. Then
     predictions in files need not fit into memory; `client`, `memory`, `scratch` and `on_progress` as in `evaluate`.
@@ -104,8 +108,8 @@ def score(
     Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite. With
     `out`: `means`, {model: mean score}, `n_items` and `audit` of what was written.
 
-    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), no item in common, or where `out` cannot be
-    written.
+    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), no item in common, labels that are text where
+    the rule needs their order, or where `out` cannot be written.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
@@ -115,7 +119,7 @@ def score(
     [[0.6325], [0.7645]]
     """
     room = Room(memory, client, scratch)
-    files = predictions if isinstance(predictions, Mapping) else None
+    files = files_of(predictions)
     if client is not None and (out is None or files is None):
         raise InputError(
             "client= with scores in memory", "predictions in files, and out=", "Give {model: path} and out=path."
@@ -123,12 +127,12 @@ def score(
     if out is not None:
         check_out(out)
         if files is not None and room.streams_predictions(files.values()):
-            return _stream(files, truth, rule, floor, out, item, kind, room, on_progress)
+            return _stream(files, truth, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     if isinstance(truth, str | Path):
         truth = read_soft(truth, item)
     if files is not None:
         predictions = read_predictions(files, truth.index if isinstance(truth, Truth) else None, item, kind)
-    scores = score_in_memory(predictions, truth, rule, floor)
+    scores = score_in_memory(predictions, truth, rule, floor, order)
     if out is None:
         return scores
     write_scores(scores, out)
@@ -140,7 +144,7 @@ def score(
 def _stream(
     files: Files,
     truth: Truth | str | Path,
-    rule: str | ScoringRule,
+    rule: ScoringRule,
     floor: float | None,
     out: str | Path,
     item: str,

@@ -45,7 +45,7 @@ def evaluate_streamed(
     tables = opened(list(files.items()), item, kind, room.n_bytes, 2)
     annotations = None
     if isinstance(reference, Annotations):
-        reference = annotations = under_labels(reference.annotated()[0], tables.labels)
+        reference = annotations = under_labels(reference.annotated()[0], tables.index)
     truth = truth_of(reference, options)
     if annotations is not None and truth.estimand == "distribution" and same_few(annotations):
         raise InputError(

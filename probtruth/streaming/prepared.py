@@ -15,7 +15,6 @@ from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
 from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.rules.by_name import check_labels
 from probtruth.scoring.sampled import sampled_items
 from probtruth.scoring.score import baseline_of, check_floor, entropies, losses
 from probtruth.streaming.dask_store import OnCluster
@@ -67,6 +66,7 @@ class Prepared:
             True,
             votes is not None and bool((votes == 1).any()),
             baseline_of(scoring.rule, reference.centre[whole]),
+            scoring.rule.order,
         )
 
     def scored(
@@ -91,9 +91,8 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
 
     Errors: as `score`.
     """
-    reference = Reference.of(truth, files.labels, files.tables[0].name)
-    chosen = get_rule(rule)
-    check_labels(chosen, len(reference.labels))
+    reference = Reference.of(truth, files.index, files.tables[0].name)
+    chosen = get_rule(rule).for_labels(reference.labels)
     scoring = Scoring(chosen, check_floor(floor, len(reference.labels)), reference, files)
     places: list[Places] = []
     for table in files.tables:

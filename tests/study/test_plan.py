@@ -30,6 +30,7 @@ REPEATED = Scores.from_frame(
         "score": RNG.normal(size=32),
     },
     replicate="replicate",
+    higher_is_better=False,
 )
 
 
@@ -165,7 +166,7 @@ def test_replicates():
         "seed": [r for _ in range(2) for r in range(5) for _ in range(400)],
         "score": (items + answers).ravel(),
     }
-    made = pt.plan(Scores.from_frame(frame, replicate="seed"), n_replicates=20)
+    made = pt.plan(Scores.from_frame(frame, replicate="seed", higher_is_better=False), n_replicates=20)
     assert made.variance["replicate"] == pytest.approx(8, rel=0.1)  # twice 2^2, from 3,200 degrees of freedom
     assert made.variance["items"] == pytest.approx(2, rel=0.5)
     assert rows(made)["replicates x 2"]["n_replicates"] == 40

@@ -27,6 +27,7 @@ class Facts:
     from_labels: bool
     single_votes: bool
     baseline: float | None = None
+    label_order: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, scores: Scores) -> "Facts":
@@ -43,6 +44,7 @@ class Facts:
             scores.label_values is not None,
             scores.forecast is not None,
             scores.baseline,
+            scores.label_order,
         )
 
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.line.labelled import Labelled
 from probtruth.line.numbers import as_float
 from probtruth.truth.annotators.agreement import Agreement, agreement
 from probtruth.truth.annotators.pairs import annotator_pairs
-from probtruth.truth.annotators.quality import flags
+from probtruth.truth.annotators.quality import skill_columns
+from probtruth.truth.options import AgreementMeasure
 from probtruth.types import Annotations, Truth
 
-MEASURES = ("krippendorff", "percentage")
+MEASURES: tuple[AgreementMeasure, ...] = ("krippendorff", "percentage")
 """The measures of agreement."""
 RESAMPLES = 500
 """Bootstrap resamples of the interval of the agreement."""
@@ -57,25 +57,12 @@ def annotators_of(labelled: Labelled | None) -> AnnotatorAnalysis:
 
 
 def annotator_rows(truth: Truth) -> list[Row]:
-    """The rows of `truth.annotators()`, best first, with skill and flag also where the method does not have them.
-
-    Formula: skill = (accuracy - chance) / (1 - chance), with chance = sum_k marginal_k P(annotator says k); its
-    interval is Wilson's of the accuracy.
-    """
-    table = truth.annotators()
-    unknown: Row = {"skill": None, "skill_low": None, "skill_high": None, "flag": ""}
-    rows = [{**unknown, **row} for row in table.to_dicts()]
-    if "skill" not in table.columns and truth.confusion is not None and truth.marginals is not None:
-        answers = truth.marginals @ np.nan_to_num(truth.confusion)
-        chance = np.minimum(answers @ truth.marginals, 1 - 1e-9)
-        right, n = (truth.annotator_results[name].astype(float) for name in ("accuracy", "n_annotations"))
-        skill, low, high = ((value - chance) / (1 - chance) for value in (right, *_wilson(right, n)))
-        columns = {"skill": skill.tolist(), "skill_low": low.tolist(), "skill_high": high.tolist()}
-        columns |= {"flag": flags(low, high).tolist()}
-        rows = [
-            {**row, **dict(zip(columns, values, strict=True))}
-            for row, values in zip(rows, zip(*columns.values(), strict=True), strict=True)
-        ]
+    """The rows of `truth.annotators()`, best first, with skill and flag also where the method does not have them."""
+    table = truth.annotators().to_dict(as_series=False)
+    unknown = {name: [None] * len(table["annotator"]) for name in ("skill", "skill_low", "skill_high")}
+    skill = {name: values.tolist() for name, values in skill_columns(truth).items()}
+    columns = {**unknown, "flag": [""] * len(table["annotator"]), **table, **skill}
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     return sorted(rows, key=_worst_last)
 
 
@@ -110,14 +97,3 @@ def _replicated(truth: Truth) -> list[Row]:
             seen = {"observed": truth.diagnostics[name], "p": truth.diagnostics[f"p_{name}"]}
             rows.append({"statistic": name, "low": float(low), "high": float(high), **seen})
     return rows
-
-
-def _wilson(
-    share: Float[np.ndarray, " annotator"], n: Float[np.ndarray, " annotator"]
-) -> tuple[Float[np.ndarray, " annotator"], Float[np.ndarray, " annotator"]]:
-    """Wilson's 95 per cent interval of a share of n (doi:10.1080/01621459.1927.10502953)."""
-    z = 1.96
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return centre - half, centre + half

@@ -13,7 +13,7 @@ from probtruth.scoring.calibration.expected_error import error_aligned
 from probtruth.scoring.calibration.reliability import reliability_aligned
 from probtruth.scoring.nelson.profile import profile_aligned
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
-from probtruth.scoring.rules import RULES
+from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.sampled import sampled_items
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
@@ -62,19 +62,19 @@ def calibration_of(labelled: Labelled, scores: Scores | Streamed, comparison: Co
         aligned.labels[-1] if two else None,
         reliability_aligned(aligned, by=way, n_resamples=100),
         replace(risk, bins=tuple(_bubbles(risk))),
-        tuple(_rows(scores, aligned, way)),
+        tuple(_rows(scores, labelled.rule, aligned, way)),
         len(aligned.items),
         len(scores.items),
     )
 
 
-def _rows(scores: Scores | Streamed, aligned: Aligned, way: str) -> list[dict[str, Any]]:
-    """Miscalibration and discrimination under the scores' rule, where it has a name, and the calibration error."""
+def _rows(scores: Scores | Streamed, rule: ScoringRule, aligned: Aligned, way: str) -> list[dict[str, Any]]:
+    """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
     rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
     for row in error_aligned(aligned, by=way).to_dicts():  # of two labels both have the same error
         rows[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if scores.rule in RULES:
-        for row in decomposition_aligned(aligned, scores.rule, "joint", scores.floor).to_dicts():
+        for row in decomposition_aligned(aligned, rule, "joint", scores.floor).to_dicts():
             rows[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}
     return list(rows.values())
 

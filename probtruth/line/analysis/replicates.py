@@ -15,13 +15,15 @@ from probtruth.types import Comparison, Scores
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Differences `a` minus `b` on each item, replicated ones, and statistics of both (see `replicated`).
+    """Differences `a` minus `b` on each item, in the scores' own orientation, replicated ones, and statistics of both.
 
-    Nothing is replicated of fewer than three items, or of differences that never vary: `rows` is empty then.
+    Nothing is replicated of fewer than three items, or of differences that never vary: `rows` is empty then. See
+    `replicated`.
     """
 
     a: str
     b: str
+    higher_is_better: bool
     differences: Float[np.ndarray, " item"]
     rows: Sequence[Mapping[str, Any]]
     replicated: Float[np.ndarray, " value"]
@@ -35,5 +37,5 @@ def replicates_of(scores: Scores | Streamed, comparison: Comparison) -> Replicat
     first, second = (scores.values[scores.models.index(name)] for name in (a, b))
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return None
-    differences = first - second
-    return Replicates(a, b, differences, *replicated(differences, comparison.seed))
+    differences = second - first if scores.higher_is_better else first - second
+    return Replicates(a, b, scores.higher_is_better, differences, *replicated(differences, comparison.seed))

@@ -12,6 +12,7 @@ from probtruth.errors import InputError
 from probtruth.line.analysis.leading import leaders
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
+from probtruth.report.signs import shown
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.tables.models import chances_of_pairs
 from probtruth.report.words.numbers import INFINITE, MINUS, as_float, probability, short_names
@@ -41,18 +42,19 @@ def plot_forest(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> comparison = pt.compare(pt.Scores.from_frame(frame), engine="exact")
+    >>> comparison = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact")
     >>> pt.figures.plot_forest(comparison).get_xlabel()
     'difference of mean score'
     """
     known = _comparison(comparison)
-    return forest(best_pairs(known, MOST_PAIRS)[0], known.rope, difference_title(known), ax)
+    rows = best_pairs(known, MOST_PAIRS)[0]
+    return forest(rows, known.rope, difference_title(known), ax, known.higher_is_better)
 
 
 def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
     """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
     models = [str(row["model"]) for row in leaders(comparison.ranks)]
-    rows = list(comparison.pairs)
+    rows = [shown(comparison, row) for row in comparison.pairs]
     while len(rows) > most:
         worst = models.pop()
         rows = [row for row in rows if worst not in (row["a"], row["b"])]
@@ -61,8 +63,7 @@ def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
 
 def difference_title(comparison: Comparison) -> str:
     """The title of an axis of differences."""
-    negated = "negated " if comparison.higher_is_better else ""
-    return f"difference of mean {negated}{with_unit(comparison.rule)}"
+    return f"difference of mean {with_unit(comparison.rule)}"
 
 
 def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
@@ -76,7 +77,7 @@ def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame), engine="exact"))
+    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
     >>> [text.get_text() for text in ax.texts]
     ['a', 'b', '.96', '.04', 'a', 'b']
     """
@@ -134,7 +135,7 @@ def plot_ranks(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> comparison = pt.compare(pt.Scores.from_frame(frame), engine="exact")
+    >>> comparison = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact")
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """
@@ -168,19 +169,27 @@ def behind_leader(
     return ax
 
 
-def forest(pairs: Sequence[Row], rope: figures.Number | None = None, unit: str = "", ax: Axes | None = None) -> Axes:
+def forest(
+    pairs: Sequence[Row],
+    rope: figures.Number | None = None,
+    unit: str = "",
+    ax: Axes | None = None,
+    higher_is_better: bool = False,
+) -> Axes:
     """Differences of pairs with 95 per cent intervals: an interval to the left of 0 favours the model named there.
 
-    Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a); `rope` is shaded.
+    Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a, or positive where
+    `higher_is_better`); `rope` is shaded.
     """
+    left, right = ("b", "a") if higher_is_better else ("a", "b")
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
     ax = ax or figures.panel_of_rows(len(pairs), left=figures.room_for(names, 10), right=figures.room_for(names, 10))
     _band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(pairs):
         _interval(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
-        figures.beside(ax, -0.04, place, names[str(row["a"])], "right")
-        figures.beside(ax, 1.04, place, names[str(row["b"])], "left")
+        figures.beside(ax, -0.04, place, names[str(row[left])], "right")
+        figures.beside(ax, 1.04, place, names[str(row[right])], "left")
     figures.beside(ax, -0.04, -0.95, "← favours", "right")
     figures.beside(ax, 1.04, -0.95, "favours →", "left")
     figures.finish(ax, len(pairs), unit)

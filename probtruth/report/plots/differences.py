@@ -24,8 +24,8 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
     Arguments: `scores` is what `score` returned or `Scores.from_frame` made; `a` and `b` are names of models; `seed` is
     that of the replicated differences; `ax` are the axes to draw on.
 
-    Returns: the axes; differences are a minus b, negative favours a. The mean is marked; items beyond four standard
-    deviations are counted at the edge.
+    Returns: the axes; differences are a minus b of the scores as they were given. The mean is marked; items beyond four
+    standard deviations are counted at the edge.
 
     Errors: `InputError` for unknown models, and for differences that are infinite or never vary.
 
@@ -33,14 +33,14 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
     >>> import probtruth as pt
     >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 40)
     >>> rows = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": [*loss, *loss[::-1] + 0.1]}
-    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows), "a", "b").get_ylabel()
+    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows, higher_is_better=False), "a", "b").get_ylabel()
     'share of items'
     """
     if not isinstance(scores, Scores):
         raise InputError(f"a {type(scores).__name__}", "Scores", "Pass on what score(...) returned.")
     first, second = (scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b))
     with np.errstate(invalid="ignore"):
-        differences = scores.values[first] - scores.values[second]
+        differences = (-1.0 if scores.higher_is_better else 1.0) * (scores.values[first] - scores.values[second])
     rows, again = replicated(differences, seed)
     if not rows:
         raise InputError(
@@ -48,15 +48,18 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
             "finite differences that vary",
             "Choose other models, or score with a floor.",
         )
-    return draw_differences(Replicates(str(a), str(b), differences, rows, again), scores.rule, ax)
+    return draw_differences(
+        Replicates(str(a), str(b), scores.higher_is_better, differences, rows, again), scores.rule, ax
+    )
 
 
 def draw_differences(pair: Replicates, rule: str, ax: Axes | None = None) -> Axes:
-    """The differences of a pair under a rule, beside the replicated ones."""
+    """The differences of a pair of models, beside the replicated ones."""
     ax = panel(ax, f"difference on an item ({unit(rule) or measure(rule)})", "share of items", height=310, left=62)
     low, high = _drawn(ax, pair.differences, pair.replicated)
     names = short_names((pair.a, pair.b))
-    for name, words, place, align in ((pair.a, "← favours {}", low, "left"), (pair.b, "favours {} →", high, "right")):
+    left, right = (pair.b, pair.a) if pair.higher_is_better else (pair.a, pair.b)
+    for name, words, place, align in ((left, "← favours {}", low, "left"), (right, "favours {} →", high, "right")):
         text(ax, place, ax.get_ylim()[1], words.format(names[name]), align=align, shift=(0, 7))
     return ax
 

@@ -19,6 +19,7 @@ from probtruth.report.plots.differences import draw_differences
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
+from probtruth.report.signs import favouring_a
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.words.numbers import (
     decimals,
@@ -86,7 +87,7 @@ def _forest(result: Result) -> Picture:
     comparison = result.comparison
     chosen, n_models = best_pairs(comparison, MOST_PAIRS)
     with plain_style():
-        ax = forest(chosen, comparison.rope, difference_title(comparison))
+        ax = forest(chosen, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)
     places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     words = [
         f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
@@ -98,7 +99,7 @@ def _forest(result: Result) -> Picture:
         ax,
         "differences",
         "Differences of all pairs",
-        f"95% intervals; negative favours the first.{shaded} {'; '.join(words)}.",
+        f"95% intervals; {favouring_a(comparison.higher_is_better)} favours the first.{shaded} {'; '.join(words)}.",
         _left_out(n_models, len(comparison.ranks)),
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from probtruth.line.analysis.leading import leading_pair
 from probtruth.line.result import Result
+from probtruth.report.signs import favouring_a, shown
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
@@ -89,9 +90,9 @@ def _models_note(result: Result, places: int) -> Sentence:
 
 
 def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
-    """One row for each unordered pair; the difference is a minus b, negative favours a."""
+    """One row for each unordered pair; the difference is a minus b of the scores as they were given."""
     comparison = result.comparison
-    chosen = list(comparison.pairs if rows is None else rows)
+    chosen = [shown(comparison, row) for row in (comparison.pairs if rows is None else rows)]
     names = names_of(result)
     places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -105,8 +106,8 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
     ]
     if comparison.rope is None:
         columns = [column for column in columns if column[0].title != ("P(equivalent)",)]
-    negated = " of the negated scores" if comparison.higher_is_better else ""
-    note = f"Difference{negated} = a minus b in {with_unit(comparison.rule)}; negative favours a."
+    sign = favouring_a(comparison.higher_is_better)
+    note = f"Difference = a minus b in {with_unit(comparison.rule)}; {sign} favours a."
     if comparison.rope is not None:
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
     if len(chosen) > MOST_PAIRS:

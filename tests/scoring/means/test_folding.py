@@ -61,6 +61,7 @@ except pt.InputError as error:
 """
 
 
+@pytest.mark.process
 def test_eight_devices_give_the_same_bits_and_only_states_travel():
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(

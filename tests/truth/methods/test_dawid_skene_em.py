@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth.fit import Request
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.dawid_skene_em import climb
 
 TWO_DIGITS = 0.005
 """The published tables have two digits."""
@@ -94,7 +93,7 @@ def test_repeats_count_as_annotations() -> None:
     once = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "y", "y"], "replicate": [0, 0, 0]}
     twice = {name: [*column, column[0]] for name, column in once.items()}
     twice["replicate"] = [0, 0, 0, 1]
-    flat = flatten(Request(pt.Annotations.from_long(twice), 0, 0, np.full(2, -1)))
+    flat = flatten(MethodRequest.without_draws(pt.Annotations.from_long(twice)))
     np.testing.assert_array_equal(flat.weight, [2, 1, 1])
 
 
@@ -120,11 +119,11 @@ def test_600_annotators_an_item_do_not_underflow() -> None:
     assert np.isfinite(truth.diagnostics["log_likelihood"])  # type: ignore[arg-type]
 
 
-def test_kernel_traces_once_a_shape_and_leaves_precision_alone(simulated) -> None:
+def test_kernel_is_compiled_once_a_shape_and_leaves_precision_alone(simulated, compiled) -> None:
     annotations, _, _ = simulated
     pt.infer_truth(annotations, "dawid-skene-em")
-    traced = climb._cache_size()
+    compiled.clear()
     pt.infer_truth(annotations, "dawid-skene-em", diagonal=1)
-    assert climb._cache_size() == traced
+    assert compiled == []
     assert jax.config.jax_enable_x64 is False
     assert jnp.zeros(1).dtype == jnp.float32

@@ -5,13 +5,14 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
-from probtruth.truth.methods.perceived_class import one_hot
+from probtruth.truth.fit import class_rows
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:
     return float(-np.log(np.maximum(truth.probs[np.arange(len(classes)), classes], 1e-15)).mean())
 
 
+@pytest.mark.long
 def test_not_confident_where_everybody_is_wrong() -> None:
     annotations, classes = misperceived(1)
     found = {
@@ -26,7 +27,7 @@ def test_not_confident_where_everybody_is_wrong() -> None:
     assert truth.draws.shape == (50, 200, 3)
     assert set(np.unique(truth.draws)) == {0, 1}
     assert truth.diagnostics["label_switching"] is False
-    assert truth.diagnostics["converged"] is True
+    assert truth.diagnostics["probs_agree"] is True
     table = truth.annotators()
     assert (table["accuracy_low"] <= table["accuracy"]).all()
     assert (table["information"] <= table["information_high"]).all()
@@ -42,6 +43,7 @@ def test_draws_have_the_probabilities_as_frequencies() -> None:
     np.testing.assert_allclose(truth.draws.mean(0, dtype=float), truth.probs, atol=mixing)
 
 
+@pytest.mark.long
 def test_known_answers_hold_and_teach_how_often_items_mislead() -> None:
     annotations, classes = misperceived(3, share=0.4)
     names, labels = annotations.index.items, annotations.index.labels
@@ -66,6 +68,7 @@ def test_errors(simulated, options: dict[str, float], words: str) -> None:
     assert words in str(caught.value)
 
 
+@pytest.mark.long
 def test_spammers_and_adversaries_are_flagged() -> None:
     annotations, classes = misperceived(4, share=0.1)
     assert annotations.annotator is not None
@@ -83,7 +86,7 @@ def test_spammers_and_adversaries_are_flagged() -> None:
 def test_draws_of_classes() -> None:
     classes = np.array([[0, 1], [1, 1], [2, 0], [0, 2]], np.uint16)
     for many, wanted in ((1, [0]), (2, [0, 3]), (9, [0, 1, 2, 3])):
-        made = one_hot(classes, 3, many)
+        made = class_rows(classes, 3, many)
         assert made is not None
         np.testing.assert_array_equal(made.argmax(2), classes[wanted])
-    assert one_hot(classes, 3, 0) is None
+    assert class_rows(classes, 3, 0) is None
