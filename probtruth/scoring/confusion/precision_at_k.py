@@ -34,7 +34,7 @@ def precision_at_k(predictions: object, truth: object, k: object, label: object 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
     >>> truth = pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]])
-    >>> pt.precision_at_k(pred, truth, [1, 2])["precision"].to_list()
+    >>> pt.confusion.precision_at_k(pred, truth, [1, 2])["precision"].to_list()
     [1.0, 0.75]
     """
     aligned = align(predictions, truth)
