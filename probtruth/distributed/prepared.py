@@ -19,7 +19,7 @@ from probtruth.distributed.reference import Reference
 from probtruth.distributed.scoring import Files, Places, Progress, Scoring
 from probtruth.distributed.scratch import Journal
 from probtruth.errors import InputError
-from probtruth.kernels.few_terms import few_terms
+from probtruth.kernels.exact_sums import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.by_name import check_labels
 from probtruth.scoring.sampled import sampled_items

@@ -163,7 +163,7 @@ def order_of(parts: Parts, whole: Int[np.ndarray, " finite"]) -> Int[np.ndarray,
 
 
 def weighted_means(parts: Parts, found: Soundness, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
-    """Each model's mean under the weights of the groups, as `comparison.sums.weighted_mean` has it."""
+    """Each model's mean under the weights of the groups, as `kernels.exact_sums.weighted_mean` has it."""
     share = weights / parts.n_items
     used = share > 0
     up, down = (np.asarray(counts[:, used].any(1)) for counts in (found.positive, found.negative))
