@@ -45,7 +45,7 @@ def total(terms: Float[Array, "*sum item"]) -> Total:
 def merge(one: Total, other: Total) -> Total:
     """Both totals together."""
     high, low = _add((one.high, one.low), (other.high, other.low))
-    return Total(high, low, one.error + other.error + abs(high) * (PER_ADDITION * _unit(high) ** 2))
+    return Total(high, low, one.error + other.error + jnp.abs(high) * (PER_ADDITION * _unit(high) ** 2))
 
 
 def value(of: Total) -> Float[np.ndarray, "*sum"]:

@@ -138,8 +138,8 @@ def two_labels() -> Section:
 def streaming() -> Section:
     """States that merge, with entropy and divergence, against the quick mean."""
     probs, truth = (jnp.asarray(array) for array in soft(1_000_000, 10))
-    log, three = pt.streaming.Means("log"), pt.streaming.Means(("log", "brier", "spherical"))
-    counts, powers = pt.streaming.Means((), n_labels=10), pt.streaming.Means((), (1, 0, -2 / 3))
+    log, three = pt.streaming.RunningMeans("log"), pt.streaming.RunningMeans(("log", "brier", "spherical"))
+    counts, powers = pt.streaming.RunningMeans((), n_labels=10), pt.streaming.RunningMeans((), (1, 0, -2 / 3))
 
     def parts(batch: int) -> object:
         state = log.init()
@@ -149,11 +149,11 @@ def streaming() -> Section:
 
     works = [
         Work("**mean_score**, log", lambda: pt.streaming.mean_score(probs, truth)),
-        Work("**Means**, log: expected, entropy, divergence", lambda: log.of(probs, truth)),
+        Work("**RunningMeans**, log: expected, entropy, divergence", lambda: log.of(probs, truth)),
         Work("the same in 10 batches", lambda: parts(100_000)),
-        Work("**Means**, log + Brier + spherical", lambda: three.of(probs, truth)),
-        Work("**Means**, counts of sampled responses", lambda: counts.of(probs, truth)),
-        Work("**Means**, powers (1, 0, -2/3)", lambda: powers.of(probs, truth)),
+        Work("**RunningMeans**, log + Brier + spherical", lambda: three.of(probs, truth)),
+        Work("**RunningMeans**, counts of sampled responses", lambda: counts.of(probs, truth)),
+        Work("**RunningMeans**, powers (1, 0, -2/3)", lambda: powers.of(probs, truth)),
     ]
     text = "States merge in any order; totals are pairs of floats, and the result bounds what adding up moved."
     return Section("States that merge, 1,000,000 x 10", text, works, rounds=7)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.scoring.means.streaming import Means, MeanScores
+from probtruth.scoring.means.streaming import MeanScores, RunningMeans
 from probtruth.scoring.rules import ScoringRule
 
 
@@ -48,7 +48,7 @@ def mean_scores(
     exp(mean of sum_k t_ik log p_ik) at 0; the counts are sum_i t_ij p_ik.
 
     Arguments: `probs`, `truth` and `log_probs` as in `mean_score`; `rules` names or `ScoringRule`s; `powers` finite
-    numbers; `confusion` adds counts. For batches, entropy and divergence use `Means`.
+    numbers; `confusion` adds counts. For batches, entropy and divergence use `RunningMeans`.
 
     Errors: as `mean_score`, and for powers that are not finite.
 
@@ -66,7 +66,7 @@ def mean_scores(
             "Scores of one item are pt.log_score(probs, truth) and its like.",
         )
     n_labels = forecast.shape[1] if confusion else None
-    means = Means(rules, tuple(powers), n_labels=n_labels, parts=False, log_probs=log_probs)
+    means = RunningMeans(rules, tuple(powers), n_labels=n_labels, parts=False, log_probs=log_probs)
     return means.finalize(means.of(forecast, weights))
 
 
@@ -75,7 +75,7 @@ def _array(values: ArrayLike) -> np.ndarray | jax.Array:
         raise InputError(
             "an array that is being traced",
             "an array with values",
-            "Inside jit use pt.log_score(probs, truth).mean() and its like, or pt.streaming.Means.",
+            "Inside jit use pt.log_score(probs, truth).mean() and its like, or pt.streaming.RunningMeans.",
         )
     if isinstance(values, jax.Array):
         return values

@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.kernels import compensated, simplex
 from probtruth.kernels.compensated import Total
 from probtruth.scoring.means.options import MeanOptions
-from probtruth.scoring.means.state import NO_POSITION, State, merge
+from probtruth.scoring.means.state import NO_POSITION, MeanState, merge
 from probtruth.scoring.rules import ScoringRule, proper
 
 CELLS = {"cpu": 1 << 18, "gpu": 1 << 23}
@@ -25,7 +25,7 @@ Rows = Float[Array, "item label"]
 Position = Int[Array, ""]
 
 
-def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, platform: str) -> State:
+def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, platform: str) -> MeanState:
     """The state of the items of two arrays, for use inside a traced function."""
     values, weights = simplex.as_floats(forecast, truth)
     n, n_labels = values.shape
@@ -35,7 +35,7 @@ def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, pla
     if body:
         blocks = [array[:body].reshape(-1, size, n_labels) for array in (values, weights)]
 
-        def step(so_far: State, block: tuple[Array, Array, Array]) -> tuple[State, None]:
+        def step(so_far: MeanState, block: tuple[Array, Array, Array]) -> tuple[MeanState, None]:
             rows, share, number = block
             return merge(so_far, _of_block(options, rows, share, _later(start, number * size))), None
 
@@ -49,15 +49,17 @@ fold_here = partial(jax.jit, static_argnums=(0, 4))(fold)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def fold_sharded(options: MeanOptions, spread: NamedSharding, forecast: Array, truth: Array, start: Position) -> State:
+def fold_sharded(
+    options: MeanOptions, spread: NamedSharding, forecast: Array, truth: Array, start: Position
+) -> MeanState:
     """Every device folds its own items; only their states travel."""
     axes = spread.spec[0]
     platform = spread.mesh.devices.flat[0].platform
     n_devices = int(np.prod([spread.mesh.shape[axis] for axis in (axes if isinstance(axes, tuple) else (axes,))]))
 
-    def local(forecast: Array, truth: Array) -> State:
+    def local(forecast: Array, truth: Array) -> MeanState:
         first = _later(start, lax.axis_index(axes).astype(jnp.int32) * forecast.shape[0])
-        gathered: State = lax.all_gather(fold(options, forecast, truth, first, platform), axes)
+        gathered: MeanState = lax.all_gather(fold(options, forecast, truth, first, platform), axes)
         return gathered
 
     everywhere = PartitionSpec()  # type: ignore[no-untyped-call]
@@ -88,13 +90,13 @@ def _later(start: Position, by: Int[Array, "*row"]) -> Int[Array, "*row"]:
     return jnp.where(start < NO_POSITION - by, start + by, NO_POSITION)
 
 
-def _of_block(options: MeanOptions, forecast: Rows, truth: Rows, start: Position) -> State:
+def _of_block(options: MeanOptions, forecast: Rows, truth: Rows, start: Position) -> MeanState:
     n, kind = forecast.shape[0], forecast.dtype
     columns = [_column(options, what, rule, forecast, truth) for what, rule in options.columns]
     terms = jnp.stack(columns) if columns else jnp.zeros((0, n), kind)
     endless = jnp.stack([terms == jnp.inf, terms == -jnp.inf])
     finite = jnp.where(jnp.isinf(terms), 0, terms)
-    return State(
+    return MeanState(
         _exactly(jnp.asarray(n, kind)),
         compensated.total(finite),
         _exactly(endless.sum(-1, dtype=jnp.int32).astype(kind)),

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from probtruth.kernels.compensated import Total
 from probtruth.kernels.cores import n_cores
 from probtruth.scoring.means.options import MeanOptions
-from probtruth.scoring.means.state import NO_POSITION, State
+from probtruth.scoring.means.state import NO_POSITION, MeanState
 from probtruth.scoring.rules import RULES, ScoringRule
 
 CELLS = 1 << 18
@@ -169,7 +169,7 @@ QUICK: dict[str, Callable[[Chunk], Sum]] = {
 """Totals by NumPy; every other rule goes through its own kernel."""
 
 
-def fold(options: MeanOptions, forecast: np.ndarray, truth: np.ndarray) -> State:
+def fold(options: MeanOptions, forecast: np.ndarray, truth: np.ndarray) -> MeanState:
     """The state of the items of two arrays: expected losses, powers and sampled responses, on every core."""
     kind = np.result_type(forecast.dtype, truth.dtype)
     n, n_labels = forecast.shape
@@ -199,7 +199,7 @@ def fold(options: MeanOptions, forecast: np.ndarray, truth: np.ndarray) -> State
     return _state(options, n, kind, [one for sums, _ in done for one in sums], [counts for _, counts in done])
 
 
-def _state(options: MeanOptions, n: int, kind: np.dtype, sums: list[list[Sum]], counts: list[np.ndarray]) -> State:
+def _state(options: MeanOptions, n: int, kind: np.dtype, sums: list[list[Sum]], counts: list[np.ndarray]) -> MeanState:
     """The state, in float64, from the sums of chunks (column by column) and the counts of lots of them."""
     columns = options.columns
     totals = np.array([[total for total, _ in chunk] for chunk in sums], np.float64).reshape(len(sums), len(columns))
@@ -209,7 +209,7 @@ def _state(options: MeanOptions, n: int, kind: np.dtype, sums: list[list[Sum]], 
     up = np.array([isinstance(of, ScoringRule) for _, of in columns], bool)
     n_labels = options.n_labels or 0
     together = np.sum(counts, 0) if counts else np.zeros((n_labels, n_labels))
-    return State(
+    return MeanState(
         _exactly(np.array(float(n))),
         Total(summed, np.zeros_like(summed), unit * np.abs(totals).sum(0)),
         _exactly(np.stack([np.where(up, lost, 0), np.where(up, 0, lost)])),

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import compensated, simplex
-from probtruth.scoring.means.state import NO_POSITION, State
+from probtruth.scoring.means.state import NO_POSITION, MeanState
 from probtruth.scoring.rules import ScoringRule, get_rule
 
 RESPONSES = ("sample", "argmax", "threshold")
@@ -73,10 +73,10 @@ class MeanOptions:
         """How many positions of items with an infinite loss are kept for each rule."""
         return FIRST if self.parts else 0
 
-    def init(self, dtype: np.dtype | type | None = None) -> State:
+    def init(self, dtype: np.dtype | type | None = None) -> MeanState:
         """The state of no items."""
         size, n_labels = len(self.columns), self.n_labels or 0
-        return State(
+        return MeanState(
             compensated.zero((), dtype),
             compensated.zero((size,), dtype),
             compensated.zero((2, size), dtype),

@@ -14,8 +14,8 @@ NO_POSITION = int(np.iinfo(np.int32).max)
 """Stands where there is no item; positions of items are below it."""
 
 
-class State(NamedTuple):
-    """Totals over the items; a column is a quantity that is averaged (see `Means.columns`).
+class MeanState(NamedTuple):
+    """Totals over the items; a column is a quantity that is averaged (see `MeanOptions.columns`).
 
     `infinite` counts items by sign (plus, minus) and column: they are not in `totals`. `first` are the lowest
     positions of items with an infinite loss, by rule, where they are kept.
@@ -28,14 +28,20 @@ class State(NamedTuple):
     first: Int[Array | np.ndarray, "rule first"]
 
 
-def merge(one: State, other: State) -> State:
+def merge(one: MeanState, other: MeanState) -> MeanState:
     """The state of the items of both."""
     kept = one.first.shape[-1]
     first = jnp.sort(jnp.concatenate([one.first, other.first], -1), -1)[:, :kept] if kept else one.first
-    return State(*(compensated.merge(*pair) for pair in zip(one[:-1], other[:-1], strict=True)), first)
+    return MeanState(
+        compensated.merge(one.n, other.n),
+        compensated.merge(one.totals, other.totals),
+        compensated.merge(one.infinite, other.infinite),
+        compensated.merge(one.counts, other.counts),
+        first,
+    )
 
 
-def next_position(state: State) -> Int[Array, ""]:
+def next_position(state: MeanState) -> Int[Array, ""]:
     """The number of items so far as the position of the next one; NO_POSITION where it is beyond."""
     whole = jnp.asarray(state.n.high).astype(jnp.int32) + jnp.asarray(state.n.low).astype(jnp.int32)
     return jnp.where(state.n.high < 2.0**31 - 2.0**8, whole, NO_POSITION)
@@ -46,7 +52,7 @@ def whole(count: Total) -> Int[np.ndarray, "*sum"]:
     return np.asarray(np.rint(compensated.value(count)), np.int64)
 
 
-def means(state: State) -> Float[np.ndarray, " column"]:
+def means(state: MeanState) -> Float[np.ndarray, " column"]:
     """The mean of each column: infinite where a term was, NaN where one was or where infinities of both signs meet."""
     n = whole(state.n)
     up, down = whole(state.infinite) > 0
@@ -56,7 +62,7 @@ def means(state: State) -> Float[np.ndarray, " column"]:
     return np.asarray(np.where(np.isnan(finite) | (up & down), np.nan, signed))
 
 
-def errors(state: State) -> Float[np.ndarray, " column"]:
+def errors(state: MeanState) -> Float[np.ndarray, " column"]:
     """How far summing can have moved each mean."""
     n = whole(state.n)
     with np.errstate(invalid="ignore", divide="ignore"):

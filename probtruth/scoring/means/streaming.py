@@ -14,7 +14,7 @@ from probtruth.kernels import compensated
 from probtruth.scoring.confusion.measures import Measure, measure_names, measure_table
 from probtruth.scoring.means import devices, host, state
 from probtruth.scoring.means.options import MeanOptions
-from probtruth.scoring.means.state import NO_POSITION, State
+from probtruth.scoring.means.state import NO_POSITION, MeanState
 
 Batch = Real[Array | np.ndarray, "..."]
 
@@ -71,13 +71,13 @@ class MeanScores:
         return ExpectedCounts(self.counts, self.n_items, values, undefined, names)
 
 
-class Means(MeanOptions):
+class RunningMeans(MeanOptions):
     """Mean scores of any number of batches: expected loss, entropy and divergence, generalised means, counts.
 
     Formula: sum_i S(p_i, t_i) / n. The generalised mean of power m is (1/n sum_i sum_k t_ik p_ik^m)^(1/m), its limit
     exp(1/n sum_i sum_k t_ik log p_ik) at 0. Counts are sum_i t_ij r_ik for label j and response k.
 
-    A state is a pytree of pairs of floats (see `State`): states merge in any order, to within `error`. `update` and
+    A state is a pytree of pairs of floats (see `MeanState`): states merge in any order, to within `error`. `update` and
     `merge` run inside `jit` and `vmap` too.
 
     Arguments: `rules` are names or `ScoringRule`s; `powers` finite numbers: 1 is decisiveness, 0 accuracy, -2/3
@@ -91,7 +91,7 @@ class Means(MeanOptions):
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437; Nelson (2017), doi:10.3390/e19060286
 
     >>> import numpy as np, probtruth as pt
-    >>> means = pt.streaming.Means(("log", "brier"))
+    >>> means = pt.streaming.RunningMeans(("log", "brier"))
     >>> state = means.init()
     >>> for batch in range(3):
     ...     state = means.update(state, np.array([[0.6, 0.4]]), np.array([[0.7, 0.3]]))
@@ -99,7 +99,7 @@ class Means(MeanOptions):
     [0.6325, 0.44]
     """
 
-    def update(self, so_far: State, probs: Batch, truth: Batch, start: int | Array | None = None) -> State:
+    def update(self, so_far: MeanState, probs: Batch, truth: Batch, start: int | Array | None = None) -> MeanState:
         """The state after a batch of items.
 
         Arguments: `probs` and `truth` are arrays (item, label): NumPy or JAX, on one device or sharded over their
@@ -110,7 +110,7 @@ class Means(MeanOptions):
         """
         return self.merge(so_far, self.of(probs, truth, state.next_position(so_far) if start is None else start))
 
-    def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> State:
+    def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> MeanState:
         """The state of one batch; see `update`."""
         forecast, weights = (values if isinstance(values, Array) else np.asarray(values) for values in (probs, truth))
         if forecast.ndim != 2 or forecast.shape != weights.shape:
@@ -129,7 +129,7 @@ class Means(MeanOptions):
             first = jnp.asarray(start, jnp.int32)
             if spread is not None:
                 arrays = [jax.device_put(array, spread) for array in (forecast, weights)]
-                sharded: State = devices.fold_sharded(self, spread, *arrays, first)
+                sharded: MeanState = devices.fold_sharded(self, spread, *arrays, first)
                 return sharded
             where = [next(iter(array.devices())) for array in (forecast, weights) if isinstance(array, Array)]
             far = [device for device in where if device.platform != "cpu"]
@@ -140,12 +140,12 @@ class Means(MeanOptions):
             arrays = [jax.device_put(array, on) for array in (forecast, weights)]
             return devices.fold_here(self, *arrays, first, platform)
 
-    def merge(self, one: State, other: State) -> State:
+    def merge(self, one: MeanState, other: MeanState) -> MeanState:
         """The state of the items of both, in any order."""
         with jax.enable_x64(True):
             return state.merge(one, other)
 
-    def finalize(self, of: State) -> MeanScores:
+    def finalize(self, of: MeanState) -> MeanScores:
         """The means, on the host, in float64 whatever the batches' type."""
         n_rules, n_powers = len(self.rules), len(self.powers)
         means, errors = state.means(of), state.errors(of)

@@ -93,7 +93,7 @@ def test_zeros_are_right_on_the_host_and_on_a_device(feeder, log_probs):
     with np.errstate(divide="ignore"):
         forecast = np.log(probs) if log_probs else probs
     rules = ("log", "brier", "spherical", "zero-one")
-    means = pt.streaming.Means(rules, (0.0, -1.0, 1.0), n_labels=3, parts=False, log_probs=log_probs)
+    means = pt.streaming.RunningMeans(rules, (0.0, -1.0, 1.0), n_labels=3, parts=False, log_probs=log_probs)
     state = feeders(means)[feeder](forecast, truth)
     result = means.finalize(state)
     np.testing.assert_allclose(result.means, [plain(rule, probs, truth) for rule in rules], rtol=FLOAT32 * 10)
@@ -149,7 +149,7 @@ def test_the_shortcuts_are_the_kernels(kind, log_probs):
     """A rule's formula stands once, plus one shortcut by NumPy: here they meet."""
     probs, truth = table(labels=5, kind=kind)
     forecast = np.log(probs) if log_probs else probs
-    means = pt.streaming.Means(RULES, (0.5, 0.0), n_labels=5, parts=False, log_probs=log_probs)
+    means = pt.streaming.RunningMeans(RULES, (0.5, 0.0), n_labels=5, parts=False, log_probs=log_probs)
     with jax.enable_x64(kind == "float64"):
         here, there = (means.finalize(feed(forecast, truth)) for feed in feeders(means))
     np.testing.assert_allclose(there.means, here.means, rtol=10 * KINDS[kind])

@@ -18,8 +18,8 @@ assert jax.device_count() == 8
 rng = np.random.default_rng(0)
 probs, truth = (rng.dirichlet(np.ones(4), 8 * 5003).astype(np.float32) for _ in range(2))
 probs[30_077], truth[30_077] = np.eye(4)[0], np.eye(4)[1]
-log = pt.streaming.Means("log")
-several = pt.streaming.Means(("log", "brier"), (1.0, -0.5), n_labels=4)
+log = pt.streaming.RunningMeans("log")
+several = pt.streaming.RunningMeans(("log", "brier"), (1.0, -0.5), n_labels=4)
 for means, shape, names, spec in (
     (several, (8,), ("x",), ("x",)),
     (log, (2, 4), ("x", "y"), (("x", "y"),)),

@@ -18,7 +18,7 @@ POWER_KINDS = {"float32": 2e-6, "float64": 1e-12}
 """Of a power mean: that of the mean of terms by 1/m and the derivative."""
 PRODUCTS = 2e-6
 """Of a sum of 256 float32 products."""
-MEANS = pt.streaming.Means(RULES)
+MEANS = pt.streaming.RunningMeans(RULES)
 
 
 def table(items=9000, labels=5, seed=0, kind="float32"):
@@ -54,7 +54,7 @@ def near(one, other):
 @pytest.mark.parametrize("log_probs", [False, True])
 def test_means_are_those_of_the_losses(kind, log_probs):
     probs, truth = table(kind=kind)
-    means = pt.streaming.Means(RULES, log_probs=log_probs)
+    means = pt.streaming.RunningMeans(RULES, log_probs=log_probs)
     result = one_pass(means, logged(probs) if log_probs else probs, truth)
     with jax.enable_x64(True):
         wide = probs.astype(float), truth.astype(float)
@@ -75,7 +75,7 @@ def test_power_means_are_those_of_the_kernel(kind, log_probs, parts):
     """On the host (without parts) and by compiled blocks."""
     probs, truth = table(kind=kind, labels=3)
     probs = (probs + probs.dtype.type(0.01)) / (1 + probs.dtype.type(0.03))
-    means = pt.streaming.Means((), POWERS, parts=parts, log_probs=log_probs)
+    means = pt.streaming.RunningMeans((), POWERS, parts=parts, log_probs=log_probs)
     result = one_pass(means, logged(probs) if log_probs else probs, truth)
     with jax.enable_x64(True):
         flat, weights = probs.astype(float).ravel(), truth.astype(float).ravel()
@@ -88,7 +88,7 @@ def test_power_means_are_those_of_the_kernel(kind, log_probs, parts):
 def test_counts_and_metrics_are_those_of_expected_confusion(response, threshold, log_probs):
     probs, truth = (array + np.float32(1e-3) for array in table(items=500, labels=4))
     probs, truth = (array / array.sum(1, keepdims=True) for array in (probs, truth))
-    means = pt.streaming.Means((), n_labels=4, response=response, threshold=threshold, log_probs=log_probs)
+    means = pt.streaming.RunningMeans((), n_labels=4, response=response, threshold=threshold, log_probs=log_probs)
     found = one_pass(means, np.log(probs) if log_probs else probs, truth).confusion()
     predictions = pt.Predictions.from_probs({"a": probs})
     expected = pt.expected_confusion(predictions, pt.Truth.from_probs(truth), response, threshold=threshold)
@@ -99,13 +99,13 @@ def test_counts_and_metrics_are_those_of_expected_confusion(response, threshold,
 
 def test_one_threshold_for_two_labels():
     probs = np.array([[0.7, 0.3], [0.6, 0.4], [0.59, 0.41]], np.float32)
-    means = pt.streaming.Means((), n_labels=2, response="threshold", threshold=(0.4,))
+    means = pt.streaming.RunningMeans((), n_labels=2, response="threshold", threshold=(0.4,))
     assert one_pass(means, probs, np.eye(2, dtype=np.float32)[[0, 0, 1]]).counts.tolist() == [[1, 1], [0, 1]]
 
 
 def test_hard_labels_and_responses_are_counted_exactly():
     labels, answers = np.random.default_rng(0).integers(0, 3, (2, 20_000))
-    result = one_pass(pt.streaming.Means((), n_labels=3), np.eye(3)[answers], np.eye(3)[labels])
+    result = one_pass(pt.streaming.RunningMeans((), n_labels=3), np.eye(3)[answers], np.eye(3)[labels])
     assert (result.counts == np.bincount(labels * 3 + answers, minlength=9).reshape(3, 3)).all()
 
 
@@ -123,7 +123,7 @@ def test_the_error_bounds_what_adding_up_moved(kind, parts):
     rng = np.random.default_rng(3)
     second = (rng.integers(0, 1025, 50_000) / 1024).astype(kind)
     probs, truth = np.stack([1 - second, second], 1), np.tile(np.array([0, 1], kind), (50_000, 1))
-    result = one_pass(pt.streaming.Means("linear", parts=parts), probs, truth)
+    result = one_pass(pt.streaming.RunningMeans("linear", parts=parts), probs, truth)
     exact = -second.astype(float).sum() / 50_000  # multiples of 2^-10, far below 2^53
     assert abs(result.means[0] - exact) <= result.error[0]
     assert 0 < result.error[0] < 1e-3
@@ -147,7 +147,7 @@ def test_any_batches_in_any_order_give_one_pass():
 
 def test_states_of_the_host_and_of_devices_merge():
     probs, truth = table()
-    quick = pt.streaming.Means(RULES, parts=False)
+    quick = pt.streaming.RunningMeans(RULES, parts=False)
     there = jax.jit(quick.of)(probs[:4000], truth[:4000])
     both = quick.finalize(quick.merge(there, quick.of(probs[4000:], truth[4000:])))
     whole = quick.finalize(quick.of(probs, truth))
@@ -174,14 +174,14 @@ def test_infinite_losses_are_counted_and_their_first_items_named():
 def test_impossible_labels_give_a_power_mean_of_zero_where_the_power_is_not_positive(parts):
     probs = np.array([[0.0, 1.0], [0.5, 0.5], [0.0, 1.0]], np.float32)
     truth = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.float32)
-    result = one_pass(pt.streaming.Means((), (1, 0, -1), parts=parts), probs, truth)
+    result = one_pass(pt.streaming.RunningMeans((), (1, 0, -1), parts=parts), probs, truth)
     np.testing.assert_allclose(result.power_means, [0.5, 0, 0], rtol=KINDS["float32"])
     assert result.n_impossible.tolist() == [0, 1, 1]
 
 
 def test_a_power_that_leaves_float32_is_unknown_there_and_known_in_float64():
     probs, truth = np.array([[1e-30, 1.0], [0.5, 0.5]]), np.array([[1.0, 0.0], [1.0, 0.0]])
-    means = pt.streaming.Means((), (-2.0,))
+    means = pt.streaming.RunningMeans((), (-2.0,))
     assert np.isnan(one_pass(means, probs.astype(np.float32), truth.astype(np.float32)).power_means[0])
     np.testing.assert_allclose(one_pass(means, probs, truth).power_means, [2**0.5 * 1e-30], rtol=1e-12)
 
@@ -211,18 +211,24 @@ def test_positions_beyond_31_bits_are_not_kept(n, position):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pt.streaming.Means("logg"), "Did you mean 'log'"),
-        (lambda: pt.streaming.Means(("log", "log")), "rule 'log' more than once"),
+        (lambda: pt.streaming.RunningMeans("logg"), "Did you mean 'log'"),
+        (lambda: pt.streaming.RunningMeans(("log", "log")), "rule 'log' more than once"),
         (lambda: MEANS.of(np.ones((2, 2)), np.ones((3, 2))), "same two axes"),
         (lambda: MEANS.of(np.ones(2), np.ones(2)), "same two axes"),
-        (lambda: pt.streaming.Means((), np.inf), "a finite number"),
-        (lambda: pt.streaming.Means((), n_labels=3, response="argmx"), "Did you mean 'argmax'"),
-        (lambda: pt.streaming.Means((), n_labels=3, response="threshold"), "threshold None with response 'threshold'"),
-        (lambda: pt.streaming.Means((), n_labels=3, threshold=(0.5,)), "with response 'sample'"),
-        (lambda: pt.streaming.Means((), response="argmax"), "the number of labels"),
-        (lambda: pt.streaming.Means((), n_labels=3, response="threshold", threshold=(0.5,)), "a tuple of 3 numbers"),
-        (lambda: pt.streaming.Means((), n_labels=3, response="threshold", threshold=(0.5, 0.0, 1.0)), "above 0"),
-        (lambda: pt.streaming.Means((), n_labels=3).of(np.ones((2, 2)), np.ones((2, 2))), "n_labels = 3"),
+        (lambda: pt.streaming.RunningMeans((), np.inf), "a finite number"),
+        (lambda: pt.streaming.RunningMeans((), n_labels=3, response="argmx"), "Did you mean 'argmax'"),
+        (
+            lambda: pt.streaming.RunningMeans((), n_labels=3, response="threshold"),
+            "threshold None with response 'threshold'",
+        ),
+        (lambda: pt.streaming.RunningMeans((), n_labels=3, threshold=(0.5,)), "with response 'sample'"),
+        (lambda: pt.streaming.RunningMeans((), response="argmax"), "the number of labels"),
+        (
+            lambda: pt.streaming.RunningMeans((), n_labels=3, response="threshold", threshold=(0.5,)),
+            "a tuple of 3 numbers",
+        ),
+        (lambda: pt.streaming.RunningMeans((), n_labels=3, response="threshold", threshold=(0.5, 0.0, 1.0)), "above 0"),
+        (lambda: pt.streaming.RunningMeans((), n_labels=3).of(np.ones((2, 2)), np.ones((2, 2))), "n_labels = 3"),
         (lambda: one_pass(MEANS, np.ones((1, 2)), np.ones((1, 2))).confusion(), "means with counts"),
     ],
 )
