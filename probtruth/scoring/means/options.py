@@ -29,7 +29,7 @@ class MeanOptions:
     powers: tuple[float, ...]
     n_labels: int | None
     response: str
-    threshold: tuple[float, ...] | None
+    threshold: tuple[float | int, ...] | None
     parts: bool
     log_probs: bool
 
@@ -40,7 +40,7 @@ class MeanOptions:
         *,
         n_labels: int | None = None,
         response: str = "sample",
-        threshold: tuple[float, ...] | None = None,
+        threshold: tuple[float | int, ...] | None = None,
         parts: bool = True,
         log_probs: bool = False,
     ) -> None:
@@ -89,13 +89,13 @@ class MeanOptions:
         return forecast if self.log_probs else simplex.log(forecast)
 
 
-def _finite(power: float) -> float:
+def _finite(power: float | int) -> float:
     if not isinstance(power, int | float | np.floating) or not math.isfinite(power):
         raise InputError(f"power {power!r}", "a finite number", "1, 0 and -2/3 are the usual ones.")
     return float(power)
 
 
-def _check_threshold(response: str, threshold: tuple[float, ...] | None, n_labels: int | None) -> None:
+def _check_threshold(response: str, threshold: tuple[float | int, ...] | None, n_labels: int | None) -> None:
     if (threshold is not None) != (response == "threshold"):
         raise InputError(
             f"threshold {threshold!r} with response {response!r}",
