@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from probtruth.report.svg import picture, plain_style
+from probtruth.report.plots.svg import picture, plain_style
 
 PAGE = Path(__file__).parent / "gallery.md"
 PARTS = re.compile(

@@ -27,7 +27,7 @@ def main() -> None:
     print("mean log loss of each model, nats:", [round(float(loss), 3) for loss in mean_loss(probs, truth)])
 
     # expected loss = what no forecast can avoid + how far this one is from the truth
-    entropy, divergence = pt.entropy(truth).mean(), pt.kl_divergence(truth, probs).mean(-1)
+    entropy, divergence = pt.entropy(truth).mean(), pt.kl_divergence(probs, truth).mean(-1)
     print(f"entropy {float(entropy):.3f} + divergence", [round(float(part), 3) for part in divergence])
 
     # vmap: the same kernel over an axis that is not the first

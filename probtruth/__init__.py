@@ -6,28 +6,23 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from probtruth import companions as companions
     from probtruth import errors as errors
+    from probtruth import figures as figures
+    from probtruth import streaming as streaming
     from probtruth.comparison.compare import compare as compare
-    from probtruth.comparison.monitor import monitor as monitor
-    from probtruth.comparison.plan import plan as plan
-    from probtruth.comparison.validate import validate as validate
     from probtruth.errors import InputError as InputError
-    from probtruth.informed import informed_truth as informed_truth
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
-    from probtruth.io.monitor import read_monitor as read_monitor
-    from probtruth.io.monitor import write_monitor as write_monitor
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
-    from probtruth.large.comparing import compare_files as compare_files
-    from probtruth.large.evaluating import evaluate_files as evaluate_files
-    from probtruth.large.scoring import score_files as score_files
-    from probtruth.line import Result as Result
-    from probtruth.line import evaluate as evaluate
-    from probtruth.report import plots as figures  # noqa: F401
+    from probtruth.line.compare_files import compare_files as compare_files
+    from probtruth.line.evaluate import Result as Result
+    from probtruth.line.evaluate import evaluate as evaluate
+    from probtruth.line.evaluate_files import evaluate_files as evaluate_files
+    from probtruth.line.informed_truth import informed_truth as informed_truth
+    from probtruth.line.score_files import score_files as score_files
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import calibration as calibration
     from probtruth.scoring import confusion as confusion
-    from probtruth.scoring import means as streaming  # noqa: F401
     from probtruth.scoring import nelson as nelson
     from probtruth.scoring import rules as rules
     from probtruth.scoring.confusion.expected import expected_confusion as expected_confusion
@@ -44,6 +39,11 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.propriety import check_proper as check_proper
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
     from probtruth.scoring.score import score as score
+    from probtruth.study.monitor import monitor as monitor
+    from probtruth.study.monitor_file import read_monitor as read_monitor
+    from probtruth.study.monitor_file import write_monitor as write_monitor
+    from probtruth.study.plan import plan as plan
+    from probtruth.study.validate import validate as validate
     from probtruth.truth import annotators as annotators
     from probtruth.truth.infer import infer_truth as infer_truth
     from probtruth.truth.multilabel import infer_multilabel as infer_multilabel
@@ -60,38 +60,38 @@ _HOME = {
     "Comparison": "types",
     "InputError": "errors",
     "Predictions": "types",
-    "Result": "line",
+    "Result": "line.evaluate",
     "Scores": "types",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "brier_score": "scoring.rules.proper",
     "check_proper": "scoring.rules.propriety",
     "compare": "comparison.compare",
-    "compare_files": "large.comparing",
+    "compare_files": "line.compare_files",
     "decompose": "scoring.decompose",
     "entropy": "scoring.rules.proper",
-    "evaluate": "line",
-    "evaluate_files": "large.evaluating",
+    "evaluate": "line.evaluate",
+    "evaluate_files": "line.evaluate_files",
     "expected_confusion": "scoring.confusion.expected",
     "generalized_mean": "kernels.power_mean",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
-    "informed_truth": "informed",
+    "informed_truth": "line.informed_truth",
     "kl_divergence": "scoring.rules.proper",
     "log_score": "scoring.rules.proper",
-    "monitor": "comparison.monitor",
-    "plan": "comparison.plan",
+    "monitor": "study.monitor",
+    "plan": "study.plan",
     "quadratic_score": "scoring.rules.proper",
     "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",
-    "read_monitor": "io.monitor",
+    "read_monitor": "study.monitor_file",
     "read_predictions": "io.predictions",
     "risk_profile": "scoring.nelson.profile",
     "score": "scoring.score",
-    "score_files": "large.scoring",
+    "score_files": "line.score_files",
     "spherical_score": "scoring.rules.proper",
-    "validate": "comparison.validate",
-    "write_monitor": "io.monitor",
+    "validate": "study.validate",
+    "write_monitor": "study.monitor_file",
     "write_report": "report.write",
     "zero_one_score": "scoring.rules.proper",
 }
@@ -101,13 +101,13 @@ _MODULES = {
     "annotators": "truth.annotators",
     "calibration": "scoring.calibration",
     "companions": "companions",
-    "confusion": "scoring.confusion",
+    "confusion": "scoring.confusion.expected",
     "errors": "errors",
-    "figures": "report.plots",
+    "figures": "figures",
     "loaders": "io.loaders",
     "nelson": "scoring.nelson",
     "rules": "scoring.rules",
-    "streaming": "scoring.means",
+    "streaming": "streaming",
 }
 """Public modules, each with its own `__all__`."""
 

@@ -1,7 +1,12 @@
 """Other tests and likelihoods to set beside `compare`."""
 
-from probtruth.comparison.benavoli import ThreeRegions, correlated_t_test, hierarchical_test, signed_rank_test
-from probtruth.comparison.likelihoods import compare_likelihoods
+from probtruth.comparison.companions.benavoli import (
+    ThreeRegions,
+    correlated_t_test,
+    hierarchical_test,
+    signed_rank_test,
+)
+from probtruth.comparison.likelihoods.compare_likelihoods import compare_likelihoods
 
 __all__ = (
     "ThreeRegions",

@@ -8,7 +8,7 @@ import pytest
 from jaxtyping import install_import_hook
 
 PACKAGE = Path(__file__).parents[1] / "probtruth"
-INNERMOST = {"probtruth.truth.gibbs", "probtruth.report.numbers"}
+INNERMOST = {"probtruth.truth.gibbs", "probtruth.report.words.numbers"}
 """Modules whose functions are called so often that checking every call takes most of the time of the tests."""
 
 

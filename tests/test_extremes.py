@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.other_estimand import other_truth
+from probtruth.line.other_estimand import other_truth
 
 DRAWS = {"engine": "exact", "draws": 200}
 SMOOTHED = 1e-12
@@ -39,7 +39,9 @@ def losses(a, b, **more):
     n = len(a)
     rows = {"item": [*range(n)] * 2, "model": ["a"] * n + ["b"] * n, "score": [*a, *b]}
     return pt.Scores.from_frame(
-        {**rows, **{key: list(value) * 2 for key, value in more.items()}}, **{k: k for k in more}
+        {**rows, **{key: list(value) * 2 for key, value in more.items()}},
+        **{k: k for k in more},
+        higher_is_better=False,
     )
 
 
@@ -220,14 +222,16 @@ class TestGroups:
 
 class TestMonitorAndPlan:
     def test_monitor_of_one_item_knows_nothing(self):
-        watch = pt.monitor({"item": [1, 1], "model": ["a", "b"], "score": [0, 1]}, bounds=(0, 1))
+        watch = pt.monitor(
+            {"item": [1, 1], "model": ["a", "b"], "score": [0, 1]}, bounds=(0, 1), higher_is_better=False
+        )
         assert (watch.decision, watch.p_a_better) == (None, None)
         assert -1 <= watch.interval[0] < 0 < watch.interval[1] <= 1
         assert no_nan(watch.to_dict())
 
     def test_monitor_of_ties_never_decides(self):
         rows = {"item": [*range(500)] * 2, "model": ["a"] * 500 + ["b"] * 500, "score": [1.0] * 1000}
-        watch = pt.monitor(rows, bounds=(0, 1))
+        watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
         assert (watch.decision, watch.p_value, watch.difference) == (None, 1.0, 0.0)
         assert watch.interval[0] == -watch.interval[1]
 

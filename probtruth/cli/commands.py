@@ -39,9 +39,18 @@ class Sources:
     normalise: str = "none"
 
 
+def rule_of(name: str, order: str | None) -> Any:
+    """A rule by its name or, where the order of the labels is written out (`low,medium,high`), for that order."""
+    if order is None:
+        return name
+    from probtruth.scoring.rules import get_rule
+
+    return get_rule(name, [label.strip() for label in order.split(",")])
+
+
 def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
     """The line on files, and its report."""
-    from probtruth.io.folder import check_out
+    from probtruth.io.output.folder import check_out
 
     check_out(out)
     bare = sources.annotations is None and sources.soft is None
@@ -55,11 +64,11 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
             "lm-eval hold the right answers themselves.",
         )
     cache.switch_on()
-    from probtruth.informed import EVIDENCE
     from probtruth.io.groups import read_groups
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.truth import read_soft
-    from probtruth.line import evaluate
+    from probtruth.line.evaluate import evaluate
+    from probtruth.line.informed_truth import EVIDENCE
 
     columns = sources.columns
     memory = large.known_memory(sources.memory)
@@ -83,7 +92,7 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
         reference = sources.soft if streams else read_soft(sources.soft, columns.item, settings.pop("estimand"))
     else:
         with console.progress("reading annotations"):
-            reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
+            reference = logs.read_annotations(str(sources.annotations), columns, sources.format, files[0][1])
     specs = {"group": sources.groups, "cluster": sources.clusters}
     if streams:
         if check_names.one_of(settings.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
@@ -130,7 +139,7 @@ def compare(
     dask: str | None = None,
 ) -> None:
     """A comparison of bare scores, and its report; `gate` is a condition that fails the check, and the baseline."""
-    from probtruth.io.folder import check_out
+    from probtruth.io.output.folder import check_out
 
     condition = fail_if.parse(gate[0], options["rope"]) if gate[0] is not None else None
     if condition is None and gate[1] is not None:
@@ -163,8 +172,8 @@ def _compared(
     console: Console,
 ) -> Any:
     """The comparison of scores that memory holds."""
-    from probtruth import line
     from probtruth.comparison.compare import compare as compare_scores
+    from probtruth.line import evaluate as line
 
     with console.progress("reading scores"):
         scores = logs.read_scores(files, columns, reading)
@@ -186,13 +195,16 @@ def truth(
     """Soft labels from annotations."""
     cache.switch_on()
     from probtruth.io.truth import write_soft
-    from probtruth.report import terminal
+    from probtruth.line.evaluate import of_labels
+    from probtruth.report.formats import terminal
     from probtruth.truth.infer import infer_truth
 
     with console.progress("reading annotations"):
         annotations, gone = logs.read_annotations(path, columns, format).annotated()
     if gone:
         console.note(f"{len(gone)} items without annotations left out")
+    for warning in of_labels(annotations.index.labels):
+        console.note(warning)
     with console.progress("inferring"):
         found = infer_truth(annotations, **options, draws=0)
     if out is not None:
@@ -207,7 +219,7 @@ def score(
     path: str,
     predictions: Sequence[str],
     kind: str,
-    rule: str,
+    rule: Any,
     floor: float | None,
     item: str,
     out: str,
@@ -216,9 +228,9 @@ def score(
     dask: str | None = None,
 ) -> None:
     """Scores of predictions against soft labels."""
-    from probtruth.io.parquet_notes import check_out
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.scores import write_scores
+    from probtruth.io.tables.parquet_notes import check_out
     from probtruth.io.truth import read_soft
     from probtruth.scoring.score import score as score_predictions
 
@@ -236,9 +248,10 @@ def score(
         write_scores(scores, out)
         means, n_items = large.means_of(scores), len(scores.items)
     console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
+    known = rule if isinstance(rule, str) else rule.name
     for name, mean in means.items():
-        console.show(f"{name}: {mean:.6g} mean {rule} score")
-    console.emit({"rule": rule, "floor": floor, "n_items": n_items, "models": means})
+        console.show(f"{name}: {mean:.6g} mean {known} score")
+    console.emit({"rule": known, "floor": floor, "n_items": n_items, "models": means})
 
 
 def check(
@@ -262,7 +275,7 @@ def check(
         for place, path in enumerate(files):
             on_progress(place, len(files))
             try:
-                found.append((path, inspect_file(path, columns, format)))
+                found.append((path, inspect_file(path, columns, format, chosen[0])))
             except InputError as error:
                 faults.append(error)
     for path, one in found:
@@ -285,7 +298,7 @@ def info(console: Console) -> None:
 
     import jax
 
-    from probtruth.line import VERSIONS
+    from probtruth.line.evaluate import VERSIONS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 
@@ -308,7 +321,7 @@ def _listed(value: object) -> str:
 
 def _finish(result: Any, out: str, console: Console, more: Mapping[str, Any] | None = None) -> None:
     """Writes the report, then says the verdict; `more` goes into the JSON on standard output."""
-    from probtruth.report import terminal
+    from probtruth.report.formats import terminal
     from probtruth.report.write import write_report
 
     with console.progress("writing the report"):

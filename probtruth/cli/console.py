@@ -28,7 +28,7 @@ class Console:
         if not self.json:
             from rich.console import Console as Rich
 
-            from probtruth.report.numbers import plain
+            from probtruth.report.words.numbers import plain
 
             rich = Rich()
             for renderable in renderables:
@@ -40,7 +40,7 @@ class Console:
     def emit(self, result: Mapping[str, Any]) -> None:
         """The result as JSON, where that was asked for."""
         if self.json:
-            from probtruth.io.jsonable import dumps
+            from probtruth.io.output.jsonable import dumps
 
             print(dumps(result))
 

@@ -42,7 +42,7 @@ def _free() -> float:
 
 def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
     """Whether the files are streamed: all of a kind that can be, and a folder among them or too large to be held."""
-    from probtruth.io.batches import can_stream, n_bytes
+    from probtruth.io.tables.batches import can_stream, n_bytes
 
     paths = [path for _, path in files]
     if not all(can_stream(path) for path in paths):
@@ -64,7 +64,7 @@ def streams_scores(
 
     Errors: `InputError` where that is asked of a cluster, or another file.
     """
-    from probtruth.io.batches import can_stream, open_table
+    from probtruth.io.tables.batches import can_stream, open_table
 
     whole = columns["replicate"] is not None or options["likelihood"] != "auto" or options["replicates"] is not None
     if whole or len(files) > 1 or not can_stream(files[0]) or tool_of(files, reading.format) != "table":
@@ -111,7 +111,7 @@ def stream(
     from probtruth import check
     from probtruth.cli.cluster import client
     from probtruth.io.groups import read_groups
-    from probtruth.large.evaluating import evaluate_files
+    from probtruth.line.evaluate_files import evaluate_files
 
     check.unique([name for name, _ in files], "model")
     folder = unfinished(out)
@@ -146,7 +146,7 @@ def stream_scores(
     """Writes the scores of the files; the models' means, and the number of items."""
     from probtruth import check
     from probtruth.cli.cluster import client
-    from probtruth.large.scoring import score_files
+    from probtruth.line.score_files import score_files
 
     check.unique([name for name, _ in files], "model")
     note(console, f"{len(files)} models' files", memory, dask)
@@ -176,7 +176,7 @@ def stream_comparison(
 ) -> Any:
     """The comparison of a table of scores that is streamed; `dask` names a cluster whose workers read the scores."""
     from probtruth.cli.cluster import client
-    from probtruth.large.comparing import compare_files
+    from probtruth.line.compare_files import compare_files
 
     names = {what: column for what, column in columns.items() if what != "replicate"}
     asked = {what: options[what] for what in ("rope", "engine", "strict", "seed")}

@@ -60,7 +60,7 @@ def _search(here: Path) -> tuple[Path, dict[str, Any], str] | None:
 
 def _table(path: Path) -> tuple[Path, dict[str, Any], str] | None:
     """The file's table of settings, and its name; None where a `pyproject.toml` has none."""
-    from probtruth.io.tables import read_bytes, shown, utf8
+    from probtruth.io.tables.read import read_bytes, shown, utf8
 
     name = shown(path)
     try:

@@ -7,7 +7,7 @@ from probtruth import check
 from probtruth.cli import logs
 from probtruth.cli.inspect import Found
 from probtruth.errors import InputError
-from probtruth.report.numbers import count
+from probtruth.report.words.numbers import count
 
 
 def together(files: Sequence[tuple[str, Found]], columns: Any, score: str | None, filter: str | None) -> list[str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from probtruth.cli import logs
+from probtruth.cli.commands import Columns
 from probtruth.cli.console import Console as Console
 from probtruth.errors import InputError
 
@@ -18,11 +20,11 @@ def monitor(
     console: Console,
 ) -> None:
     """Feeds a file to the monitor whose state is kept, and says what is known now."""
-    from probtruth.comparison.monitor import monitor as feed
-    from probtruth.io.folder import check_file
-    from probtruth.io.monitor import is_state, read_monitor, write_monitor
-    from probtruth.io.tables import read_table
-    from probtruth.report import terminal_watching
+    from probtruth.io.output.folder import check_file
+    from probtruth.io.tables.read import read_table
+    from probtruth.report.formats import terminal_watching
+    from probtruth.study.monitor import monitor as feed
+    from probtruth.study.monitor_file import is_state, read_monitor, write_monitor
 
     check_file(state, is_state)
     if plot is not None:
@@ -49,7 +51,7 @@ class Pilot:
 
     scores: str | None
     columns: Mapping[str, Any]
-    higher: bool
+    higher: bool | None
     annotations: str | None
     predictions: Sequence[str]
     rule: str
@@ -65,16 +67,16 @@ class Pilot:
         if self.scores is not None:
             from probtruth.io.scores import read_scores
 
-            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None), None
-        from probtruth.comparison.crossed import same_few
-        from probtruth.io.annotations import read_annotations
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher), None
+        from probtruth.comparison.evidence.crossed import same_few
         from probtruth.io.predictions import model_files, read_predictions_pairs
         from probtruth.scoring.score import score
         from probtruth.truth.infer import infer_truth
 
         item = self.columns["item"]
-        annotations = read_annotations(self.annotations, item)
         files = model_files(self.predictions)
+        columns = Columns(item, "annotator", "label", "replicate")
+        annotations = logs.read_annotations(str(self.annotations), columns, "auto", files[0][1])
         predictions = read_predictions_pairs(files, annotations.index, item, self.kind)
         annotations = annotations.annotated()[0]
         scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=self.rule)
@@ -83,17 +85,17 @@ class Pilot:
 
 def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: str | None, console: Console) -> None:
     """What a study would show."""
-    from probtruth.comparison.plan import plan as make
-    from probtruth.io.folder import check_file
-    from probtruth.report import terminal_watching
+    from probtruth.io.output.folder import check_file
+    from probtruth.report.formats import terminal_watching
+    from probtruth.study.plan import plan as make
 
     if plot is not None:
         check_file(plot, _is_figure)
     with console.progress("planning"):
         made = make(pilot.read()[0], costs=_prices(costs), **options)
     if plot is not None:
-        from probtruth.report.plots import plot_plan
-        from probtruth.report.svg import plain_style
+        from probtruth.figures import plot_plan
+        from probtruth.report.plots.svg import plain_style
 
         with plain_style():
             ax = plot_plan(made, "chance" if made.width is None else "width")
@@ -104,9 +106,9 @@ def plan(pilot: Pilot, options: Mapping[str, Any], costs: Sequence[str], plot: s
 
 def validate(pilot: Pilot, options: Mapping[str, Any], plot: str | None, console: Console) -> None:
     """How far to trust an answer on this design."""
-    from probtruth.comparison.validate import validate as run
-    from probtruth.io.folder import check_file
-    from probtruth.report import terminal_validation
+    from probtruth.io.output.folder import check_file
+    from probtruth.report.formats import terminal_validation
+    from probtruth.study.validate import validate as run
 
     if plot is not None:
         check_file(plot, _is_figure)
@@ -114,8 +116,8 @@ def validate(pilot: Pilot, options: Mapping[str, Any], plot: str | None, console
     with console.progress("studies") as on_progress:
         found = run(scores, annotations=annotations, **options, on_progress=on_progress)
     if plot is not None:
-        from probtruth.report.plots import plot_validation
-        from probtruth.report.svg import plain_style
+        from probtruth.figures import plot_validation
+        from probtruth.report.plots.svg import plain_style
 
         with plain_style():
             ax = plot_validation(found)
@@ -138,9 +140,9 @@ def _prices(costs: Sequence[str]) -> dict[str, float] | None:
 
 
 def _draw_monitor(watch: Any, plot: str) -> None:
-    from probtruth.report.plots import plot_monitor
-    from probtruth.report.svg import plain_style
-    from probtruth.report.terminal_watching import monitor_words
+    from probtruth.figures import plot_monitor
+    from probtruth.report.formats.terminal_watching import monitor_words
+    from probtruth.report.plots.svg import plain_style
 
     with plain_style():
         ax = plot_monitor(watch)
@@ -148,8 +150,8 @@ def _draw_monitor(watch: Any, plot: str) -> None:
 
 
 def _write_figure(ax: Any, name: str, title: str, description: str, plot: str) -> None:
-    from probtruth.io.folder import whole_file
-    from probtruth.report.svg import picture
+    from probtruth.io.output.folder import whole_file
+    from probtruth.report.plots.svg import picture
 
     made = picture(ax, name, title, description)
     with whole_file(plot, _is_figure) as work:

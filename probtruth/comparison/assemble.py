@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.comparison import datatree
-from probtruth.comparison.companions import Companion, companion_rows, held_fixed
-from probtruth.comparison.conclusions import decisions_of, sensitivity_of
-from probtruth.comparison.decisions import Decisions, decide, interchangeable, symmetric
-from probtruth.comparison.evidence import Evidence, Facts
-from probtruth.comparison.joint import rake
-from probtruth.comparison.margins import Margin, margins
+from probtruth.comparison import tree as datatree
+from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
+from probtruth.comparison.evidence.evidence import Evidence, Facts
+from probtruth.comparison.evidence.moments import Location, all_pairs, contrasts
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior import Population, Sampled
+from probtruth.comparison.posterior.conclusions import decisions_of, sensitivity_of
+from probtruth.comparison.posterior.decisions import Decisions, decide, interchangeable, symmetric
+from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.posterior.joint_draws import rake
+from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.posterior.sensitivity import sensitive
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
-from probtruth.comparison.sensitivity import sensitive
-from probtruth.comparison.sufficient import Location, all_pairs, contrasts
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
@@ -28,7 +28,7 @@ from probtruth.types import Comparison
 if TYPE_CHECKING:
     import xarray
 
-    from probtruth.comparison.likelihood import Fitted
+    from probtruth.comparison.likelihoods.fit import Fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +124,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "fold_correlation": asked.fold_correlation,
             "crossed": found.repeats.what,
             "floor": facts.floor,
+            "label_order": None if facts.label_order is None else list(facts.label_order),
         },
         warnings=warnings,
         decisions=decisions_of(found, post.pairs, decisions, ranks),
@@ -187,10 +188,10 @@ def _estimand(found: Evidence, asked: Options) -> str:
         over += f", these {strata.n_groups} groups"
     if strata.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
-    sign = "; scores are higher-is-better, so the difference is of their negatives" if facts.higher_is_better else ""
+    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     of_rule = "expected " if facts.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
-    return f"mean paired difference (a minus b, negative favours a) of {of_rule} over {over}{sign}"
+    return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 
 def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":

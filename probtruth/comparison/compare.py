@@ -8,19 +8,19 @@ import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
-from probtruth.comparison.design import design
-from probtruth.comparison.evidence import Evidence
-from probtruth.comparison.gather import LARGEST, of_scores
-from probtruth.comparison.margins import margins
+from probtruth.comparison.evidence.design import design
+from probtruth.comparison.evidence.evidence import Evidence
+from probtruth.comparison.evidence.in_memory import LARGEST, of_scores
+from probtruth.comparison.evidence.moments import Location, Moments, all_pairs, combine, square
 from probtruth.comparison.options import Options, options
-from probtruth.comparison.posterior import population_of, prepare_population, sample_location, sample_population
+from probtruth.comparison.posterior.engines import population_of, prepare_population, sample_location, sample_population
+from probtruth.comparison.posterior.margins import margins
 from probtruth.comparison.ropes import width
-from probtruth.comparison.sufficient import Location, Moments, all_pairs, combine, square
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 
 if TYPE_CHECKING:
-    from probtruth.comparison.likelihood import Fitted
+    from probtruth.comparison.likelihoods.fit import Fitted
 
 
 def compare(
@@ -72,7 +72,8 @@ def compare(
 
     >>> import probtruth as pt
     >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    >>> pair = pt.compare(pt.Scores.from_frame(losses), engine="exact").pairwise().row(0, named=True)
+    >>> scores = pt.Scores.from_frame(losses, higher_is_better=False)
+    >>> pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
     >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
     (-0.3, True)
     """
@@ -128,7 +129,7 @@ def _fitted(found: Evidence, place: Location, asked: Options) -> "Fitted | None"
             "independent items, sampled by NUTS",
             "Leave the likelihood out: the default knows groups, clusters and the rest.",
         )
-    from probtruth.comparison.likelihood import fit_pairs  # with JAX and NumPyro
+    from probtruth.comparison.likelihoods.fit import fit_pairs  # with JAX and NumPyro
 
     differences = [found.differences(a, b) for a, b in all_pairs(len(found.order))]
     return fit_pairs(asked.likelihood, differences, margins(place), asked.seed, asked.draws)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.comparison.evidence import Facts
+from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
 
 WRITTEN = re.compile(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|% of range)?\s*")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.evidence import Evidence
+from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.options import Options
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 

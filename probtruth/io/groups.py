@@ -6,7 +6,7 @@ import numpy as np
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.io.tables import read_table
+from probtruth.io.tables.read import read_table
 
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:

@@ -9,9 +9,9 @@ import polars
 from jaxtyping import Float
 
 from probtruth.errors import InputError
-from probtruth.io import parquet_notes
-from probtruth.io.tables import read_table, shown
-from probtruth.types import Scores
+from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.read import read_table, shown
+from probtruth.types import Scores, orientation
 
 
 def write_scores(scores: Scores, path: object) -> None:
@@ -81,16 +81,17 @@ def read_scores(
 ) -> Scores:
     r"""Scores from a file with one row for each item and model: any per-item metric.
 
-    Arguments: the names of the columns; `higher_is_better` says which way the score counts (no: lower is better,
-    unless the file was written by probtruth and says otherwise). Such a file's groups and clusters are used unless
-    others are named.
+    Arguments: the names of the columns; `higher_is_better` says which way the score counts; left out, a file
+    that probtruth wrote says it, else the name of the score's column, if it is that of a known metric (accuracy, loss,
+    ...). Such a file's groups and clusters are used unless others are named.
 
-    Errors: `InputError` names file, line and column of what cannot be used, or an orientation other than the file's.
+    Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
+    score of which nothing says which way it counts.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
     >>> _ = path.write_text("item,model,score\na,m,1\nb,m,0\n")
-    >>> read_scores(path).values.tolist()
+    >>> read_scores(path, higher_is_better=False).values.tolist()
     [[1.0, 0.0]]
     """
     frame, source = read_table(path)
@@ -98,7 +99,9 @@ def read_scores(
     if known.ours:
         group = group or ("group" if "group" in frame.columns else None)
         cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
-    made = Scores.from_frame(frame, item, model, score, group, cluster, replicate, known.higher_is_better, source)
+    made = Scores.from_frame(
+        frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
+    )
     return replace(made, rule=known.rule, floor=known.floor, entropy=known.entropy, proper=known.proper)
 
 
@@ -126,16 +129,16 @@ def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
         raise InputError(
             f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", place
         )
-    upward = own is True if higher_is_better is None else higher_is_better
+    said = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
     if not notes or score != "score":
-        return Known(bool(notes), upward, score)
+        return Known(bool(notes), orientation.upward(score, said, shown(Path(str(path)))), score)
     try:
         rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
-        return Known(
-            True, upward, str(rule), _number(floor), _number(entropy), None if proper is None else proper is True
-        )
+        known_floor, known_entropy = _number(floor), _number(entropy)
     except (KeyError, TypeError, ValueError) as error:
         raise parquet_notes.damaged(str(error), path) from None
+    upward = orientation.upward(str(rule), said, shown(Path(str(path))))
+    return Known(True, upward, str(rule), known_floor, known_entropy, None if proper is None else proper is True)
 
 
 def _number(value: object) -> float | None:

@@ -7,8 +7,8 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io import parquet_notes
-from probtruth.io.wide import check_rows, read_wide
+from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.wide import check_rows, read_wide
 from probtruth.types import Truth
 
 

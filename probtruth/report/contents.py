@@ -3,13 +3,14 @@
 import shlex
 from dataclasses import dataclass
 
-from probtruth.report import annotators, calibration, candidates, checks, tables
-from probtruth.report.cells import Table
 from probtruth.report.interface import ResultLike
-from probtruth.report.numbers import count
-from probtruth.report.sources import bibtex, citation, sources
-from probtruth.report.verdict import Verdict, verdict
-from probtruth.report.words import MEASURES, Name, Sentence, measure, unit
+from probtruth.report.tables import annotators, calibration, candidates, checks
+from probtruth.report.tables import models as tables
+from probtruth.report.tables.cells import Table
+from probtruth.report.words.numbers import count
+from probtruth.report.words.sentences import MEASURES, Name, Sentence, measure, unit
+from probtruth.report.words.sources import bibtex, citation, sources
+from probtruth.report.words.verdict import Verdict, verdict
 
 LONGEST_LINE = 80
 """Columns of a command that stands on one line."""

@@ -1,4 +1,4 @@
-"""What the report needs of a result; `probtruth.line.Result` has it."""
+"""What the report needs of a result; `probtruth.line.evaluate.Result` has it."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
 
 if TYPE_CHECKING:
-    from probtruth.distributed.evaluate import Streamed
+    from probtruth.streaming.compare_files import Streamed
 
 
 @runtime_checkable

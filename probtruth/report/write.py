@@ -1,14 +1,14 @@
 """A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
 
-from probtruth.io.csv_safe import write_csv
-from probtruth.io.folder import whole_folder
-from probtruth.io.jsonable import dumps
+from probtruth.io.output.csv_safe import write_csv
+from probtruth.io.output.folder import whole_folder
+from probtruth.io.output.jsonable import dumps
 from probtruth.report.contents import contents
-from probtruth.report.html import html
+from probtruth.report.formats.html import html
+from probtruth.report.formats.latex import latex
+from probtruth.report.formats.markdown import markdown
 from probtruth.report.interface import ResultLike
-from probtruth.report.latex import latex
-from probtruth.report.markdown import markdown
-from probtruth.report.pictures import pictures
+from probtruth.report.plots.pictures import pictures
 
 
 def write_report(result: ResultLike, out: object) -> None:
@@ -23,8 +23,8 @@ def write_report(result: ResultLike, out: object) -> None:
 
     >>> import probtruth as pt, pathlib, tempfile
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> scores = pt.Scores.from_frame(frame)
-    >>> from probtruth.line import of_scores
+    >>> scores = pt.Scores.from_frame(frame, higher_is_better=False)
+    >>> from probtruth.line.evaluate import of_scores
     >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> pt.write_report(of_scores(scores, pt.compare(scores, engine="exact")), out)
     >>> sorted(path.name for path in out.iterdir())

@@ -1,7 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import jax
@@ -14,14 +14,19 @@ from probtruth.kernels import simplex
 from probtruth.kernels.exact_sums import few_terms
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
-from probtruth.scoring.rules.by_name import check_labels
 from probtruth.types.scores import Scores
 
 BLOCK, CELLS = 4096, 1 << 20
 """Items that are scored at once, and the numbers that they hold at most; no less than one item."""
 
 
-def score(predictions: object, truth: object, rule: object = "log", floor: object = None) -> Scores:
+def score(
+    predictions: object,
+    truth: object,
+    rule: object = "log",
+    floor: object = None,
+    order: Sequence[object] | None = None,
+) -> Scores:
     """The expected loss of every model on every item when the label is drawn from the truth.
 
     Formula: sum_k t_k loss(p, k). Under the estimand `distribution` t is the unsmoothed vote share of the item where
@@ -30,11 +35,13 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     models and stand in the audit.
 
     Arguments: `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every probability
-    below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
+    below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`;
+    `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
 
     Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite.
 
-    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), or no item in common.
+    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), no item in common, or labels that are text where
+    the rule needs their order.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
@@ -43,9 +50,8 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
     [[0.6325], [0.7645]]
     """
-    chosen = get_rule(rule)
     aligned = align(predictions, truth)
-    check_labels(chosen, len(aligned.labels))
+    chosen = get_rule(rule, order).for_labels(aligned.labels)
     least = check_floor(floor, len(aligned.labels))
     found = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
     return Scores(
@@ -54,6 +60,7 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
         aligned.items,
         chosen.name,
         floor=least,
+        label_order=chosen.order,
         range=chosen.range_for(len(aligned.labels)),
         proper=chosen.proper and least is None,
         entropy=math.fsum(few_terms(entropies(chosen, aligned.truth))) / len(aligned.items),
@@ -65,6 +72,8 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
         estimand=aligned.estimand,
         forecast=aligned.probs.mean(0) if aligned.n_votes is not None and (aligned.n_votes == 1).any() else None,
         audit=aligned.audit,
+        item_rows=aligned.item_rows,
+        item_order=aligned.item_rows is not None,
     )
 
 

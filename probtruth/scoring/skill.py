@@ -8,7 +8,6 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.rules.by_name import check_labels
 from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
@@ -43,10 +42,8 @@ def skill_scores(
     >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
     0.84
     """
-    chosen = get_rule(rule)
     aligned = align(predictions, truth)
-    n_labels = len(aligned.labels)
-    check_labels(chosen, n_labels)
+    chosen, n_labels = get_rule(rule).for_labels(aligned.labels), len(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, n_labels))
     name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
     mean_label = aligned.truth.mean(0) if name == "frequency" else np.full(n_labels, 1 / n_labels)

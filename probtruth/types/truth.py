@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.labelled import labelled
+from probtruth.named_numbers import labelled
 from probtruth.types.index import Index, as_names
 from probtruth.types.truth_tree import build
 

@@ -122,7 +122,7 @@ def _on_workers(distributed: object, n: int, truth: pt.Truth, files: dict[str, P
     client = distributed.Client(distributed.LocalCluster(**options))  # type: ignore[attr-defined]
     atexit.register(client.shutdown)
     client.wait_for_workers(n)
-    client.run(lambda: __import__("probtruth.distributed.cluster"))  # as workers that have run before have it
+    client.run(lambda: __import__("probtruth.streaming.dask_store"))  # as workers that have run before have it
     for core, worker in zip(sorted(os.sched_getaffinity(0)), client.scheduler_info()["workers"], strict=False):
         client.run(os.sched_setaffinity, 0, {core}, workers=[worker])
     return lambda: pt.evaluate_files(truth, files, client=client, engine="exact")

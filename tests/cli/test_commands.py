@@ -51,7 +51,7 @@ def test_json_is_all_there_is_on_standard_output(run, files, models, tmp_path):
 
 
 def test_quiet_leaves_standard_error_empty(run, files, tmp_path):
-    outcome = run("compare", files["scores"], "--quiet", "--out", tmp_path / "out")
+    outcome = run("compare", files["scores"], "--lower-is-better", "--quiet", "--out", tmp_path / "out")
     assert outcome.status == 0
     assert outcome.err == ""
 
@@ -67,9 +67,9 @@ def test_result_is_the_same_bytes_each_time_and_in_any_order_of_rows(run, files,
 
 def test_an_earlier_result_is_replaced(run, files, tmp_path):
     out = tmp_path / "out"
-    assert run("compare", files["scores"], "--out", out).status == 0
+    assert run("compare", files["scores"], "--lower-is-better", "--out", out).status == 0
     before = (out / "result.json").read_text()
-    assert run("compare", files["scores"], "--seed", 1, "--out", out).status == 0
+    assert run("compare", files["scores"], "--lower-is-better", "--seed", 1, "--out", out).status == 0
     assert (out / "result.json").read_text() != before
 
 
@@ -79,7 +79,7 @@ def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
     assert polars.read_parquet(soft).columns == ["item", "no", "yes"]
     assert run("score", "--truth", soft, *models, "--rule", "brier", "--out", scores).status == 0
     assert polars.read_parquet(scores).columns == ["item", "model", "score"]
-    assert run("compare", scores, "--out", out).status == 0
+    assert run("compare", scores, "--lower-is-better", "--out", out).status == 0
     stepwise = json.loads((out / "result.json").read_text())
     whole = ["run", "--annotations", files["labels"], *models, "--truth", "vote-share", "--rule", "brier"]
     assert run(*whole, "--out", tmp_path / "whole").status == 0

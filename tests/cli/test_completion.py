@@ -13,7 +13,7 @@ from probtruth.cli.console import Console
 
 def test_names_are_those_of_the_package() -> None:
     from probtruth.comparison.options import ENGINES, LIKELIHOODS
-    from probtruth.io.wide import KINDS
+    from probtruth.io.tables.wide import KINDS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from probtruth import cli
-from probtruth.io.folder import is_result
+from probtruth.io.output.folder import is_result
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def start(tmp_path, files):
 
     def begin(out: Path, engine: str = "exact", before: str = "", **options: object) -> subprocess.Popen:
         code = f"{before}\nfrom probtruth.cli import main; main()"
-        words = [sys.executable, "-c", code, "compare", str(files["scores"])]
+        words = [sys.executable, "-c", code, "compare", str(files["scores"]), "--lower-is-better"]
         environment = {**os.environ, "PROBTRUTH_CACHE": str(tmp_path / "cache")}
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
         return subprocess.Popen([*words, "--engine", engine, "--quiet", "--out", str(out)], **options)
@@ -74,13 +74,13 @@ def test_a_closed_pipe(start, tmp_path):
 
 
 def test_interrupted(run, files, tmp_path, monkeypatch):
-    importlib.import_module("probtruth.line")  # a first import under the patch would keep what is patched
+    importlib.import_module("probtruth.line.evaluate")  # a first import under the patch would keep what is patched
 
     def interrupt(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("probtruth.comparison.compare.compare", interrupt)
-    outcome = run("compare", files["scores"], "--out", tmp_path / "out")
+    outcome = run("compare", files["scores"], "--lower-is-better", "--out", tmp_path / "out")
     assert outcome.status == 130
     assert outcome.err.splitlines()[-1] == "probtruth: interrupted: nothing was written"
     assert not (tmp_path / "out").exists()

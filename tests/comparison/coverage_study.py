@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from score_generators import Generator
 
-from probtruth.comparison.margins import Margin, margins
-from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.posterior.margins import Margin, margins
 
 BLOCK = 2_000_000
 

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import stats
 
-from probtruth.comparison.decisions import decide
-from probtruth.comparison.joint import rake
-from probtruth.comparison.margins import Margin, margins
-from probtruth.comparison.posterior import sample_location
-from probtruth.comparison.sufficient import Structure, all_pairs, combine, moments
+from probtruth.comparison.evidence.moments import Structure, all_pairs, combine, moments
+from probtruth.comparison.posterior.decisions import decide
+from probtruth.comparison.posterior.engines import sample_location
+from probtruth.comparison.posterior.joint_draws import rake
+from probtruth.comparison.posterior.margins import Margin, margins
 
 MODELS = 4
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import nct, t
 
-from probtruth.comparison.arriving import Units
-from probtruth.comparison.confidence import Evidence
+from probtruth.study.arrivals import Units
+from probtruth.study.confidence_sequence import Evidence
 
 
 @dataclass(frozen=True)

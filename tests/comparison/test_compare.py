@@ -336,7 +336,8 @@ def test_strict_raises_where_the_diagnostics_fail(five):
 
 def test_dropped_items_and_floors_are_said():
     frame = {"item": ["1", "2", "3", "1", "2"], "model": list("aaabb"), "score": [1.0, 2.0, 3.0, 2.0, 5.0]}
-    assert any("1 items dropped" in said for said in compare(Scores.from_frame(frame), engine="exact").warnings)
+    scores = Scores.from_frame(frame, higher_is_better=False)
+    assert any("1 items dropped" in said for said in compare(scores, engine="exact").warnings)
     floored = make(GOOD.values, "ab", floor=0.01, proper=False)
     assert any("a floored rule is not proper" in said for said in compare(floored, engine="exact").warnings)
     improper = make(GOOD.values, "ab", proper=False)
@@ -354,6 +355,6 @@ def test_few_groups_are_sampled_without_divergences(n_groups):
         "score": np.concatenate([random.normal(mean, 1, n_items) for mean in (0, 0.1, 0.2)]),
         "group": [str(item % n_groups) for item in range(n_items)] * 3,
     }
-    found = compare(Scores.from_frame(frame, group="group"), seed=3).diagnostics
+    found = compare(Scores.from_frame(frame, group="group", higher_is_better=False), seed=3).diagnostics
     assert found["divergences"] == 0
     assert found["engines_agree"] is True

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from made_scores import make
 
-from probtruth.comparison.evidence import Facts
-from probtruth.comparison.exact import Groups, hierarchy
-from probtruth.comparison.margins import Margin
-from probtruth.comparison.posterior import Population, Sampled
+from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.posterior.margins import Margin
+from probtruth.comparison.posterior.quadrature import Groups, hierarchy
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
 
 

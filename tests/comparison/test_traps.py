@@ -8,10 +8,10 @@ from scipy import stats
 from score_generators import GENERATORS
 
 import probtruth as pt
-from probtruth.comparison.benavoli import correlated_t
+from probtruth.comparison.companions.benavoli import correlated_t
 from probtruth.comparison.compare import compare
-from probtruth.comparison.margins import margins
-from probtruth.comparison.sufficient import Structure, combine, moments
+from probtruth.comparison.evidence.moments import Structure, combine, moments
+from probtruth.comparison.posterior.margins import margins
 from probtruth.errors import PosteriorError
 
 BY_NAME = {generator.name: generator for generator in GENERATORS}
@@ -106,7 +106,7 @@ def test_peeking_until_the_posterior_is_sure():
     alarms = 0
     for one in right:
         rows = {"item": [*range(600)] * 2, "model": ["a"] * 600 + ["b"] * 600, "score": one.ravel().tolist()}
-        alarms += pt.monitor(rows, bounds=(0, 1)).decision is not None
+        alarms += pt.monitor(rows, bounds=(0, 1), higher_is_better=False).decision is not None
     assert alarms / 60 < 0.15  # .05 at most, whenever one looks; three standard errors of 60 runs
 
 
@@ -330,7 +330,7 @@ def test_a_model_that_lacks_an_item_and_one_infinite_loss():
     rows = [(item, model, item * 0.1 + (model == "b")) for item in range(12) for model in "abc"]
     rows = [(item, model, np.inf if (item, model) == (3, "c") else score) for item, model, score in rows[:-1]]
     table = dict(zip(("item", "model", "score"), zip(*rows, strict=True), strict=True))
-    found = compare(pt.Scores.from_frame(table), engine="exact")
+    found = compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
     pairs = rows_by_name(found)[0]
     assert pairs["a", "b"]["p_a_better"] == 1.0
     assert pairs["a", "c"]["difference"] == -np.inf

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from made_scores import make
 
-from probtruth.comparison.design import design
-from probtruth.comparison.gather import of_scores
+from probtruth.comparison.evidence.design import design
+from probtruth.comparison.evidence.in_memory import of_scores
 from probtruth.comparison.options import options
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.types import Audit

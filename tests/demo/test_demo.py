@@ -1,4 +1,4 @@
-"""probtruth/demo/__init__.py: what is embedded is what is said of it."""
+"""What is embedded is what is said of it."""
 
 import doctest
 

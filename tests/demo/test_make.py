@@ -1,4 +1,4 @@
-"""probtruth/demo/make.py: the simulation does what its docstring says, and the embedded files came from it."""
+"""The simulation does what its docstring says, and the embedded files came from it."""
 
 import numpy as np
 import polars

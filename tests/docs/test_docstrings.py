@@ -12,7 +12,7 @@ import probtruth
 MODULES = sorted(
     found.name
     for found in pkgutil.walk_packages(probtruth.__path__, "probtruth.")
-    if found.name != "probtruth.__main__" and not found.name.startswith("probtruth.distributed")
+    if found.name != "probtruth.__main__" and not found.name.startswith("probtruth.streaming")
 )
 
 

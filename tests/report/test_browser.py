@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from probtruth.report.html import html
+from probtruth.report.formats.html import html
 
 FLAGS = [
     "--headless=new",

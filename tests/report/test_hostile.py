@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.report.numbers import plain
+from probtruth.report.words.numbers import plain
 
 NAMES = (
     "<script>alert(1)</script>",

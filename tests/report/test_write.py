@@ -1,4 +1,4 @@
-"""probtruth/report/write.py: the folder is whole, or not there."""
+"""The folder is whole, or not there."""
 
 import csv
 import json

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import probtruth as pt
-from probtruth.informed import score_on_evidence
+from probtruth.line.informed_truth import score_on_evidence
 
 REPLICATIONS, ITEMS, LABELS = int(sys.argv[1]) if len(sys.argv) > 1 else 30, 400, 3
 T_95 = 1.966

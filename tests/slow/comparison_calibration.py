@@ -13,10 +13,12 @@ import numpy as np
 from likelihood_worlds import LIKELIHOODS, folds_world, likelihood_world
 from scipy.stats import chisquare, kstest
 
-from probtruth.comparison import exact, likelihood_programs, programs
-from probtruth.comparison.margins import margins
-from probtruth.comparison.posterior import filled_up
-from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.likelihoods import programs as likelihood_programs
+from probtruth.comparison.posterior import programs
+from probtruth.comparison.posterior import quadrature as exact
+from probtruth.comparison.posterior.engines import filled_up
+from probtruth.comparison.posterior.margins import margins
 from probtruth.inference import nuts
 
 KEPT, THIN, BINS = 99, 8, 20

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from probtruth.report.figures import BLUE, INK, RED
+from probtruth.report.plots.axes import BLUE, INK, RED
 from probtruth.report.plots.style import DASHES, panel, text
-from probtruth.report.svg import picture, plain_style
+from probtruth.report.plots.svg import picture, plain_style
 
 DOCS = Path(__file__).parents[2] / "docs"
 NOMINAL, STREAMS = 0.05, 2000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from probtruth.io.loaders import json_values, votes
 from probtruth.io.loaders.votes import Vote
-from probtruth.io.tables import read_bytes, shown, utf8
+from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Annotations
 
 

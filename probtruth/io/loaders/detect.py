@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
-from probtruth.io.batches import SUFFIXES
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
-from probtruth.io.tables import read_bytes, shown, utf8
+from probtruth.io.tables.batches import SUFFIXES
+from probtruth.io.tables.read import read_bytes, shown, utf8
 
 SCORES = ("lm-eval", "inspect", "helm")
 """The tools whose files hold scores."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.tables import shown
+from probtruth.io.tables.read import shown
 
 
 def log_files(files: object, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:

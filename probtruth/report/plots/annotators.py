@@ -3,10 +3,10 @@
 from matplotlib.axes import Axes
 
 from probtruth.errors import InputError
-from probtruth.report import figures
-from probtruth.report.annotators import annotator_rows, worst_last
-from probtruth.report.figures import BLUE, INK, RED
-from probtruth.report.numbers import as_float, short_names
+from probtruth.report.plots import axes as figures
+from probtruth.report.plots.axes import BLUE, INK, RED
+from probtruth.report.tables.annotators import annotator_rows, worst_last
+from probtruth.report.words.numbers import as_float, short_names
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
 

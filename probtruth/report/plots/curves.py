@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.figures import INK
+from probtruth.report.plots.axes import INK
 from probtruth.report.plots.style import COLOURS, DASHES, few, short, square, text
 from probtruth.scoring.confusion.curves import Curves
 

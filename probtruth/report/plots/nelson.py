@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.figures import INK
+from probtruth.report.plots.axes import INK
 from probtruth.report.plots.style import COLOURS, DASHES, few, panel, short, spread, square, text
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 

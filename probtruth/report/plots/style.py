@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probtruth.errors import InputError
-from probtruth.report.figures import BLUE, INK, RED, SIZE, WIDTH
-from probtruth.report.numbers import MINUS
+from probtruth.report.plots.axes import BLUE, INK, RED, SIZE, WIDTH
+from probtruth.report.words.numbers import MINUS
 
 GREEN, PURPLE = "#009e73", "#b06a9a"
 """Okabe and Ito's green, and their purple a little darker: 3 to 1 or more against white and near-black."""

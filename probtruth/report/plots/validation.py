@@ -3,10 +3,10 @@
 import numpy as np
 from matplotlib.axes import Axes
 
-from probtruth.comparison.validation import Validation
 from probtruth.errors import InputError
-from probtruth.report.figures import BLUE, INK
+from probtruth.report.plots.axes import BLUE, INK
 from probtruth.report.plots.style import DASHES, short, square
+from probtruth.study.validation import Validation
 
 BAR = 1.96
 """Standard errors on either side of a point."""
@@ -24,7 +24,7 @@ def plot_validation(found: object, ax: Axes | None = None) -> Axes:
     >>> import numpy as np, probtruth as pt
     >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> found = pt.validate(pt.Scores.from_frame(rows), replications=80)
+    >>> found = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=80)
     >>> pt.figures.plot_validation(found).get_xlabel()
     'P(a better) that was said'
     """

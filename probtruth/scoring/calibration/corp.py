@@ -16,7 +16,6 @@ from probtruth.scoring.calibration.events import against_rest, top_label
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.rules.by_name import check_labels
 from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def calibration_decomposition(
     aligned = align(predictions, truth)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
-        check_labels(chosen, len(aligned.labels))
+        chosen = chosen.for_labels(aligned.labels)
     shares = item_weights(weights, len(aligned.items))
     drawn = check_resampling(n_bootstrap, level)
     rows: list[dict[str, object]] = []

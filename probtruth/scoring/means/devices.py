@@ -119,7 +119,7 @@ def _column(
     if what == "entropy":
         return of.entropy(truth)
     if what == "divergence":
-        return of.divergence_from_log(truth, forecast) if options.log_probs else of.divergence(truth, forecast)
+        return of.divergence_from_log(forecast, truth) if options.log_probs else of.divergence(forecast, truth)
     return of.expected_from_log(forecast, truth) if options.log_probs else of.expected(forecast, truth)
 
 

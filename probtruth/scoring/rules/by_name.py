@@ -1,5 +1,7 @@
 """The rules that have names, and what an option `rule` may be."""
 
+from collections.abc import Sequence
+
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import brier, linear, log, quadratic, ranked_probability, spherical, zero_one
@@ -11,14 +13,16 @@ RULES: dict[str, ScoringRule] = {
 """The rules that can be asked for by name."""
 
 
-def get_rule(rule: object) -> ScoringRule:
-    """The rule of that name, or the rule itself.
+def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:
+    """The rule of that name, or the rule itself; with `order`, for labels whose names from low to high are these.
 
-    Errors: `InputError` for an unknown name, with the nearest known one.
+    Errors: `InputError` for an unknown name, with the nearest known one, or an order that the rule does not need.
 
     >>> get_rule("brier").range
     (0.0, 2.0)
     """
+    if order is not None:
+        return get_rule(rule).in_order(order)
     if isinstance(rule, ScoringRule):
         return rule
     if not isinstance(rule, str):
@@ -28,11 +32,3 @@ def get_rule(rule: object) -> ScoringRule:
             f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules.",
         )
     return RULES[check.one_of(rule, tuple(RULES), "rule")]
-
-
-def check_labels(rule: ScoringRule, n_labels: int) -> None:
-    """Raises where the rule is defined for another number of labels."""
-    if rule.n_labels not in (None, n_labels):
-        raise InputError(
-            f"{n_labels} labels", f"{rule.n_labels} labels for the rule {rule.name!r}", "Choose a rule for any number."
-        )

@@ -8,9 +8,11 @@ they can put a sharper model before a better one. The log score and the Brier sc
 import jax.numpy as jnp
 
 from probtruth.kernels import simplex
+from probtruth.kernels.precision import float64_for_numpy
 from probtruth.scoring.rules.proper import Losses, Probs
 
 
+@float64_for_numpy
 def total_variation(probs: Probs, truth: Probs) -> Losses:
     """Total variation distance, half the L1 (Manhattan) distance; not a score, and biased with few annotators.
 
@@ -28,6 +30,7 @@ def total_variation(probs: Probs, truth: Probs) -> Losses:
     return jnp.abs(floats - weights).sum(-1) / 2
 
 
+@float64_for_numpy
 def hellinger(probs: Probs, truth: Probs) -> Losses:
     """Hellinger distance; not a score, and biased with few annotators.
 
@@ -46,6 +49,7 @@ def hellinger(probs: Probs, truth: Probs) -> Losses:
     return jnp.where(squared > 0, jnp.sqrt(jnp.where(squared > 0, squared, 1)), 0)
 
 
+@float64_for_numpy
 def jensen_shannon(probs: Probs, truth: Probs) -> Losses:
     """Jensen-Shannon divergence (its square root is a metric); not a score, and biased with few annotators.
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.rules.by_name import check_labels, get_rule
+from probtruth.scoring.rules.by_name import get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:
@@ -56,11 +56,10 @@ def loss_curve(
                 "a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default."
             )
     several = rules if isinstance(rules, (list, tuple)) else [rules]
-    chosen = [get_rule(rule) for rule in several]
+    chosen = [get_rule(rule).for_labels(tuple(map(str, range(len(row))))) for rule in several]
     probs = _reports(row, grid, label)
     rows: list[dict[str, object]] = []
     for rule in chosen:
-        check_labels(rule, len(row))
         shift, factor = (0.0, 1.0) if match_at is None else _matched(rule, chosen[0], row, label, match_at)
         with jax.enable_x64(True):
             losses = (np.asarray(rule.expected(probs, row)) - shift) * factor

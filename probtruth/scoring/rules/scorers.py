@@ -7,8 +7,8 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.labelled import labelled
-from probtruth.scoring.rules.by_name import check_labels, get_rule
+from probtruth.named_numbers import labelled
+from probtruth.scoring.rules.by_name import get_rule
 
 
 def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
@@ -39,9 +39,9 @@ def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
         forecast = check.as_floats(given, "item label", "probabilities")
         check.simplex(forecast, "probabilities", lambda row: f"item {row}")
         soft = _soft(truth, forecast.shape)
-        check_labels(chosen, forecast.shape[1])
+        of_columns = chosen.for_labels(tuple(map(str, range(forecast.shape[1]))))
         with jax.enable_x64(True):
-            return float(np.mean(np.asarray(chosen.expected(forecast, soft))))
+            return float(np.mean(np.asarray(of_columns.expected(forecast, soft))))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -9,19 +10,13 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.flat import whole
+from probtruth.truth.options import AgreementMeasure, KappaWeights, MeasurementLevel
 from probtruth.types import Annotations
-
-LEVELS = ("nominal", "ordinal", "interval", "ratio")
-"""Levels of measurement of Krippendorff's alpha."""
-
-MEASURES = ("krippendorff", "fleiss", "cohen", "percentage")
-"""Measures of agreement."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A measure of agreement with its 95 per cent bootstrap interval over items.
+    """A measure of agreement with its 95% bootstrap interval over items.
 
     1 is perfect agreement; for all but `percentage`, 0 is what chance would give. NaN where the data cannot tell (only
     one label in use). `n_items` items entered, each with two or more annotations.
@@ -35,21 +30,22 @@ class Agreement:
     n_annotations: int
 
 
+@check.checks_itself
 def agreement(
     annotations: Annotations,
-    measure: str = "krippendorff",
+    measure: AgreementMeasure = "krippendorff",
     *,
-    level: str = "nominal",
+    level: MeasurementLevel = "nominal",
     order: Sequence[object] | None = None,
     annotators: Sequence[object] | None = None,
-    weights: str | None = None,
+    weights: KappaWeights | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Agreement:
     """How far annotators agree: alpha = 1 - observed / expected disagreement, kappa = (p_o - p_e) / (1 - p_e).
 
     Arguments: `measure` is "krippendorff", "fleiss", "cohen" or "percentage" (the share of pairs of annotations of an
-    item that say the same, averaged over items). `level` is alpha's: "nominal", "ordinal" (`order` lists the labels
+    item with the same label, averaged over items). `level` is alpha's: "nominal", "ordinal" (`order` lists the labels
     from low to high where they are not numbers), "interval" or "ratio" (labels are numbers). `annotators` are the two
     that Cohen's kappa compares, and `weights` is None, "linear" or "quadratic" in the rank of the labels. The interval
     is from `bootstrap` resamples of the items (0: NaN).
@@ -69,8 +65,8 @@ def agreement(
         >>> round(pt.annotators.agreement(votes).value, 3)
         0.6
     """
-    check.one_of(measure, MEASURES, "measure")
-    check.one_of(level, LEVELS, "level")
+    check.one_of(measure, get_args(AgreementMeasure), "measure")
+    check.one_of(level, get_args(MeasurementLevel), "level")
     if measure == "cohen":
         table = _pairs_of_two(annotations, annotators)
         distance = _distance_of_ranks(ranks(annotations, order, weights is not None), weights)
@@ -94,7 +90,7 @@ def agreement(
             statistic = lambda often: _fleiss(many, often)  # noqa: E731
         else:
             statistic = lambda often: float(often @ _agreeing(many) / often.sum())  # noqa: E731
-    low, high = _bootstrap(statistic, used, whole(bootstrap, 0, "bootstrap"), whole(seed, 0, "seed"))
+    low, high = _bootstrap(statistic, used, check.whole(bootstrap, 0, "bootstrap"), check.whole(seed, 0, "seed"))
     return Agreement(measure, statistic(used.astype(float)), low, high, int(used.sum()), n_annotations)
 
 
@@ -118,9 +114,9 @@ def _distance(
     if level == "nominal":
         return 1.0 - np.eye(len(values))
     if level == "ordinal":
-        place = np.argsort(values)
+        order = np.argsort(values)
         below = np.empty_like(values)
-        below[place] = np.cumsum(marginal[place]) - marginal[place] / 2
+        below[order] = np.cumsum(marginal[order]) - marginal[order] / 2
         return np.asarray(np.subtract.outer(below, below) ** 2)
     gaps = np.subtract.outer(values, values)
     if level == "interval":
@@ -137,7 +133,7 @@ def _fleiss(counts: Int[np.ndarray, "item label"], often: np.ndarray) -> float:
 
 
 def _agreeing(counts: Int[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
-    """The share of an item's pairs of annotations that say the same."""
+    """The share of an item's pairs of annotations with the same label."""
     votes = counts.sum(1)
     shares: np.ndarray = (counts * (counts - 1)).sum(1) / (votes * (votes - 1))
     return shares
@@ -161,11 +157,11 @@ def _bootstrap(
         return float("nan"), float("nan")
     generator = np.random.default_rng(seed)
     often = generator.multinomial(used.sum(), used / used.sum(), resamples).astype(float)
-    found = np.array([statistic(row) for row in often])
-    found = found[~np.isnan(found)]
-    if not found.size:
+    values = np.array([statistic(row) for row in often])
+    values = values[~np.isnan(values)]
+    if not values.size:
         return float("nan"), float("nan")
-    low, high = np.quantile(found, [0.025, 0.975])
+    low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 
 
@@ -189,7 +185,7 @@ def _pairs_of_two(annotations: Annotations, names: Sequence[object] | None) -> I
         raise InputError(
             f"{len(set(wanted))} annotators for Cohen's kappa", "two", "Name two of them with annotators=['a', 'b']."
         )
-    found = []
+    answers = []
     for name in wanted:
         check.one_of(name, known, "annotator")
         mine = annotations.annotator == known.index(name)
@@ -201,8 +197,8 @@ def _pairs_of_two(annotations: Annotations, names: Sequence[object] | None) -> I
                 "one answer for each item",
                 "Use measure='krippendorff', or keep one replicate.",
             )
-        found.append(label)
-    both = np.stack(found, 1)
+        answers.append(label)
+    both = np.stack(answers, 1)
     both = both[(both >= 0).all(1)]
     if not len(both):
         raise InputError(
@@ -214,7 +210,7 @@ def _pairs_of_two(annotations: Annotations, names: Sequence[object] | None) -> I
 def _distance_of_ranks(ranks: Float[np.ndarray, " label"], weights: str | None) -> Float[np.ndarray, "label label"]:
     if weights is None:
         return 1.0 - np.eye(len(ranks))
-    power = {"linear": 1, "quadratic": 2}[check.one_of(weights, ("linear", "quadratic"), "weights")]
+    power = {"linear": 1, "quadratic": 2}[check.one_of(weights, get_args(KappaWeights), "weights")]
     return np.asarray(np.abs(np.subtract.outer(ranks, ranks)) ** power)
 
 

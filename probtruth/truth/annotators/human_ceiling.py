@@ -1,22 +1,19 @@
 """How well a human annotator does against the others, and whether a model does as well."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.truth.flat import whole
+from probtruth.truth.options import HumanRule
 from probtruth.types import Annotations, Predictions
-from probtruth.types.index import common_items, common_labels, positions
+from probtruth.types.index import match_items, match_labels
 
 if TYPE_CHECKING:
     import polars
-
-RULES = ("zero-one", "brier")
-"""Rules under which a hard answer of a human has a finite loss."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +27,12 @@ class _Votes:
     others: Float[np.ndarray, "vote label"]
 
 
+@check.checks_itself
 def human_ceiling(
     annotations: Annotations,
     predictions: Predictions | None = None,
     *,
-    rule: str = "zero-one",
+    rule: HumanRule = "zero-one",
     draws: int = 2000,
     seed: int = 0,
 ) -> "polars.DataFrame":
@@ -43,7 +41,7 @@ def human_ceiling(
     Everybody is scored on the same votes: for each vote of annotator j on item i, the standard is the share of the
     others' votes on i, so that no vote is compared with itself. Rows (`who`, `kind`):
     "annotator": a random annotator's own answer;
-    "committee": the others together, who answer with the label that most of them said (zero-one, ties split) or with
+    "committee": the others together, who answer with the label that most of them gave (zero-one, ties split) or with
     their shares (brier), scored on the vote left out: what n - 1 people can do;
     "population" (brier only): the entropy 1 - sum_k p_k^2, the loss that no forecaster of the votes can beat, by its
     estimate without the bias of few votes, 1 - sum_k n_k (n_k - 1) / (n (n - 1));
@@ -52,7 +50,7 @@ def human_ceiling(
     Arguments: `rule` is "zero-one" (0 to 1) or "brier" (0 to 2); the log score of a human's hard answer is infinite.
     Every item counts equally, and every annotator in proportion to their votes. Items with one vote are left out.
 
-    Returns: `loss` (lower is better) with a 95 per cent interval `low` to `high` from `draws` Bayesian bootstraps over
+    Returns: `loss` (lower is better) with a 95% interval `low` to `high` from `draws` Bayesian bootstraps over
     items and, where they are known, annotators; for models `p_as_good`, the posterior probability that the mean loss is
     no larger than a random annotator's (ties half).
 
@@ -67,7 +65,7 @@ def human_ceiling(
         >>> pt.annotators.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
         ('a random annotator', 0.2222222222222222)
     """
-    check.one_of(rule, RULES, "rule")
+    check.one_of(rule, get_args(HumanRule), "rule")
     votes = _votes(annotations)
     each = np.arange(len(votes.item))
     human = 1 - votes.others[each, votes.label]
@@ -81,10 +79,10 @@ def human_ceiling(
         for name, own in zip(predictions.models, probs, strict=True):
             rows.append((name, "model", _model(own, votes.others, rule)))
     losses = np.stack([loss for _, _, loss in rows], 1)
-    found = _bootstrap(losses, votes, whole(draws, 1, "draws"), whole(seed, 0, "seed"))
+    resampled = _bootstrap(losses, votes, check.whole(draws, 1, "draws"), check.whole(seed, 0, "seed"))
     means = votes.weight @ losses / votes.weight.sum()
-    low, high = np.quantile(found, [0.025, 0.975], axis=0)
-    better = (found < found[:, :1]).mean(0) + (found == found[:, :1]).mean(0) / 2
+    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+    better = (resampled < resampled[:, :1]).mean(0) + (resampled == resampled[:, :1]).mean(0) / 2
     return frames.as_polars(
         {
             "who": [who for who, _, _ in rows],
@@ -100,21 +98,21 @@ def human_ceiling(
 def _votes(annotations: Annotations) -> _Votes:
     counts = annotations.counts()
     totals = counts.sum(1)
-    kept = totals[annotations.item] >= 2
-    if not kept.any():
+    shared = totals[annotations.item] >= 2
+    if not shared.any():
         raise InputError("no item with two votes", "at least one", "A human can only be compared with other humans.")
-    item, label = annotations.item[kept], annotations.label[kept]
-    multiplicity = annotations.multiplicity[kept]
+    item, label = annotations.item[shared], annotations.label[shared]
+    multiplicity = annotations.multiplicity[shared]
     others = counts[item].astype(float)
     others[np.arange(len(item)), label] -= 1
-    who = None if annotations.annotator is None else annotations.annotator[kept]
+    who = None if annotations.annotator is None else annotations.annotator[shared]
     return _Votes(item, who, label, multiplicity / totals[item], others / (totals[item] - 1)[:, None])
 
 
 def _aligned(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
     """The models' probabilities in the annotations' order; every annotated item and label must be there."""
-    items = common_items(annotations.index, predictions.index, "the predictions")
-    common_labels(annotations.index, predictions.index, "the predictions")
+    items, own, rows = match_items(annotations.index, predictions.index, "the predictions")
+    _, used, columns = match_labels(annotations.index, predictions.index, "the predictions")
     lacking = len(annotations.index.items) - len(items)
     if lacking:
         raise InputError(
@@ -122,13 +120,7 @@ def _aligned(annotations: Annotations, predictions: Predictions) -> Float[np.nda
             "a prediction for every annotated item",
             "Drop the annotations of the others first, so that everybody is compared on the same items.",
         )
-    rows = np.arange(len(items))
-    if not (annotations.index.positional_items or predictions.index.positional_items):
-        rows = positions(predictions.index.items, annotations.index.items)
-    columns = np.arange(annotations.n_labels)
-    if not (annotations.index.positional_labels or predictions.index.positional_labels):
-        columns = positions(predictions.index.labels, annotations.index.labels)
-    return predictions.probs[:, rows][:, :, columns]
+    return predictions.probs[:, rows[np.argsort(own)]][:, :, columns[used]]
 
 
 def _model(
@@ -145,13 +137,13 @@ def _model(
 
 def _committee(votes: _Votes) -> Float[np.ndarray, " vote"]:
     most = votes.others == votes.others.max(1, keepdims=True)
-    said = most[np.arange(len(votes.label)), votes.label]
-    return np.asarray(1 - said / most.sum(1))
+    chosen = most[np.arange(len(votes.label)), votes.label]
+    return np.asarray(1 - chosen / most.sum(1))
 
 
 def _brier(votes: _Votes) -> Float[np.ndarray, " vote"]:
-    said = votes.others[np.arange(len(votes.label)), votes.label]
-    return np.asarray((votes.others**2).sum(1) - 2 * said + 1)
+    share = votes.others[np.arange(len(votes.label)), votes.label]
+    return np.asarray((votes.others**2).sum(1) - 2 * share + 1)
 
 
 def _bootstrap(
@@ -159,12 +151,12 @@ def _bootstrap(
 ) -> Float[np.ndarray, "draw who"]:
     """Weighted means under exponential weights of items and of annotators (a product of both, where both are known)."""
     generator = np.random.default_rng(seed)
-    found = np.empty((draws, losses.shape[1]))
+    means = np.empty((draws, losses.shape[1]))
     n_items = int(votes.item.max()) + 1
     n_annotators = 0 if votes.annotator is None else int(votes.annotator.max()) + 1
     for draw in range(draws):
         weight = votes.weight * generator.standard_exponential(n_items)[votes.item]
         if votes.annotator is not None:
             weight = weight * generator.standard_exponential(n_annotators)[votes.annotator]
-        found[draw] = weight @ losses / weight.sum()
-    return found
+        means[draw] = weight @ losses / weight.sum()
+    return means

@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy.stats import norm
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.truth.fit import Request
-from probtruth.truth.flat import flatten, whole
+from probtruth.truth.fit import MethodRequest
+from probtruth.truth.flat import flatten
 from probtruth.types import Annotations, Truth
 
 if TYPE_CHECKING:
@@ -26,22 +26,24 @@ MAD = 1.4826
 
 
 def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) -> "polars.DataFrame":
-    """One row for each pair of annotators with `least` or more items in common, the most suspicious first.
+    """Finds pairs of annotators who agree more than their skill explains.
 
-    `agreement` is the share of their common items on which they say the same, `expected` what their confusion matrices
+    Returns: one row for each pair with `least` or more items in common, the most suspicious first. `agreement` is the
+    share of their common items on which they give the same label, `expected` what their confusion matrices
     and the items' classes give: mean over items of sum_k q_ik sum_l theta_a[k,l] theta_b[k,l]. Hard items make all
     pairs agree beyond that, so `z`, the excess in standard errors, is centred at the median of all pairs (and scaled
-    where they spread by more than 1); `p` is its one-sided normal tail, Holm-adjusted over the pairs; `copies` says
+    where they spread by more than 1); `p` is its one-sided normal tail, Holm-adjusted over the pairs; `copies` is
     p < 0.01. Copies count as one opinion: judge whether to drop one of them, since truth methods count both.
 
     Errors: `InputError` for annotations without annotators, a truth without confusion, or of other items.
 
-    >>> import probtruth as pt
-    >>> from probtruth import demo
-    >>> annotations, _ = demo.load()
-    >>> pairs = pt.annotators.annotator_pairs(annotations, pt.infer_truth(annotations, "dawid-skene-em", draws=0))
-    >>> pairs.filter("copies").height
-    0
+    Example:
+        >>> import probtruth as pt
+        >>> from probtruth import demo
+        >>> annotations, _ = demo.load()
+        >>> truth = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
+        >>> pt.annotators.annotator_pairs(annotations, truth).filter("copies").height
+        0
     """
     if truth.confusion is None or truth.index.annotators != annotations.index.annotators:
         raise InputError(
@@ -51,14 +53,14 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
         )
     if truth.index.items != annotations.index.items:
         raise InputError("truth of other items", "the annotations' own items", "Infer it from the same annotations.")
-    flat = flatten(Request(annotations, 0, 0, np.full(annotations.n_items, -1)))
+    flat = flatten(MethodRequest.without_draws(annotations))
     confusion = np.nan_to_num(truth.confusion)
     pair, common, same, expected, variance = _count_pairs(
         flat.item, flat.annotator, flat.label, truth.probs, confusion, flat.n_annotators
     )
-    kept = common >= whole(least, 1, "least")
-    first, second = np.divmod(pair[kept], flat.n_annotators)
-    common, same, expected, variance = (part[kept] for part in (common, same, expected, variance))
+    enough = common >= check.whole(least, 1, "least")
+    first, second = np.divmod(pair[enough], flat.n_annotators)
+    common, same, expected, variance = (part[enough] for part in (common, same, expected, variance))
     z = _centred((same - expected) / np.sqrt(np.maximum(variance, 1e-12)))
     p = _holm(norm.sf(z))
     names = np.array(annotations.index.annotators, dtype=object)
@@ -71,7 +73,7 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
         "expected": (expected / np.maximum(common, 1))[order],
         "z": z[order],
         "p": p[order],
-        "copies": _sure(p)[order],
+        "copies": (p < SURE)[order],
     }
     return frames.as_polars(columns)
 
@@ -91,26 +93,26 @@ def _count_pairs(
     end = np.cumsum(np.bincount(item, minlength=len(probs)))[item]
     later = end - np.arange(len(item)) - 1
     chunk = np.cumsum(later) // CHUNK
-    found: list[np.ndarray] = []
-    for part in np.unique(chunk):
-        mine = np.flatnonzero(chunk == part)
+    parts: list[np.ndarray] = []
+    for number in np.unique(chunk):
+        mine = np.flatnonzero(chunk == number)
         one = np.repeat(mine, later[mine])
         offset = np.arange(len(one)) - np.repeat(np.cumsum(later[mine]) - later[mine], later[mine])
         two = one + 1 + offset
         different = annotator[one] != annotator[two]
         one, two = one[different], two[different]
-        pair, place = np.unique(annotator[one] * n_annotators + annotator[two], return_inverse=True)
+        pair, of_pair = np.unique(annotator[one] * n_annotators + annotator[two], return_inverse=True)
         a, b = np.divmod(pair, n_annotators)
         by_class = (confusion[a] * confusion[b]).sum(2)
-        chance = (probs[item[one]] * by_class[place]).sum(1)
+        chance = (probs[item[one]] * by_class[of_pair]).sum(1)
         sums = [
-            np.bincount(place, values, len(pair))
+            np.bincount(of_pair, values, len(pair))
             for values in (np.ones(len(one)), label[one] == label[two], chance, chance * (1 - chance))
         ]
-        found.append(np.stack([pair.astype(float), *sums]))
-    table = np.concatenate(found, axis=1) if found else np.zeros((5, 0))
-    pair, place = np.unique(table[0].astype(np.int64), return_inverse=True)
-    common, same, expected, variance = (np.bincount(place, row, len(pair)) for row in table[1:])
+        parts.append(np.stack([pair.astype(float), *sums]))
+    table = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
+    pair, of_pair = np.unique(table[0].astype(np.int64), return_inverse=True)
+    common, same, expected, variance = (np.bincount(of_pair, row, len(pair)) for row in table[1:])
     return pair, common.astype(np.int64), same, expected, variance
 
 
@@ -129,7 +131,3 @@ def _holm(p: Float[np.ndarray, " pair"]) -> Float[np.ndarray, " pair"]:
     adjusted = np.empty_like(p)
     adjusted[order] = stepped
     return adjusted
-
-
-def _sure(p: Float[np.ndarray, " pair"]) -> Bool[np.ndarray, " pair"]:
-    return np.asarray(p < SURE)

@@ -1,17 +1,16 @@
 """Annotators of differing ability: one number a person sharpens all rows of their confusion, so rare classes learn."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
+from probtruth import check
 from probtruth.truth import em
-from probtruth.truth.annotators.quality import annotator_columns
-from probtruth.truth.earlier import Earlier, evidence, from_truth, nothing_earlier
-from probtruth.truth.fit import Fit, Request, class_draws
-from probtruth.truth.flat import Flat, flatten, positive_row
+from probtruth.truth.earlier import EarlierTruth, earlier_of, evidence
+from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.types import Truth
 
 ABILITY_SPREAD = 0.7
@@ -26,6 +25,8 @@ SHARED_SPREAD = 1.5
 SHARED_DIAGONAL = 3.0
 """Prior logit by which the right label stands above the others in the shared confusion."""
 
+ABILITY_PRECISION, OWN_PRECISION, SHARED_PRECISION = ABILITY_SPREAD**-2, OWN_SPREAD**-2, SHARED_SPREAD**-2
+
 SWEEPS = 4
 """Rounds over the four blocks of parameters in each M-step."""
 
@@ -33,13 +34,14 @@ BOUND = 0.5
 """The Hessian of log softmax is nowhere below -1/2 (Boehning 1992), so that steps scaled by it always climb."""
 
 
+@check.checks_itself
 def ability(
-    request: Request,
+    request: MethodRequest,
     *,
-    prior: object = 1,
-    max_iterations: object = 500,
-    tolerance: object = 1e-6,
-) -> Fit:
+    prior: ArrayLike | Truth = 1,
+    max_iterations: int = 500,
+    tolerance: float = 1e-6,
+) -> MethodFit:
     """P(y_n = l | z_i = k) = softmax_l(a_j G_kl + b_jl + D_jkl), at the maximum of the posterior by EM.
 
     Priors: a_j ~ N(1, 0.7^2), b and D ~ N(0, 0.5^2), G_kl ~ N(3 (delta_kl - 1/K), 1.5^2); class marginals with
@@ -51,96 +53,86 @@ def ability(
 
     Source: this package; the bound of the M-step is that of Boehning (1992), https://doi.org/10.1007/BF00048682.
     """
-    given, flat = isinstance(prior, Truth), flatten(request)
-    earlier = (
-        from_truth(prior, request.annotations) if isinstance(prior, Truth) else nothing_earlier(request.annotations)
-    )
-    wide = earlier.extend(flat)
-    probs, found, diagnostics = fit_ability(request, wide, 1 if given else prior, max_iterations, tolerance, earlier)
-    learned = evidence(probs, wide, earlier)
-    present = slice(request.annotations.n_annotators)
-    log_marginals, strength, shared, log_said = found[0], found[1][present], found[4], found[5][present]
-    marginals, confusion = np.exp(log_marginals), np.exp(log_said)
-    columns = annotator_columns(probs, marginals, confusion, flat)
-    spread = 1.96 * _standard_errors(learned["annotations"][present].sum(2), confusion, shared)
-    columns |= {"ability": strength, "ability_low": strength - spread, "ability_high": strength + spread}
-    draws = class_draws(probs, request.draws, request.seed)
-    return Fit(probs, draws, marginals, confusion, diagnostics, columns, evidence=learned)
+    earlier, flat = earlier_of(prior, request.annotations), flatten(request)
+    extended = earlier.extend(flat)
+    own_prior = 1 if isinstance(prior, Truth) else prior
+    solution = fit_ability(request, extended, own_prior, max_iterations, tolerance, earlier)
+    learned = evidence(solution.probs, extended, earlier)
+    present = slice(flat.n_annotators)
+    strength, shared = solution.parameters[0][present], solution.parameters[3]
+    confusion = np.exp(solution.parameters[-1][present])
+    half = 1.96 * _standard_errors(learned["annotations"][present].sum(2), confusion, shared)
+    columns = {"ability": strength, "ability_low": strength - half, "ability_high": strength + half}
+    return em.as_fit(request, flat, solution, confusion, columns, evidence=learned)
 
 
 def fit_ability(
-    request: Request,
-    flat: Flat,
-    prior: object = 1,
-    max_iterations: object = 500,
-    tolerance: object = 1e-6,
-    earlier: Earlier | None = None,
-) -> tuple[Float[np.ndarray, "item label"], em.Parameters, dict[str, object]]:
-    """Class probabilities, (log marginals, a, b, D, G, log confusion as annotator-truth-said), and diagnostics."""
-    class_counts = positive_row(prior, flat.n_labels, "prior")
-    before = nothing_earlier(request.annotations) if earlier is None else earlier
-    fixed = class_counts + before.class_counts, before.counts
-    return em.solve(request, flat, climb, fixed, 1, max_iterations, tolerance)
+    request: MethodRequest,
+    flat: FlatAnnotations,
+    prior: ArrayLike = 1,
+    max_iterations: int = 500,
+    tolerance: float = 1e-6,
+    earlier: EarlierTruth | None = None,
+) -> em.EmSolution:
+    """The solution with parameters (a, b, D, G, log confusion by annotator, true class, label)."""
+    before = earlier_of(None, request.annotations) if earlier is None else earlier
+    class_counts = check.positive_row(prior, flat.n_labels, "prior") + before.class_counts
+    n_annotators, n_labels = flat.n_annotators, flat.n_labels
+    cells = np.zeros((n_annotators, n_labels, n_labels))
+    first = np.ones(n_annotators), np.zeros((n_annotators, n_labels)), cells, np.asarray(shared_centre(n_labels)), cells
+    limits = em.EmLimits(max_iterations, tolerance)
+    return em.solve(request, flat, MODEL, first, (before.counts,), class_counts, limits)
 
 
-@partial(jax.jit, static_argnames="n_annotators")
-def climb(
-    start: Float[Array, "item label"],
-    data: em.Sparse,
-    class_counts: Float[Array, " label"],
-    earlier: Float[Array, "annotator label label"],
-    tolerance: Float[Array, ""],
-    max_iterations: Int[Array, ""],
-    n_annotators: int,
-) -> em.Climb:
-    """Generalised EM from class probabilities; each M-step climbs along blocks of parameters, bounded by curvature.
+def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:
+    """The prior mean of the shared confusion's logits."""
+    return SHARED_DIAGONAL * (np.eye(n_labels) - 1 / n_labels)
 
-    `earlier[j, k, l]` are expected annotations of former data, that count like those of these.
+
+def _log_answers(a: Array, b: Array, d: Array, g: Array) -> Float[Array, "annotator label label"]:
+    return jax.nn.log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
+
+
+def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+    """Climbs along blocks of parameters, bounded by curvature.
+
+    `priors` are expected annotations of former data, by annotator, class and label, that count like those of these.
     """
-    n_labels = start.shape[1]
-    centre = SHARED_DIAGONAL * (jnp.eye(n_labels, dtype=start.dtype) - 1 / n_labels)
-    own, shared_precision, ability_precision = OWN_SPREAD**-2, SHARED_SPREAD**-2, ABILITY_SPREAD**-2
+    counts = em.answers_by_class(probs, data, len(parameters[0])).transpose(0, 2, 1) + priors[0]
+    rows = counts.sum(2, keepdims=True)
+    centre = shared_centre(probs.shape[1])
 
-    def log_said(a: Array, b: Array, d: Array, g: Array) -> Array:
-        return jax.nn.log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
+    def residual(a: Array, b: Array, d: Array, g: Array) -> Array:
+        return counts - rows * jnp.exp(_log_answers(a, b, d, g))
 
-    def maximise(probs: Array, parameters: em.Parameters) -> em.Parameters:
-        _, a, b, d, g, _ = parameters
-        counts = em.said_given_class(probs, data, n_annotators).transpose(0, 2, 1) + earlier
-        rows = counts.sum(2, keepdims=True)
+    def round_of_blocks(_: Array, blocks: tuple[Array, ...]) -> tuple[Array, ...]:
+        a, b, d, g = blocks
+        d = d + (residual(a, b, d, g) - OWN_PRECISION * d) / (BOUND * rows + OWN_PRECISION)
+        b = b + (residual(a, b, d, g).sum(1) - OWN_PRECISION * b) / (BOUND * rows.sum(1) + OWN_PRECISION)
+        spread = (g.max(1) - g.min(1)) ** 2 / 4
+        slope = (residual(a, b, d, g) * g).sum((1, 2)) - ABILITY_PRECISION * (a - 1)
+        a = a + slope / ((rows[:, :, 0] * spread).sum(1) + ABILITY_PRECISION)
+        slope = (a[:, None, None] * residual(a, b, d, g)).sum(0) - SHARED_PRECISION * (g - centre)
+        g = g + slope / (BOUND * (a[:, None, None] ** 2 * rows).sum(0) + SHARED_PRECISION)
+        return a, b, d, g
 
-        def residual(a: Array, b: Array, d: Array, g: Array) -> Array:
-            return counts - rows * jnp.exp(log_said(a, b, d, g))
+    blocks = jax.lax.fori_loop(0, SWEEPS, round_of_blocks, parameters[:4])
+    return *blocks, _log_answers(*blocks)
 
-        def round_of_blocks(_: Array, blocks: tuple[Array, ...]) -> tuple[Array, ...]:
-            a, b, d, g = blocks
-            d = d + (residual(a, b, d, g) - own * d) / (BOUND * rows + own)
-            b = b + (residual(a, b, d, g).sum(1) - own * b) / (BOUND * rows.sum(1) + own)
-            spread = (g.max(1) - g.min(1)) ** 2 / 4
-            slope = (residual(a, b, d, g) * g).sum((1, 2)) - ability_precision * (a - 1)
-            a = a + slope / ((rows[:, :, 0] * spread).sum(1) + ability_precision)
-            slope = (a[:, None, None] * residual(a, b, d, g)).sum(0) - shared_precision * (g - centre)
-            g = g + slope / (BOUND * (a[:, None, None] ** 2 * rows).sum(0) + shared_precision)
-            return a, b, d, g
 
-        a, b, d, g = jax.lax.fori_loop(0, SWEEPS, round_of_blocks, (a, b, d, g))
-        log_marginals, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
-        return log_marginals, a, b, d, g, log_said(a, b, d, g)
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+    log_answers = parameters[4]
+    return log_answers.transpose(0, 2, 1).reshape(-1, log_answers.shape[2])[data.cell]
 
-    def expect(parameters: em.Parameters) -> tuple[Array, Array, Array]:
-        log_marginals, a, b, d, g, said = parameters
-        terms = said.transpose(0, 2, 1).reshape(-1, n_labels)[data.cell]
-        probs, log_likelihood = em.classes(log_marginals, terms, data)
-        squares = ability_precision * ((a - 1) ** 2).sum() + own * ((b**2).sum() + (d**2).sum())
-        squares += shared_precision * ((g - centre) ** 2).sum()
-        log_prior = em.log_pseudo(class_counts, log_marginals) + em.log_pseudo(earlier, said)
-        return probs, log_likelihood, log_prior - 0.5 * squares
 
-    a = jnp.ones_like(start, shape=n_annotators)
-    b = jnp.zeros_like(start, shape=(n_annotators, n_labels))
-    d = jnp.zeros_like(start, shape=(n_annotators, n_labels, n_labels))
-    first = jnp.full_like(start, -jnp.log(n_labels), shape=n_labels), a, b, d, centre, log_said(a, b, d, centre)
-    return em.climb(start, first, maximise, expect, tolerance, max_iterations)
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
+    a, b, d, g, log_answers = parameters
+    squares = ABILITY_PRECISION * ((a - 1) ** 2).sum() + OWN_PRECISION * ((b**2).sum() + (d**2).sum())
+    squares += SHARED_PRECISION * ((g - shared_centre(len(g))) ** 2).sum()
+    return em.log_pseudo(priors[0], log_answers) - 0.5 * squares
+
+
+MODEL = em.EmModel(_maximise, _log_terms, _log_prior)
 
 
 def _standard_errors(
@@ -154,5 +146,5 @@ def _standard_errors(
     """
     mean = (confusion * shared).sum(2)
     variance = (confusion * shared**2).sum(2) - mean**2
-    errors: np.ndarray = 1 / np.sqrt((mass * variance).sum(1) + ABILITY_SPREAD**-2)
+    errors: np.ndarray = 1 / np.sqrt((mass * variance).sum(1) + ABILITY_PRECISION)
     return errors

@@ -5,17 +5,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from probtruth.errors import InputError
-from probtruth.truth.fit import Fit, Request, affordable
-from probtruth.truth.flat import flatten, whole
-from probtruth.truth.sampled import MOST_BYTES, settled
+from probtruth import check
+from probtruth.truth.annotators.quality import with_interval
+from probtruth.truth.fit import MethodFit, MethodRequest, affordable, evenly
+from probtruth.truth.flat import flatten
+from probtruth.truth.sampled import NutsSettings
 from probtruth.types.index import sort_names
 
 OTHERS = 16
 """Pairs of annotators of opposite bias over whom each draw's population is averaged."""
 
 
-def annotator_effects(request: Request, *, samples: object = 500, warmup: object = 300, chains: object = 4) -> Fit:
+@check.checks_itself
+def annotator_effects(request: MethodRequest, *, samples: int = 500, warmup: int = 300, chains: int = 4) -> MethodFit:
     """y_n ~ softmax(log p_i + b_j), p_i ~ Dirichlet(alpha m), b_j ~ N(0, sigma^2): q_i is the mean over annotators.
 
     An item's p_i is how a neutral annotator would answer, b_j how much more than others annotator j uses each label;
@@ -29,19 +31,14 @@ def annotator_effects(request: Request, *, samples: object = 500, warmup: object
     Source: this package; a multinomial logit with crossed effects, as in Agresti (2013), Categorical Data Analysis.
     """
     # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
-    from probtruth.inference import nuts
-    from probtruth.inference.diagnostics import convergence
     from probtruth.truth import effects_program
 
-    flat = flatten(request)
-    kept, warm, many = whole(samples, 4, "samples"), whole(warmup, 1, "warmup"), whole(chains, 1, "chains")
-    size = 24 * kept * many * (flat.n_items + flat.n_annotators) * flat.n_labels
-    if size > MOST_BYTES:
-        raise InputError(
-            f"{flat.n_items} items, whose draws take {size / 2**30:.1f} GiB",
-            f"at most {MOST_BYTES / 2**30:.0f} GiB",
-            "This method samples every item and annotator: lower samples, or use 'dirichlet' or 'dirichlet-mixture'.",
-        )
+    flat, settings = flatten(request), NutsSettings(samples, warmup, chains)
+    settings.need_memory(
+        3 * (flat.n_items + flat.n_annotators) * flat.n_labels,
+        f"{flat.n_items} items",
+        "This method samples every item and annotator: lower samples, or use 'dirichlet' or 'dirichlet-mixture'.",
+    )
     data = {
         "item": flat.item,
         "annotator": flat.annotator,
@@ -51,37 +48,23 @@ def annotator_effects(request: Request, *, samples: object = 500, warmup: object
         "annotators": np.zeros(flat.n_annotators),
         "labels": np.zeros(flat.n_labels),
     }
-    drawn = nuts.sample(
-        effects_program.annotator_effects, data, request.seed, draws=kept, warmup=warm, chains=many, target_accept=0.9
-    )
+    drawn = settings.draw(effects_program.annotator_effects, data, request.seed)
     sites = drawn.sites
     with jax.enable_x64(True):
         parts = (jnp.asarray(sites[name].reshape(-1, *sites[name].shape[2:])) for name in ("log_p", "bias", "spread"))
         populations, usage = jax.tree.map(np.asarray, _populations(jax.random.key(request.seed), *parts))
     bias = sites["bias"].reshape(-1, *sites["bias"].shape[2:])
     bias = bias - bias.mean(2, keepdims=True)
-    low, high = np.quantile(usage, [0.025, 0.975], axis=0)
-    columns = {
-        "n_annotations": np.bincount(flat.annotator, flat.weight, flat.n_annotators).astype(np.int64),
-        "usage": usage.mean(0),
-        "usage_low": low,
-        "usage_high": high,
-    }
+    columns = {"n_annotations": flat.n_annotations, **with_interval("usage", usage)}
     labels = request.annotations.index.labels
     columns |= {f"bias_{name}": bias[:, :, labels.index(name)].mean(0) for name in sort_names(labels)}
-    rhat, ess = convergence(
-        {
-            "population": populations.reshape(many, -1, *populations.shape[1:]),
-            "spread": sites["spread"],
-            "log_concentration": sites["log_concentration"],
-        }
-    )
+    by_chain = {
+        "population": populations.reshape(chains, -1, *populations.shape[1:]),
+        "spread": sites["spread"],
+        "log_concentration": sites["log_concentration"],
+    }
     diagnostics = {
-        "converged": settled(rhat, ess),
-        "n_iterations": kept + warm,
-        "max_rhat": rhat,
-        "min_ess": ess,
-        "divergences": int(drawn.stats["diverging"].sum()),
+        **settings.diagnostics(drawn, by_chain),
         "concentration": float(np.exp(sites["log_concentration"]).mean()),
         "concentration_identified": bool((np.bincount(flat.item, flat.weight) > 1).any()),
         "bias_sd": float(sites["spread"].mean()),
@@ -90,15 +73,14 @@ def annotator_effects(request: Request, *, samples: object = 500, warmup: object
     thinned = None
     if request.draws:
         length = affordable(min(request.draws, len(populations)), flat.n_items, flat.n_labels)
-        chosen = np.linspace(0, len(populations) - 1, length).round().astype(int)
-        thinned = populations[chosen].astype(np.float32)
+        thinned = populations[evenly(len(populations), length)].astype(np.float32)
     sampled = {
         "bias": bias.reshape(sites["bias"].shape).astype(np.float32),
         "bias_sd": sites["spread"],
         "concentration": np.exp(sites["log_concentration"]),
         **drawn.stats,
     }
-    return Fit(probs, thinned, probs.mean(0), diagnostics=diagnostics, annotator_results=columns, sampled=sampled)
+    return MethodFit(probs, thinned, probs.mean(0), diagnostics=diagnostics, annotator_results=columns, sampled=sampled)
 
 
 @jax.jit
@@ -119,5 +101,5 @@ def _populations(
         own = jax.lax.map(lambda mine: jax.nn.softmax(log_p + mine, axis=1).mean(0), bias)
         return population, jnp.abs(own - usual).sum(1) / 2
 
-    found: tuple[Array, Array] = jax.lax.map(one, (jax.random.split(key, len(log_p)), log_p, bias, spread))
-    return found
+    result: tuple[Array, Array] = jax.lax.map(one, (jax.random.split(key, len(log_p)), log_p, bias, spread))
+    return result

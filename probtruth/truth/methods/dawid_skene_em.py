@@ -1,33 +1,31 @@
 """Dawid-Skene by expectation-maximisation: one confusion matrix an annotator."""
 
-from functools import partial
-
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array
 
+from probtruth import check
 from probtruth.truth import em
-from probtruth.truth.annotators.quality import annotator_columns
-from probtruth.truth.earlier import evidence, from_truth, nothing_earlier
-from probtruth.truth.fit import Fit, Request, class_draws
-from probtruth.truth.flat import flatten, non_negative, positive_row
+from probtruth.truth.earlier import earlier_of, evidence
+from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.flat import flatten
 from probtruth.types import Truth
 
 KNOWN_MASS = 1e-10
 """Expected annotations on items of a class below which an annotator's row of confusion is unknown (NaN)."""
 
 
+@check.checks_itself
 def dawid_skene_em(
-    request: Request,
+    request: MethodRequest,
     *,
-    prior: object = None,
-    diagonal: object = 0,
-    off_diagonal: object = 0,
-    restarts: object = 1,
-    max_iterations: object = 2000,
-    tolerance: object = 1e-9,
-) -> Fit:
+    prior: ArrayLike | Truth | None = None,
+    diagonal: float = 0,
+    off_diagonal: float = 0,
+    restarts: int = 1,
+    max_iterations: int = 2000,
+    tolerance: float = 1e-9,
+) -> MethodFit:
     """y_n | z_i = k ~ theta_j[k, .], z_i ~ pi; theta and pi at their maximum, q_i = P(z_i | labels, theta, pi).
 
     Arguments: `prior` are pseudo-counts of the class marginals (none without it), or an earlier `Truth` whose posterior
@@ -39,63 +37,37 @@ def dawid_skene_em(
 
     Source: Dawid and Skene (1979), https://doi.org/10.2307/2346806.
     """
-    earlier = (
-        from_truth(prior, request.annotations) if isinstance(prior, Truth) else nothing_earlier(request.annotations)
-    )
-    flat = earlier.extend(flatten(request))
-    class_counts = earlier.class_counts
-    if prior is not None and not isinstance(prior, Truth):
-        class_counts = positive_row(prior, flat.n_labels, "prior")
-    own = np.full((flat.n_labels, flat.n_labels), non_negative(off_diagonal, "off_diagonal"))
-    np.fill_diagonal(own, non_negative(diagonal, "diagonal"))
-    pseudo = own + earlier.counts + earlier.newcomers()
-    probs, found, diagnostics = em.solve(
-        request, flat, climb, (pseudo, class_counts), restarts, max_iterations, tolerance
-    )
-    learned = evidence(probs, flat, earlier)
-    log_marginals, log_said = found[0], found[1][: request.annotations.n_annotators]
-    flat = flatten(request)
-    confusion, n_unknown = _confusion(log_said, learned["annotations"] + earlier.newcomers())
-    diagnostics["n_unidentified_rows"] = n_unknown
-    draws = class_draws(probs, request.draws, request.seed)
-    marginals = np.exp(log_marginals)
-    columns = annotator_columns(probs, marginals, confusion, flat)
-    return Fit(probs, draws, marginals, confusion, diagnostics, columns, evidence=learned)
+    earlier, flat = earlier_of(prior, request.annotations), flatten(request)
+    extended, n_labels = earlier.extend(flat), flat.n_labels
+    class_counts = earlier.class_counts if isinstance(prior, Truth) else em.class_counts(prior, n_labels)
+    own = np.full((n_labels, n_labels), check.non_negative(off_diagonal, "off_diagonal"))
+    np.fill_diagonal(own, check.non_negative(diagonal, "diagonal"))
+    pseudo = (own + earlier.counts + earlier.newcomers()).transpose(0, 2, 1)
+    limits = em.EmLimits(max_iterations, tolerance, restarts)
+    solution = em.solve(request, extended, MODEL, (np.zeros_like(pseudo),), (pseudo,), class_counts, limits)
+    learned = evidence(solution.probs, extended, earlier)
+    mass = (learned["annotations"] + earlier.newcomers())[: flat.n_annotators].sum(2)
+    unknown = mass < KNOWN_MASS
+    confusion = np.exp(solution.parameters[0][: flat.n_annotators]).transpose(0, 2, 1)
+    confusion = np.where(unknown[:, :, None], np.nan, confusion)
+    solution.diagnostics["n_unidentified_rows"] = int(unknown.sum())
+    return em.as_fit(request, flat, solution, confusion, {}, evidence=learned)
 
 
-@partial(jax.jit, static_argnames="n_annotators")
-def climb(
-    start: Float[Array, "item label"],
-    data: em.Sparse,
-    pseudo: Float[Array, "annotator label label"],
-    class_counts: Float[Array, " label"],
-    tolerance: Float[Array, ""],
-    max_iterations: Int[Array, ""],
-    n_annotators: int,
-) -> em.Climb:
-    """EM from class probabilities; the parameters are log marginals and log P(said | true), (annotator, said, true).
-
-    `pseudo[j, k, l]` are annotator j's prior counts of saying l where k is true.
-    """
-    n_labels = start.shape[1]
-    prior_said = pseudo.transpose(0, 2, 1)
-
-    def maximise(probs: Array, _: em.Parameters) -> em.Parameters:
-        log_marginals, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
-        counts = em.said_given_class(probs, data, n_annotators) + prior_said
-        return log_marginals, em.log_normalised(counts, 1, 1 / n_labels)[0]
-
-    def expect(parameters: em.Parameters) -> tuple[Array, Array, Array]:
-        log_marginals, log_said = parameters
-        probs, log_likelihood = em.classes(log_marginals, log_said.reshape(-1, n_labels)[data.cell], data)
-        log_prior = em.log_pseudo(prior_said, log_said) + em.log_pseudo(class_counts, log_marginals)
-        return probs, log_likelihood, log_prior
-
-    blank = jnp.zeros_like(start, shape=n_labels), jnp.zeros_like(start, shape=(n_annotators, n_labels, n_labels))
-    return em.climb(start, blank, maximise, expect, tolerance, max_iterations)
+def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+    n_annotators, n_labels, _ = parameters[0].shape
+    counts = em.answers_by_class(probs, data, n_annotators) + priors[0]
+    return (em.log_normalised(counts, 1, 1 / n_labels)[0],)
 
 
-def _confusion(log_said: np.ndarray, heard: np.ndarray) -> tuple[np.ndarray, int]:
-    """Confusion with the axes (annotator, truth, said); rows without any evidence are NaN, and how many those are."""
-    unknown = heard[: len(log_said)].sum(2) < KNOWN_MASS
-    return np.where(unknown[:, :, None], np.nan, np.exp(log_said).transpose(0, 2, 1)), int(unknown.sum())
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+    log_answers = parameters[0]
+    return log_answers.reshape(-1, log_answers.shape[2])[data.cell]
+
+
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
+    return em.log_pseudo(priors[0], parameters[0])
+
+
+MODEL = em.EmModel(_maximise, _log_terms, _log_prior)
+"""The parameter is log P(label | true class), by (annotator, label, true class), and so are the pseudo-counts."""

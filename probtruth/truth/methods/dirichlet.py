@@ -1,13 +1,16 @@
 """One Dirichlet prior for all items, learned from the data; each item's posterior in closed form."""
 
+from typing import Literal
+
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from scipy.special import gammaln, polygamma, psi
 
+from probtruth import check
 from probtruth.errors import InputError
-from probtruth.truth.fit import Fit, Request, dirichlet_draws
-from probtruth.truth.flat import positive_row
+from probtruth.truth.fit import MethodFit, MethodRequest, dirichlet_draws
 
 CONCENTRATION_SPREAD = 1.0
 """Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance."""
@@ -16,7 +19,8 @@ MOST_EXACT = 200
 one outer product."""
 
 
-def dirichlet(request: Request, *, prior: object = None) -> Fit:
+@check.checks_itself
+def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] | None = None) -> MethodFit:
     """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha).
 
     Arguments: `prior` gives alpha (pseudo-counts, one for each label or one for all); without it alpha is found by
@@ -28,20 +32,20 @@ def dirichlet(request: Request, *, prior: object = None) -> Fit:
     Source: Minka (2000), Estimating a Dirichlet distribution; Good (1965), The Estimation of Probabilities.
     """
     counts = request.annotations.counts()
-    given = prior is not None and prior != "learned"
-    if given:
-        alpha, steps, converged = positive_row(prior, request.annotations.n_labels, "prior"), 0, True
-    else:
+    learned = prior is None or (isinstance(prior, str) and prior == "learned")
+    if learned:
         alpha, steps, converged = learn_dirichlet(counts)
+    else:
+        alpha, steps, converged = check.positive_row(prior, request.annotations.n_labels, "prior"), 0, True
     posterior = counts + alpha
     diagnostics = {
         "concentration": float(alpha.sum()),
-        "concentration_identified": given or bool((counts.sum(1) > 1).any()),
+        "concentration_identified": not learned or bool((counts.sum(1) > 1).any()),
         "log_likelihood": float(_log_likelihood(np.log(alpha), *_histograms(counts))),
         "n_iterations": steps,
         "converged": converged,
     }
-    return Fit(
+    return MethodFit(
         posterior / posterior.sum(1, keepdims=True),
         dirichlet_draws(posterior, request.draws, request.seed),
         marginals=alpha / alpha.sum(),
@@ -74,13 +78,13 @@ def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.nda
     scale = max(float(counts.sum()), 1.0)
     options = {"gtol": 1e-9 * scale}
     if n_labels <= MOST_EXACT:
-        found = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options=options)
+        best = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options=options)
     else:
-        found = minimize(objective, start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options)
-    if not np.isfinite(found.x).all():
+        best = minimize(objective, start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options)
+    if not np.isfinite(best.x).all():
         raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
-    at_rest = float(np.abs(found.jac).max()) < 1e-6 * scale
-    return np.exp(found.x), int(found.nit), bool(found.success or at_rest)
+    at_rest = float(np.abs(best.jac).max()) < 1e-6 * scale
+    return np.exp(best.x), int(best.nit), bool(best.success or at_rest)
 
 
 _Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -1,6 +1,7 @@
 """A mixture of Dirichlet priors, learned from the data; each item's posterior, again a mixture, in closed form."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -8,19 +9,18 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp, psi
 
 from probtruth import check
-from probtruth.truth.fit import Fit, Request, affordable
-from probtruth.truth.flat import whole
+from probtruth.truth.fit import MethodFit, MethodRequest, affordable, categorical, dirichlet_rows, draw_tables
 from probtruth.truth.methods.dirichlet import learn_dirichlet
 
 MOST_COMPONENTS = 8
-"""Components where none are asked for: one a label and one for mixed opinions, at most this many."""
+"""Components where no number is given: one a label and one for mixed opinions, at most this many."""
 
 LOG_CONCENTRATION_SPREAD = 2.0
 """Prior sd of a component's log concentration around 0: components may be sharper than the population."""
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class DirichletMixture:
     """Weights and pseudo-counts of the components."""
 
     weights: Float[np.ndarray, " component"]
@@ -30,9 +30,14 @@ class Mixture:
     converged: bool
 
 
+@check.checks_itself
 def dirichlet_mixture(
-    request: Request, *, components: object = None, prior: object = None, max_iterations: object = 500
-) -> Fit:
+    request: MethodRequest,
+    *,
+    components: int | None = None,
+    prior: Literal["learned"] | None = None,
+    max_iterations: int = 500,
+) -> MethodFit:
     """p_i ~ sum_t w_t Dirichlet(alpha_t), n_i ~ Multinomial(p_i); w and alpha at the maximum of their posterior.
 
     Arguments: `components` is the number of Dirichlets (one a label and one more, at most 8, without it);
@@ -49,26 +54,34 @@ def dirichlet_mixture(
     counts = request.annotations.counts()
     n_labels = counts.shape[1]
     identified = bool((counts.sum(1) > 1).any())
-    many = min(n_labels + 1, MOST_COMPONENTS) if components is None else whole(components, 1, "components")
-    found = learn_mixture(counts, many if identified else 1, whole(max_iterations, 1, "max_iterations"))
-    log_evidence = _log_evidence(counts, found)
+    many = min(n_labels + 1, MOST_COMPONENTS) if components is None else check.whole(components, 1, "components")
+    mixture = learn_mixture(counts, many if identified else 1, check.whole(max_iterations, 1, "max_iterations"))
+    log_evidence = _log_evidence(counts, mixture.weights, mixture.alphas)
     shares = np.exp(log_evidence - logsumexp(log_evidence, axis=1, keepdims=True))
-    totals = counts.sum(1, keepdims=True) + found.alphas.sum(1)
-    means = (shares / totals) @ found.alphas + (shares / totals).sum(1, keepdims=True) * counts
+    totals = counts.sum(1, keepdims=True) + mixture.alphas.sum(1)
+    means = (shares / totals) @ mixture.alphas + (shares / totals).sum(1, keepdims=True) * counts
     diagnostics = {
-        "weights": found.weights.tolist(),
-        "concentrations": found.alphas.sum(1).tolist(),
+        "weights": mixture.weights.tolist(),
+        "concentrations": mixture.alphas.sum(1).tolist(),
         "concentration_identified": identified,
-        "log_likelihood": found.log_likelihood,
-        "n_iterations": found.n_iterations,
-        "converged": found.converged,
+        "log_likelihood": mixture.log_likelihood,
+        "n_iterations": mixture.n_iterations,
+        "converged": mixture.converged,
     }
-    marginals = found.weights @ (found.alphas / found.alphas.sum(1, keepdims=True))
-    draws = _draws(counts, shares, found.alphas, request.draws, request.seed)
-    return Fit(means / means.sum(1, keepdims=True), draws, marginals, diagnostics=diagnostics)
+    marginals = mixture.weights @ (mixture.alphas / mixture.alphas.sum(1, keepdims=True))
+    cumulative = np.cumsum(shares, axis=1)
+
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        return dirichlet_rows(generator, counts + mixture.alphas[categorical(generator, cumulative)])
+
+    generator = np.random.default_rng(request.seed)
+    draws = draw_tables(draw, counts.shape, affordable(request.draws, *counts.shape), generator)
+    return MethodFit(means / means.sum(1, keepdims=True), draws, marginals, diagnostics=diagnostics)
 
 
-def learn_mixture(counts: Int[np.ndarray, "item label"], components: int, max_iterations: int = 500) -> Mixture:
+def learn_mixture(
+    counts: Int[np.ndarray, "item label"], components: int, max_iterations: int = 500
+) -> DirichletMixture:
     """Weights and pseudo-counts of highest posterior density, by L-BFGS on the distinct count vectors."""
     base, _, _ = learn_dirichlet(counts)
     vectors, often = np.unique(counts, axis=0, return_counts=True)
@@ -76,7 +89,7 @@ def learn_mixture(counts: Int[np.ndarray, "item label"], components: int, max_it
         start = np.concatenate([[0.0], np.log(base)])
     else:
         start = np.concatenate([np.zeros(components), np.log(_spread(base, components)).ravel()])
-    found = minimize(
+    best = minimize(
         _objective,
         start,
         args=(vectors, often.astype(float), components),
@@ -84,10 +97,9 @@ def learn_mixture(counts: Int[np.ndarray, "item label"], components: int, max_it
         method="L-BFGS-B",
         options={"maxiter": max_iterations, "maxfun": 4 * max_iterations, "ftol": 1e-13, "gtol": 1e-7 * len(counts)},
     )
-    weights, alphas = _unpack(found.x, components)
-    made = Mixture(weights, alphas, 0.0, int(found.nit), bool(found.success))
-    evidence = logsumexp(_log_evidence(vectors, made), axis=1)
-    return Mixture(weights, alphas, float(often @ evidence), made.n_iterations, made.converged)
+    weights, alphas = _unpack(best.x, components)
+    evidence = logsumexp(_log_evidence(vectors, weights, alphas), axis=1)
+    return DirichletMixture(weights, alphas, float(often @ evidence), int(best.nit), bool(best.success))
 
 
 def _spread(base: Float[np.ndarray, " label"], components: int) -> Float[np.ndarray, "component label"]:
@@ -111,7 +123,7 @@ def _unpack(point: np.ndarray, components: int) -> tuple[np.ndarray, np.ndarray]
 def _objective(point: np.ndarray, vectors: np.ndarray, often: np.ndarray, components: int) -> tuple[float, np.ndarray]:
     """Minus the log posterior and its gradient, in unnormalised log weights and log pseudo-counts."""
     weights, alphas = _unpack(point, components)
-    log_evidence = _log_evidence(vectors, Mixture(weights, alphas, 0.0, 0, False))
+    log_evidence = _log_evidence(vectors, weights, alphas)
     evidence = logsumexp(log_evidence, axis=1, keepdims=True)
     mass = np.exp(log_evidence - evidence) * often[:, None]
     totals, wholes = vectors.sum(1), alphas.sum(1)
@@ -123,45 +135,25 @@ def _objective(point: np.ndarray, vectors: np.ndarray, often: np.ndarray, compon
     common = (mass * (psi(wholes + totals[:, None]) - psi(wholes))).sum(0)
     slope = np.empty_like(alphas)
     for label in range(alphas.shape[1]):
-        distinct, place = np.unique(vectors[:, label], return_inverse=True)
+        distinct, row = np.unique(vectors[:, label], return_inverse=True)
         own = np.zeros((len(distinct), components))
-        np.add.at(own, place, mass)
+        np.add.at(own, row, mass)
         slope[:, label] = (own * (psi(alphas[:, label] + distinct[:, None]) - psi(alphas[:, label]))).sum(0)
     slope = alphas * (slope - common[:, None]) + 1 - alphas.shape[1] * base
     slope -= base * (concentration / LOG_CONCENTRATION_SPREAD**2)[:, None]
     return -float(value), -np.concatenate([slope_weights, slope.ravel()])
 
 
-def _log_evidence(counts: Int[np.ndarray, "item label"], mixture: Mixture) -> Float[np.ndarray, "item component"]:
+def _log_evidence(
+    counts: Int[np.ndarray, "item label"],
+    weights: Float[np.ndarray, " component"],
+    alphas: Float[np.ndarray, "component label"],
+) -> Float[np.ndarray, "item component"]:
     """log w_t + log P(votes in order | component t)."""
-    alphas, wholes = mixture.alphas, mixture.alphas.sum(1)
-    terms = np.log(mixture.weights) + gammaln(wholes) - gammaln(wholes + counts.sum(1)[:, None])
+    wholes = alphas.sum(1)
+    terms = np.log(weights) + gammaln(wholes) - gammaln(wholes + counts.sum(1)[:, None])
     for label in range(alphas.shape[1]):
-        distinct, place = np.unique(counts[:, label], return_inverse=True)
-        terms += (gammaln(alphas[:, label] + distinct[:, None]) - gammaln(alphas[:, label]))[place]
+        distinct, row = np.unique(counts[:, label], return_inverse=True)
+        terms += (gammaln(alphas[:, label] + distinct[:, None]) - gammaln(alphas[:, label]))[row]
     result: np.ndarray = terms
     return result
-
-
-def _draws(
-    counts: Int[np.ndarray, "item label"],
-    shares: Float[np.ndarray, "item component"],
-    alphas: Float[np.ndarray, "component label"],
-    draws: int,
-    seed: int,
-) -> Float[np.ndarray, "draw item label"] | None:
-    """A component by its posterior share, then a Dirichlet draw from it."""
-    kept = affordable(draws, *counts.shape)
-    if kept == 0:
-        return None
-    generator = np.random.default_rng(seed)
-    steps = np.cumsum(shares, axis=1)[:, :-1]
-    made = np.empty((kept, *counts.shape), np.float32)
-    for table in made:
-        component = (generator.random((len(counts), 1)) >= steps).sum(1)
-        gammas = generator.standard_gamma(counts + alphas[component])
-        totals = gammas.sum(1, keepdims=True)
-        lost = totals[:, 0] == 0  # no votes and vanishing pseudo-counts: all gammas underflowed
-        gammas[lost], totals[lost] = alphas[component[lost]], alphas[component[lost]].sum(1, keepdims=True)
-        table[:] = gammas / totals
-    return made

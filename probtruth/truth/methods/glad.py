@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from functools import partial
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.nn import log_sigmoid, sigmoid
 from jax.ops import segment_sum
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array
 
+from probtruth import check
 from probtruth.truth import em
-from probtruth.truth.annotators.quality import annotator_columns
-from probtruth.truth.fit import Fit, Request, class_draws
-from probtruth.truth.flat import flatten, positive_row
+from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.flat import flatten
 from probtruth.truth.methods.one_coin import spread_errors
 
 NEWTON_STEPS = 3
@@ -26,106 +26,98 @@ HALVINGS = 4
 """How often a step that does not climb is halved before the parameter is left where it is."""
 
 
+@check.checks_itself
 def glad(
-    request: Request,
+    request: MethodRequest,
     *,
-    prior: object = None,
-    restarts: object = 1,
-    max_iterations: object = 500,
-    tolerance: object = 1e-6,
-) -> Fit:
+    prior: ArrayLike | None = None,
+    restarts: int = 1,
+    max_iterations: int = 500,
+    tolerance: float = 1e-6,
+) -> MethodFit:
     """P(y_n = z_i) = sigmoid(a_j b_i), errors equally over the others; a_j ~ N(1, 1), log b_i ~ N(1, 1), z_i uniform.
 
     Arguments: `prior` are pseudo-counts of the class marginals, which are learned then, and uniform without it; the
-    others as in Dawid-Skene. The confusion given is that on an item of median easiness. Draws are of the class given
+    others as in Dawid-Skene. `confusion` is that on an item of median easiness. Draws are of the class given
     the point estimate. An item's `difficulty` is -log b_i.
 
     Source: Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), https://papers.nips.cc/paper/3644; several labels as
     in its supplement.
     """
     flat = flatten(request)
-    class_counts = np.zeros(flat.n_labels) if prior is None else positive_row(prior, flat.n_labels, "prior")
-    probs, found, diagnostics = em.solve(request, flat, climb, (class_counts,), restarts, max_iterations, tolerance)
-    log_marginals, ability, log_easiness = found
+    first = np.ones(flat.n_annotators), np.ones(flat.n_items)
+    limits = em.EmLimits(max_iterations, tolerance, restarts)
+    solution = em.solve(request, flat, MODEL, first, (), em.class_counts(prior, flat.n_labels), limits)
+    ability, log_easiness = solution.parameters
     right = 1 / (1 + np.exp(-ability * np.exp(np.median(log_easiness))))
-    draws = class_draws(probs, request.draws, request.seed)
-    confusion = spread_errors(right, flat.n_labels)
-    marginals = np.exp(log_marginals)
-    columns = annotator_columns(probs, marginals, confusion, flat) | {"ability": ability}
-    return Fit(probs, draws, marginals, confusion, diagnostics, columns, {"difficulty": -log_easiness})
+    confusion, difficulty = spread_errors(right, flat.n_labels), {"difficulty": -log_easiness}
+    return em.as_fit(request, flat, solution, confusion, {"ability": ability}, difficulty)
 
 
-@partial(jax.jit, static_argnames="n_annotators")
-def climb(
-    start: Float[Array, "item label"],
-    data: em.Sparse,
-    class_counts: Float[Array, " label"],
-    tolerance: Float[Array, ""],
-    max_iterations: Int[Array, ""],
-    n_annotators: int,
-) -> em.Climb:
-    """Generalised EM from class probabilities; the parameters are log marginals, ability and log easiness."""
-    n_items, n_labels = start.shape
-    hit = data.label[:, None] == jnp.arange(n_labels)
-    others = jnp.log(max(n_labels - 1, 1))
+def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, _: em.Priors) -> em.Parameters:
+    """Newton steps for abilities and log easinesses in turn; the drive of an annotation is ability times easiness."""
+    ability, log_easiness = parameters
+    correct = probs[data.item, data.label]
 
-    def score(correct: Array, ability: Array, log_easiness: Array) -> Array:
-        drive = ability[data.annotator] * jnp.exp(log_easiness[data.item])
+    def of_annotators(terms: Array) -> Array:
+        return segment_sum(terms, data.annotator, len(ability))
+
+    def of_items(terms: Array) -> Array:
+        return segment_sum(terms, data.item, len(log_easiness), indices_are_sorted=True)
+
+    def score(ability: Array, log_easiness: Array) -> Array:
+        drive = _drive((ability, log_easiness), data)
         return data.weight * (correct * log_sigmoid(drive) + (1 - correct) * log_sigmoid(-drive))
 
-    def rise(values: Array, value: Array, worth: Callable[[Array], Array], slope: Array, bend: Array) -> Array:
-        change = jnp.clip(slope / bend, -LONGEST_STEP, LONGEST_STEP)
-        taken = jnp.zeros_like(values)
-        for halving in range(HALVINGS):
-            tried = values + change * 0.5**halving
-            taken = jnp.where((taken == 0) & (worth(tried) > value), tried - values, taken)
-        return values + taken
-
-    def improve_ability(correct: Array, ability: Array, log_easiness: Array) -> Array:
+    for _round in range(NEWTON_STEPS):
+        of_ability = partial(score, log_easiness=log_easiness)
         easiness = jnp.exp(log_easiness[data.item])
+        drive = ability[data.annotator] * easiness
+        ability = _newton_step(ability, of_annotators, of_ability, correct, drive, easiness, data)
+        drive = ability[data.annotator] * easiness
+        log_easiness = _newton_step(log_easiness, of_items, partial(score, ability), correct, drive, drive, data)
+    return ability, log_easiness
 
-        def total(terms: Array) -> Array:
-            return segment_sum(terms, data.annotator, n_annotators)
 
-        def worth(tried: Array) -> Array:
-            return total(score(correct, tried, log_easiness)) - 0.5 * (tried - 1) ** 2
+def _newton_step(
+    values: Array,
+    total: Callable[[Array], Array],
+    score: Callable[[Array], Array],
+    correct: Array,
+    drive: Array,
+    slope_of_drive: Array,
+    data: em.SparseAnnotations,
+) -> Array:
+    """One step for all annotators, or all items, under their N(1, 1) prior, halved until it climbs."""
 
-        right = sigmoid(ability[data.annotator] * easiness)
-        slope = total(data.weight * easiness * (correct - right)) - (ability - 1)
-        bend = total(data.weight * easiness**2 * right * (1 - right)) + 1
-        return rise(ability, worth(ability), worth, slope, bend)
+    def worth(tried: Array) -> Array:
+        return total(score(tried)) - 0.5 * (tried - 1) ** 2
 
-    def improve_easiness(correct: Array, ability: Array, log_easiness: Array) -> Array:
-        drive = ability[data.annotator] * jnp.exp(log_easiness[data.item])
+    right = sigmoid(drive)
+    slope = total(data.weight * slope_of_drive * (correct - right)) - (values - 1)
+    curvature = total(data.weight * slope_of_drive**2 * right * (1 - right)) + 1
+    change = jnp.clip(slope / curvature, -LONGEST_STEP, LONGEST_STEP)
+    before, taken = worth(values), jnp.zeros_like(values)
+    for halving in range(HALVINGS):
+        tried = values + change * 0.5**halving
+        taken = jnp.where((taken == 0) & (worth(tried) > before), tried - values, taken)
+    return values + taken
 
-        def total(terms: Array) -> Array:
-            return segment_sum(terms, data.item, n_items, indices_are_sorted=True)
 
-        def worth(tried: Array) -> Array:
-            return total(score(correct, ability, tried)) - 0.5 * (tried - 1) ** 2
+def _drive(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+    ability, log_easiness = parameters
+    return ability[data.annotator] * jnp.exp(log_easiness[data.item])
 
-        right = sigmoid(drive)
-        slope = total(data.weight * drive * (correct - right)) - (log_easiness - 1)
-        bend = total(data.weight * drive**2 * right * (1 - right)) + 1
-        return rise(log_easiness, worth(log_easiness), worth, slope, bend)
 
-    def maximise(probs: Array, parameters: em.Parameters) -> em.Parameters:
-        _, ability, log_easiness = parameters
-        correct = probs[data.item, data.label]
-        for _ in range(NEWTON_STEPS):
-            ability = improve_ability(correct, ability, log_easiness)
-            log_easiness = improve_easiness(correct, ability, log_easiness)
-        learned, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
-        return jnp.where(class_counts.sum() > 0, learned, uniform), ability, log_easiness
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+    drive, others = _drive(parameters, data), max(data.known.shape[1] - 1, 1)
+    return em.right_or_wrong(log_sigmoid(drive), log_sigmoid(-drive) - jnp.log(others), data)
 
-    def expect(parameters: em.Parameters) -> tuple[Array, Array, Array]:
-        log_marginals, ability, log_easiness = parameters
-        drive = ability[data.annotator] * jnp.exp(log_easiness[data.item])
-        terms = jnp.where(hit, log_sigmoid(drive)[:, None], log_sigmoid(-drive)[:, None] - others)
-        probs, log_likelihood = em.classes(log_marginals, terms, data)
-        log_prior = -0.5 * ((ability - 1) ** 2).sum() - 0.5 * ((log_easiness - 1) ** 2).sum()
-        return probs, log_likelihood, log_prior + em.log_pseudo(class_counts, log_marginals)
 
-    uniform = jnp.full_like(start, -jnp.log(n_labels), shape=n_labels)
-    ones = jnp.ones_like(start, shape=n_annotators), jnp.ones_like(start, shape=n_items)
-    return em.climb(start, (uniform, *ones), maximise, expect, tolerance, max_iterations)
+def _log_prior(parameters: em.Parameters, _: em.Priors) -> Array:
+    ability, log_easiness = parameters
+    return -0.5 * ((ability - 1) ** 2).sum() - 0.5 * ((log_easiness - 1) ** 2).sum()
+
+
+MODEL = em.EmModel(_maximise, _log_terms, _log_prior, uniform_classes=True)
+"""The parameters are abilities and log easinesses."""

@@ -1,12 +1,14 @@
 """Majority vote: the label that most of an item's annotations say, ties split equally."""
 
 import numpy as np
+from jax.typing import ArrayLike
 
-from probtruth.truth.fit import Fit, Request
-from probtruth.truth.flat import positive_row
+from probtruth import check
+from probtruth.truth.fit import MethodFit, MethodRequest
 
 
-def majority(request: Request, *, prior: object = None) -> Fit:
+@check.checks_itself
+def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> MethodFit:
     """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties.
 
     Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
@@ -18,9 +20,9 @@ def majority(request: Request, *, prior: object = None) -> Fit:
     n_ties = int(((most.sum(1) > 1) & ~empty).sum())
     probs = most / most.sum(1, keepdims=True)
     if prior is not None:
-        row = positive_row(prior, request.annotations.n_labels, "prior")
+        row = check.positive_row(prior, request.annotations.n_labels, "prior")
         probs[empty] = row / row.sum()
     known = request.gold >= 0
     probs[known] = np.eye(counts.shape[1])[request.gold[known]]
     diagnostics = {"n_ties": n_ties, "n_without_votes": int(empty.sum())}
-    return Fit(probs, marginals=probs.mean(0), diagnostics=diagnostics)
+    return MethodFit(probs, marginals=probs.mean(0), diagnostics=diagnostics)

@@ -1,29 +1,28 @@
 """One coin an annotator: right with one probability whatever the class, errors spread equally over the other labels."""
 
-from functools import partial
-
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.ops import segment_sum
-from jaxtyping import Array, Float, Int
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
+from probtruth import check
 from probtruth.truth import em
-from probtruth.truth.annotators.quality import annotator_columns
-from probtruth.truth.fit import Fit, Request, class_draws
-from probtruth.truth.flat import flatten, non_negative, positive_row
+from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.flat import flatten
 
 
+@check.checks_itself
 def one_coin(
-    request: Request,
+    request: MethodRequest,
     *,
-    prior: object = None,
-    right: object = 0,
-    wrong: object = 0,
-    restarts: object = 1,
-    max_iterations: object = 2000,
-    tolerance: object = 1e-9,
-) -> Fit:
+    prior: ArrayLike | None = None,
+    right: float = 0,
+    wrong: float = 0,
+    restarts: int = 1,
+    max_iterations: int = 2000,
+    tolerance: float = 1e-9,
+) -> MethodFit:
     """P(y_n = l | z_i = k) = a_j where l = k, (1 - a_j) / (K - 1) elsewhere; a and the marginals at their maximum.
 
     Arguments: `right` and `wrong` are pseudo-counts of every annotator's right and wrong answers; the others as in
@@ -32,50 +31,33 @@ def one_coin(
     Source: Zhang, Chen, Zhou and Jordan (2016), https://jmlr.org/papers/v17/14-511.html.
     """
     flat = flatten(request)
-    class_counts = np.zeros(flat.n_labels) if prior is None else positive_row(prior, flat.n_labels, "prior")
-    pseudo = np.array([non_negative(right, "right"), non_negative(wrong, "wrong")])
-    probs, found, diagnostics = em.solve(
-        request, flat, climb, (pseudo, class_counts), restarts, max_iterations, tolerance
-    )
-    log_marginals, log_coin = found
-    confusion = spread_errors(np.exp(log_coin[:, 0]), flat.n_labels)
-    draws = class_draws(probs, request.draws, request.seed)
-    marginals = np.exp(log_marginals)
-    columns = annotator_columns(probs, marginals, confusion, flat) | {"ability": np.exp(log_coin[:, 0])}
-    return Fit(probs, draws, marginals, confusion, diagnostics, columns)
+    pseudo = np.array([check.non_negative(right, "right"), check.non_negative(wrong, "wrong")])
+    limits = em.EmLimits(max_iterations, tolerance, restarts)
+    first, class_counts = np.zeros((flat.n_annotators, 2)), em.class_counts(prior, flat.n_labels)
+    solution = em.solve(request, flat, MODEL, (first,), (pseudo,), class_counts, limits)
+    ability = np.exp(solution.parameters[0][:, 0])
+    return em.as_fit(request, flat, solution, spread_errors(ability, flat.n_labels), {"ability": ability})
 
 
-@partial(jax.jit, static_argnames="n_annotators")
-def climb(
-    start: Float[Array, "item label"],
-    data: em.Sparse,
-    pseudo: Float[Array, "2"],
-    class_counts: Float[Array, " label"],
-    tolerance: Float[Array, ""],
-    max_iterations: Int[Array, ""],
-    n_annotators: int,
-) -> em.Climb:
-    """EM from class probabilities; the parameters are log marginals and each annotator's log P(right), log P(wrong)."""
-    n_labels = start.shape[1]
-    hit = data.label[:, None] == jnp.arange(n_labels)
+def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+    correct = probs[data.item, data.label]
+    both = jnp.stack([correct, 1 - correct], 1) * data.weight[:, None]
+    counts = segment_sum(both, data.annotator, len(parameters[0]))
+    return (em.log_normalised(counts + priors[0], 1, 0.5)[0],)
 
-    def maximise(probs: Array, _: em.Parameters) -> em.Parameters:
-        log_marginals, _ = em.log_normalised(probs.sum(0) + class_counts, 0, 1.0)
-        correct = probs[data.item, data.label]
-        both = jnp.stack([correct, 1 - correct], 1) * data.weight[:, None]
-        counts = segment_sum(both, data.annotator, n_annotators)
-        return log_marginals, em.log_normalised(counts + pseudo, 1, 0.5)[0]
 
-    def expect(parameters: em.Parameters) -> tuple[Array, Array, Array]:
-        log_marginals, log_coin = parameters
-        mine = log_coin[data.annotator]
-        missed = mine[:, 1:] - jnp.log(max(n_labels - 1, 1))
-        probs, log_likelihood = em.classes(log_marginals, jnp.where(hit, mine[:, :1], missed), data)
-        log_prior = em.log_pseudo(jnp.broadcast_to(pseudo, log_coin.shape), log_coin)
-        return probs, log_likelihood, log_prior + em.log_pseudo(class_counts, log_marginals)
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+    log_right, log_wrong = parameters[0][data.annotator].T
+    others = max(data.known.shape[1] - 1, 1)
+    return em.right_or_wrong(log_right, log_wrong - jnp.log(others), data)
 
-    blank = jnp.zeros_like(start, shape=n_labels), jnp.zeros_like(start, shape=(n_annotators, 2))
-    return em.climb(start, blank, maximise, expect, tolerance, max_iterations)
+
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
+    return em.log_pseudo(jnp.broadcast_to(priors[0], parameters[0].shape), parameters[0])
+
+
+MODEL = em.EmModel(_maximise, _log_terms, _log_prior)
+"""The parameters are each annotator's log P(right) and log P(wrong), the priors their pseudo-counts."""
 
 
 def spread_errors(right: Float[np.ndarray, " annotator"], n_labels: int) -> Float[np.ndarray, "annotator label label"]:

@@ -1,12 +1,15 @@
 """Vote shares: the unsmoothed fraction of an item's annotations that say each label."""
 
 import numpy as np
+from jax.typing import ArrayLike
 
-from probtruth.truth.fit import Fit, Request
-from probtruth.truth.flat import positive_row, vote_shares
+from probtruth import check
+from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.flat import vote_shares
 
 
-def vote_share(request: Request, *, prior: object = None) -> Fit:
+@check.checks_itself
+def vote_share(request: MethodRequest, *, prior: ArrayLike | None = None) -> MethodFit:
     """q_ik = n_ik / n_i.
 
     Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
@@ -14,7 +17,9 @@ def vote_share(request: Request, *, prior: object = None) -> Fit:
     """
     shares, n_votes = vote_shares(request.annotations)
     if prior is not None:
-        row = positive_row(prior, request.annotations.n_labels, "prior")
+        row = check.positive_row(prior, request.annotations.n_labels, "prior")
         shares[n_votes == 0] = row / row.sum()
     marginals = request.annotations.counts().sum(0) / max(int(n_votes.sum()), 1)
-    return Fit(shares, marginals=np.asarray(marginals), diagnostics={"n_without_votes": int((n_votes == 0).sum())})
+    return MethodFit(
+        shares, marginals=np.asarray(marginals), diagnostics={"n_without_votes": int((n_votes == 0).sum())}
+    )

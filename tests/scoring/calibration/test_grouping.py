@@ -22,7 +22,7 @@ def test_parts_add_up_and_grouping_is_the_divergence_from_the_calibrated_forecas
     calibrated = np.array([truth[forecast == value].mean(0) for value in forecast])  # monotone here, as is asserted
     assert (np.diff(calibrated[np.argsort(forecast), 1]) >= -ROUNDING).all()
     chosen = pt.rules.get_rule(rule)
-    np.testing.assert_allclose(row["grouping"], np.mean(chosen.divergence(truth, calibrated)), rtol=1e-4)  # float32
+    np.testing.assert_allclose(row["grouping"], np.mean(chosen.divergence(calibrated, truth)), rtol=1e-4)  # float32
     np.testing.assert_allclose(row["irreducible"], np.mean(chosen.entropy(truth)), rtol=1e-5)
     assert np.isnan(row["grouping_corrected"])
 

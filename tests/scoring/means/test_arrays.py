@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +6,7 @@ from sklearn.metrics import log_loss
 
 import probtruth as pt
 from probtruth.kernels import compensated
-from probtruth.scoring.means import arrays, host
+from probtruth.scoring.means import host
 
 FLOAT32 = 2e-7
 """Error, relative to the larger of the mean and 1, of a mean of float32 losses: their own roundings partly cancel."""
@@ -39,10 +37,6 @@ def test_agrees_with_scikit_learn_on_hard_labels():
     labels = np.random.default_rng(1).integers(0, 4, len(probs))
     expected = log_loss(labels, probs, labels=list(range(4)))
     np.testing.assert_allclose(pt.streaming.mean_score(probs, np.eye(4)[labels]), expected, rtol=FLOAT64)
-
-
-def test_examples():
-    assert doctest.testmod(arrays).failed == 0
 
 
 # Properties

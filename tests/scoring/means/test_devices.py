@@ -3,6 +3,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 SHARDED = """
 import re
 import sys
@@ -52,6 +54,7 @@ except pt.InputError as error:
 """
 
 
+@pytest.mark.process
 def test_eight_devices_give_the_means_of_one_and_only_states_travel():
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(

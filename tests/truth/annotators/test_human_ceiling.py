@@ -61,7 +61,7 @@ def test_better_and_worse_models() -> None:
     generator = np.random.default_rng(0)
     oracle = np.eye(3)[classes]
     noisy = np.eye(3)[np.where(generator.random(150) < 0.5, classes, (classes + 1) % 3)]
-    pred = pt.Predictions.from_probs({"oracle": oracle, "noisy": noisy}, index=annotations.index)
+    pred = pt.Predictions.from_probs({"oracle": oracle, "noisy": noisy}, items=annotations.index.items)
     table = pt.annotators.human_ceiling(annotations, pred, draws=500)
     by_name = {row["who"]: row for row in table.iter_rows(named=True)}
     assert by_name["oracle"]["p_as_good"] > 0.99
@@ -78,7 +78,7 @@ def test_one_more_annotator_is_as_good_as_a_random_one_half_of_the_time() -> Non
         generator = np.random.default_rng([seed, 9])
         right = generator.random(150) < 0.75
         answers = np.where(right, classes, (classes + generator.integers(1, 3, 150)) % 3)
-        pred = pt.Predictions.from_labels({"m": answers}, n_labels=3, index=annotations.index)
+        pred = pt.Predictions.from_labels({"m": answers}, n_labels=3, items=annotations.index.items)
         found.append(pt.annotators.human_ceiling(annotations, pred, draws=200)["p_as_good"][-1])
     five_errors = 5 * 0.29 / np.sqrt(40)
     assert np.mean(found) == pytest.approx(0.5, abs=five_errors)

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 import probtruth as pt
-from probtruth.truth.fit import Request
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_DIAGONAL, SHARED_SPREAD, fit_ability
 
@@ -12,9 +12,9 @@ from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_D
 def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:
     """Log likelihood plus log prior, written out densely (marginals with one pseudo-count a label)."""
     log_marginals, a, b, d, g = parts
-    log_said = log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
+    log_answers = log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
     joint = np.tile(log_marginals, (annotations.n_items, 1))
-    np.add.at(joint, annotations.item, log_said[annotations.annotator, :, annotations.label])
+    np.add.at(joint, annotations.item, log_answers[annotations.annotator, :, annotations.label])
     centre = SHARED_DIAGONAL * (np.eye(len(g)) - 1 / len(g))
     prior = ((a - 1) ** 2).sum() / ABILITY_SPREAD**2 + ((b**2).sum() + (d**2).sum()) / OWN_SPREAD**2
     prior += ((g - centre) ** 2).sum() / SHARED_SPREAD**2
@@ -23,12 +23,12 @@ def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:
 
 def test_fit_is_a_maximum(simulated) -> None:
     annotations, _, _ = simulated
-    request = Request(annotations, 0, 0, np.full(annotations.n_items, -1))
-    _, found, diagnostics = fit_ability(request, flatten(request), max_iterations=20_000, tolerance=1e-10)
-    parts = [np.array(part) for part in found[:5]]
+    request = MethodRequest.without_draws(annotations)
+    solution = fit_ability(request, flatten(request), max_iterations=20_000, tolerance=1e-10)
+    parts = [solution.log_marginals, *solution.parameters[:4]]
     top = objective(annotations, parts)
     rounding = 1e-9
-    np.testing.assert_allclose(diagnostics["log_posterior"], top, rtol=rounding)
+    np.testing.assert_allclose(solution.diagnostics["log_posterior"], top, rtol=rounding)
     generator = np.random.default_rng(0)
     slack = 1e-6  # what the last EM steps have left to gain along a direction
     for block in range(1, 5):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth.fit import Request
+from probtruth.truth.em import climb
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.dawid_skene_em import climb
 
 TWO_DIGITS = 0.005
 """The published tables have two digits."""
@@ -94,7 +94,7 @@ def test_repeats_count_as_annotations() -> None:
     once = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "y", "y"], "replicate": [0, 0, 0]}
     twice = {name: [*column, column[0]] for name, column in once.items()}
     twice["replicate"] = [0, 0, 0, 1]
-    flat = flatten(Request(pt.Annotations.from_long(twice), 0, 0, np.full(2, -1)))
+    flat = flatten(MethodRequest.without_draws(pt.Annotations.from_long(twice)))
     np.testing.assert_array_equal(flat.weight, [2, 1, 1])
 
 

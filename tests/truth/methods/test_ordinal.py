@@ -77,16 +77,16 @@ def test_joint_sums_over_the_places_of_an_item() -> None:
     assert norm.cdf(points[2]) > 0.9
     places = np.array([-0.5, 0.5])[:, None] + 0.3 * points
     first = expit(2 * (0 - places)).reshape(-1)
-    log_said = np.log(np.stack([first, 1 - first], 1))[None]
+    log_answers = np.log(np.stack([first, 1 - first], 1))[None]
     log_marginals = np.log([0.3, 0.7])
-    parts = ([0, 0, 1], [0, 1, 1], [2.0, 1.0, 1.0], np.zeros((2, 2)), log_marginals, log_said)
+    parts = ([0, 0, 1], [0, 1, 1], [2.0, 1.0, 1.0], np.zeros((2, 2)), log_marginals, log_answers)
     joint = programs.log_joint(*(jnp.asarray(part) for part in parts))
     by_class = first.reshape(2, 3)
     once = np.log(by_class**2 * (1 - by_class))
     expected = [log_marginals + logsumexp(once, 1, weights), log_marginals + np.log((1 - by_class) @ weights)]
     single = np.finfo(np.float32).eps * 64
     np.testing.assert_allclose(np.asarray(joint), expected, rtol=single)
-    confusion = programs.log_confusion(jnp.asarray(log_said))
+    confusion = programs.log_confusion(jnp.asarray(log_answers))
     np.testing.assert_allclose(np.exp(confusion[0, :, 0]), by_class @ weights, rtol=single)
 
 

@@ -5,7 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
-from probtruth.truth.methods.perceived_class import one_hot
+from probtruth.truth.fit import class_rows
 
 
 def loss(truth: pt.Truth, classes: np.ndarray) -> float:
@@ -26,7 +26,7 @@ def test_not_confident_where_everybody_is_wrong() -> None:
     assert truth.draws.shape == (50, 200, 3)
     assert set(np.unique(truth.draws)) == {0, 1}
     assert truth.diagnostics["label_switching"] is False
-    assert truth.diagnostics["converged"] is True
+    assert truth.diagnostics["probs_agree"] is True
     table = truth.annotators()
     assert (table["accuracy_low"] <= table["accuracy"]).all()
     assert (table["information"] <= table["information_high"]).all()
@@ -83,7 +83,7 @@ def test_spammers_and_adversaries_are_flagged() -> None:
 def test_draws_of_classes() -> None:
     classes = np.array([[0, 1], [1, 1], [2, 0], [0, 2]], np.uint16)
     for many, wanted in ((1, [0]), (2, [0, 3]), (9, [0, 1, 2, 3])):
-        made = one_hot(classes, 3, many)
+        made = class_rows(classes, 3, many)
         assert made is not None
         np.testing.assert_array_equal(made.argmax(2), classes[wanted])
-    assert one_hot(classes, 3, 0) is None
+    assert class_rows(classes, 3, 0) is None

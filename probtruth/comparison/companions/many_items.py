@@ -1,0 +1,110 @@
+"""Model-free tests of more items than are ranked and resampled: from sums and counts, each with a bound of its error.
+
+With so many units the sign-flipped total, and the total under the Bayesian bootstrap's weights, are normal but for what
+the theorem of Berry and Esseen bounds: at most 0.56 times the sum of the absolute third moments over the 3/2 power of
+the variance. Third moments are bounded by the largest unit.
+
+Source: Shevtsova 2010, "An improvement of convergence rate estimates in the Lyapunov theorem",
+doi:10.1134/S1064562410060062; for the tests themselves see `size_counts` and `resampling`.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import ndtr
+
+from probtruth.comparison.companions.paired_tests import Companion, student
+from probtruth.comparison.companions.resampling import sign_test_p
+from probtruth.comparison.companions.size_counts import SizeCounts
+from probtruth.comparison.evidence.moments import HeldRows, Location, Rows, Structure, all_pairs
+
+BERRY_ESSEEN = 0.56
+CUBE = 12 / math.e - 2
+"""The third absolute central moment of a standard exponential weight, whose variance is 1."""
+MOST = 200_000
+"""Beyond so many items they are not ranked and resampled one by one."""
+PAIRS = 32
+"""Pairs whose counts are held at once."""
+BLOCK = 1 << 22
+"""Numbers held at once."""
+
+
+def companions_of(
+    rows_of: Callable[[Int[np.ndarray, "row 2"]], Rows],
+    n_models: int,
+    weights: Float[np.ndarray, " group"],
+    place: Location,
+    step: int = PAIRS,
+) -> list[Companion]:
+    """As `companions`, from rows that give sums and counts of the differences of some pairs of models."""
+    pairs = np.array(all_pairs(n_models), np.int64).reshape(-1, 2)
+    made: list[Companion] = []
+    for start in range(0, len(pairs), step):
+        rows = rows_of(pairs[start : start + step])
+        chosen = slice(start, start + step)
+        counts, alone = rows.size_counts(), int(rows.n_items.sum()) == place.n_units and len(weights) == 1
+        spreads = _alone(place, chosen, counts) if alone else _together(rows, weights, place, chosen)
+        for row, (count, *spread) in enumerate(zip(counts, *spreads, strict=True)):
+            made.append(_tests(place, start + row, count, [float(part) for part in spread], alone))
+    return made
+
+
+def many_companions(
+    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], place: Location
+) -> list[Companion]:
+    """The tests of scores in memory."""
+    step = max(1, min(PAIRS, BLOCK // values.shape[1]))
+    return companions_of(
+        lambda pairs: HeldRows(values[pairs[:, 0]] - values[pairs[:, 1]], within), len(values), weights, place, step
+    )
+
+
+def _alone(place: Location, rows: slice, counts: list[SizeCounts]) -> tuple[np.ndarray, ...]:
+    """What `_together` finds where every item stands for itself: known from the variance of the mean.
+
+    There a residual with its share of the mean is the difference itself, over n.
+    """
+    n = place.n_units
+    square = place.plain_variance[rows] * (n - 1) / n + place.mean[rows] ** 2 / n
+    peak = np.array([count.largest / n for count in counts])
+    return square, peak, square, peak
+
+
+def _together(
+    rows: Rows, weights: Float[np.ndarray, " group"], place: Location, chosen: slice
+) -> tuple[np.ndarray, ...]:
+    """Sum of squares and largest size of what the units add to the mean, and of that less their group's mean.
+
+    To the latter each unit's share of the mean is added again, so that the bootstrap's mean is below 0 when the sum of
+    them, times the weights, is.
+    """
+    share = weights / rows.n_items
+    centre = rows.totals() / rows.n_items
+    square, peak = rows.weighted(np.zeros_like(centre), share)
+    residual, highest = rows.weighted(centre, share)
+    own = place.mean[chosen] / place.n_units
+    return square, peak, residual + place.n_units * own**2, highest + np.abs(own)
+
+
+def _tests(place: Location, row: int, count: SizeCounts, spread: list[float], alone: bool) -> Companion:
+    square, peak, residual, highest = spread
+    mean = float(place.mean[row])
+    statistic, df, p = student(place, row)
+    ranks, ranks_error = count.signed_rank_p()
+    flips = flips_error = below = below_error = None
+    if square > 0:
+        z = abs(mean) / math.sqrt(square)
+        flips = float(2 * ndtr(-z))
+        off = 2 * BERRY_ESSEEN * peak / math.sqrt(square)
+        most = min(flips + off, 2 * math.exp(-(z**2) / 2), 1.0)  # Hoeffding's bound, for the far tail
+        flips_error = max(most - flips, min(off, flips))
+    if alone and len(count.bins) == 1 and count.tied.all():
+        right, wrong = int(count.positive[0]), int(count.negative[0])
+        flips, flips_error = sign_test_p(right, right + wrong), 0.0
+    if place.plain_variance[row] > 0:
+        below = float(ndtr(-mean / math.sqrt(residual)))
+        off = BERRY_ESSEEN * CUBE * highest / math.sqrt(residual)
+        below_error = min(off, max(below, 1 - below))
+    return Companion(statistic, df, p, ranks, flips, below, ranks_error, flips_error, below_error)

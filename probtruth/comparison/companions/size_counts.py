@@ -1,0 +1,115 @@
+"""Wilcoxon's signed-rank test of more differences than can be ranked: counted by sign in narrow bins of their size."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.special import ndtr
+
+from probtruth.comparison.companions.signed_rank import EXACT, two_sided_p
+
+KEPT = 12
+"""Bits of the mantissa that tell bins apart: sizes in one bin differ by less than 2^-12 of themselves."""
+WIDE = 1 << 20
+"""Beyond so many bins from the least to the largest size, only those that hold something are gone through."""
+_BELOW = np.finfo(np.float64).nmant - KEPT
+_SIZE = (1 << 63) - 1
+"""All bits of a float64 but its sign: whole numbers in the order of the sizes."""
+
+
+@dataclass(frozen=True, eq=False)
+class SizeCounts:
+    """How many differences of either sign each bin holds, and the bits of their size, where all have one (else 0).
+
+    Only bins that hold something are listed, by size; a difference of 0 is in none. What is merged in any order is the
+    same.
+    """
+
+    bins: Int[np.ndarray, " bin"]
+    positive: Int[np.ndarray, " bin"]
+    negative: Int[np.ndarray, " bin"]
+    tie: Int[np.ndarray, " bin"]
+
+    @classmethod
+    def of(cls, differences: Float[np.ndarray, " item"]) -> "SizeCounts":
+        """Those of some finite differences."""
+        bits = np.ascontiguousarray(differences[differences != 0], np.float64).view(np.int64)
+        size = bits & _SIZE
+        bins = size >> _BELOW
+        low, high = (int(bins.min()), int(bins.max())) if len(bins) else (0, -1)
+        if high - low < WIDE:
+            place, known = bins - low, np.arange(low, high + 1)
+        else:
+            known, place = np.unique(bins, return_inverse=True)
+        number = np.bincount(2 * place + (bits < 0), minlength=2 * len(known)).reshape(-1, 2)
+        tie = np.zeros(len(known), np.int64)
+        tie[place] = size  # of several, any: it is seen next whether there are several
+        tie[place[tie[place] != size]] = 0
+        held = number.any(1)
+        return cls(known[held], number[held, 0], number[held, 1], tie[held])
+
+    @classmethod
+    def joined(cls, parts: Sequence["SizeCounts"]) -> "SizeCounts":
+        """Those of all parts (at least one)."""
+        bins = np.concatenate([part.bins for part in parts])
+        order = np.argsort(bins, kind="stable")  # which finds that each part is sorted
+        bins = bins[order]
+        first = np.flatnonzero(np.diff(bins, prepend=-1))
+        if not len(first):
+            return parts[0]
+        positive = np.concatenate([part.positive for part in parts])[order]
+        negative = np.concatenate([part.negative for part in parts])[order]
+        tie = np.concatenate([part.tie for part in parts])[order]
+        same = np.minimum.reduceat(tie, first) == np.maximum.reduceat(tie, first)
+        return cls(
+            bins[first],
+            np.add.reduceat(positive, first),
+            np.add.reduceat(negative, first),
+            np.where(same, tie[first], 0),
+        )
+
+    @property
+    def tied(self) -> Bool[np.ndarray, " bin"]:
+        """Which bins hold one size only."""
+        return self.tie > 0
+
+    @property
+    def largest(self) -> float:
+        """What no size is above: the largest, or the end of its bin."""
+        if not len(self.bins):
+            return 0.0
+        bits = self.tie[-1:] if self.tie[-1] else (self.bins[-1:] + 1) << _BELOW
+        return float(bits.view(np.float64)[0])
+
+    def signed_rank_p(self) -> tuple[float | None, float | None]:
+        """Two-sided p of the pseudo-median being zero, and how far at most that of the unrounded sizes is from it.
+
+        All of a bin take the mean of its ranks: the test of sizes rounded to the bins, which is as valid as that of the
+        sizes themselves, because under symmetry signs do not depend on sizes. The bound holds for every order inside
+        the bins; it is 0 where each holds one size. None without a difference.
+        """
+        number = self.positive + self.negative
+        n = int(number.sum())
+        if n == 0:
+            return None, None
+        doubled = 2 * (np.cumsum(number) - number) + number + 1
+        observed = int((self.positive * doubled).sum())
+        p = two_sided_p(doubled, number, observed)
+        if self.tied.all():
+            return p, 0.0
+        if n <= EXACT:
+            return p, max(p, 1 - p)
+        loose = ~self.tied
+        slack = int((self.positive * self.negative)[loose].sum())
+        wide = number.astype(np.float64)
+        least = float((wide * doubled.astype(np.float64) ** 2).sum()) / 4
+        largest = least + float((wide**3 - wide)[loose].sum()) / 12
+        off = abs(observed - n * (n + 1) / 2)
+        low = _normal_p(off + slack, least)
+        high = _normal_p(max(off - slack, 0.0), largest)
+        return p, max(high - p, p - low)
+
+
+def _normal_p(distance: float, variance: float) -> float:
+    return float(2 * ndtr(-distance / np.sqrt(variance)))

@@ -1,0 +1,182 @@
+"""The same few annotators, or the same seeds, on every item: their own leanings do not average out over items."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from probtruth.comparison.evidence.moments import Location, all_pairs
+from probtruth.errors import InputError
+from probtruth.kernels.exact_sums import exact_sum
+from probtruth.types import Annotations, Scores
+
+MOST_CELLS = 50_000_000
+"""Cells of an item-by-unit table that is still made."""
+FEW, COMPLETE = 30, 0.5
+"""Annotators are the same few on every item if there are at most so many, each on at least this share of the items."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Losses by item and unit (annotator or replicate), NaN where a unit did not see the item.
+
+    `of(a)` are those of a model; `paired(a, b)` says whether the two models have the same units.
+    """
+
+    what: str
+    of: Callable[[int], Float[np.ndarray, "item unit"]]
+    paired: Callable[[int, int], bool]
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What the units add to the variance of a mean: `raw` as their means vary, `chance` what noise alone gives."""
+
+    raw: float
+    chance: float
+    df: float
+
+    @property
+    def extra(self) -> float:
+        """The variance due to the units themselves, at least 0."""
+        return max(0.0, self.raw - self.chance)
+
+
+def excess(cells: Float[np.ndarray, "item unit"], item_weights: Float[np.ndarray, " item"]) -> Excess:
+    r"""The variance that units shared by items add to the weighted mean of the items' own means.
+
+    With residuals $r_{iu} = x_{iu} - \bar x_i$ and $c_u = \sum_i \omega_i r_{iu}/m_i$, `raw` is $\sum_u c_u^2$ and
+    `chance` $\sum_{iu} (\omega_i r_{iu}/m_i)^2$, which is what units without a leaning of their own would give; both
+    times what makes the difference unbiased, in a complete table U/(U-1) N/(N-1): then it is the component of variance
+    of the two-way layout, (MS_unit - MS_error)/(N U).
+
+    Source: Searle, Casella and McCulloch 1992, Variance Components, section 4.3, doi:10.1002/9780470316856.
+    """
+    seen = ~np.isnan(cells)
+    used, n_seen = seen.any(0), seen.sum(1)
+    units, items = int(used.sum()), int((n_seen > 0).sum())
+    if units < 2 or items < 2:
+        return Excess(0.0, 0.0, 1.0)
+    values = np.where(seen, cells, 0.0)
+    mean = exact_sum(values) / np.maximum(n_seen, 1)
+    share = item_weights / np.maximum(n_seen, 1)
+    part = np.where(seen, values - mean[:, None], 0.0) * share[:, None]
+    whole = seen[:, used][n_seen > 0].all() and np.ptp(item_weights) == 0
+    scale = units / (units - 1) * items / (items - 1) if whole else _unbiased(seen, share, n_seen)
+    raw = scale * float(exact_sum(exact_sum(np.ascontiguousarray(part.T)) ** 2))
+    chance = scale * float(exact_sum(exact_sum(np.ascontiguousarray(part.T) ** 2)))
+    return Excess(raw, chance, units - 1.0)
+
+
+def _unbiased(seen: Bool[np.ndarray, "item unit"], share: np.ndarray, n_seen: np.ndarray) -> float:
+    """What `raw` minus `chance` is multiplied by so that its expectation is the units' part of the mean's variance."""
+    weight = np.where(seen, share[:, None], 0.0)
+    total = weight.sum(0)
+    removed = weight.T @ (seen / np.maximum(n_seen, 1)[:, None])
+    left = np.diag(total) - removed
+    chance = float((weight**2 * (1 - 1 / np.maximum(n_seen, 1))[:, None]).sum())
+    found = float((left**2).sum()) - chance
+    return float((total**2).sum()) / found if found > 0 else 0.0
+
+
+def widened(
+    pairs: Location, levels: Location, order: np.ndarray, cells: Cells, item_weights: Float[np.ndarray, " item"]
+) -> tuple[Location, Location]:
+    """The locations with the units' variance added, degrees of freedom by Satterthwaite.
+
+    Source: Satterthwaite 1946, doi:10.2307/3002019.
+    """
+    own = [excess(cells.of(int(model)), item_weights) for model in order]
+    between: list[tuple[Excess, ...]] = []
+    for a, b in all_pairs(len(order)):
+        one, other = int(order[a]), int(order[b])
+        if cells.paired(one, other):
+            between.append((excess(cells.of(one) - cells.of(other), item_weights),))
+        else:
+            between.append((own[a], own[b]))
+    return wider(pairs, between), wider(levels, [(one,) for one in own])
+
+
+def wider(place: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
+    """A location with what the units add to the variance of each row."""
+    extra = np.array([sum(one.extra for one in row) for row in parts])
+    spread = np.array([sum(one.raw**2 / one.df for one in row) for row in parts])
+    total = place.variance + extra
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = np.where(total > 0, total**2 / (place.variance**2 / place.df + spread), place.df)
+    return replace(
+        place,
+        plain_variance=place.plain_variance + extra,
+        variance=total,
+        df=np.where(spread > 0, np.maximum(df, 1.0), place.df),
+    )
+
+
+def annotator_cells(scores: Scores, annotations: object) -> Cells:
+    """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave.
+
+    Errors: `InputError` where the annotations are not those behind the scores.
+    """
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
+    if annotations.annotator is None:
+        raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
+    if scores.label_values is None or scores.shares is None or scores.estimand != "distribution":
+        raise InputError(
+            "annotations with scores that are not against vote shares",
+            "scores of the estimand 'distribution'",
+            "Score against infer_truth(annotations, method='vote-share'), or leave annotations out.",
+        )
+    place = {name: row for row, name in enumerate(scores.items)}
+    row_of = np.array([place.get(name, -1) for name in annotations.index.items])[annotations.item]
+    known = row_of >= 0
+    item, unit, label = row_of[known], annotations.annotator[known], annotations.label[known]
+    n_items, n_units, n_labels = len(scores.items), len(annotations.index.annotators), scores.shares.shape[1]
+    if n_items * n_units > MOST_CELLS:
+        raise InputError(f"{n_items} items x {n_units} annotators", f"at most {MOST_CELLS} cells", "Leave them out.")
+    votes = item * n_labels + np.minimum(label, n_labels - 1)
+    counts = np.bincount(votes, minlength=n_items * n_labels).reshape(n_items, n_labels)
+    shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    if (len(label) and label.max() >= n_labels) or not np.allclose(shares, scores.shares, rtol=0, atol=SAME):
+        raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
+    cell = item * n_units + unit
+    count = np.bincount(cell, minlength=n_items * n_units)
+    losses = scores.label_values
+
+    def of(model: int) -> Float[np.ndarray, "item unit"]:
+        total = np.bincount(cell, losses[model, item, label], n_items * n_units)
+        with np.errstate(invalid="ignore"):
+            mean: np.ndarray = np.where(count > 0, total / count, np.nan)
+        return mean.reshape(n_items, n_units)
+
+    return Cells("annotator", of, lambda a, b: True)
+
+
+SAME = 1e-6
+"""Vote shares closer than this are the same (they may have passed through float32)."""
+
+
+def same_few(annotations: Annotations) -> bool:
+    """Whether the same few annotators labelled the items, each at least half of them."""
+    if annotations.annotator is None or not 2 <= len(annotations.index.annotators) <= FEW:
+        return False
+    pairs = np.unique(annotations.annotator * annotations.n_items + annotations.item)
+    seen = np.bincount(pairs // annotations.n_items, minlength=len(annotations.index.annotators))
+    return bool((seen >= COMPLETE * annotations.n_items).all())
+
+
+def replicate_cells(scores: Scores) -> Cells:
+    """Each replicate's own losses.
+
+    Errors: `InputError` where the scores have no replicates, or each item has replicates of its own names.
+    """
+    values = scores.replicate_values
+    if values is None or not scores.replicate_names:
+        raise InputError(
+            "replicates='crossed' without replicates that items share",
+            "scores whose replicates (seeds) have the same names on every item",
+            "Give Scores.from_frame(..., replicate=COLUMN), or use replicates='independent'.",
+        )
+    used: Bool[np.ndarray, "model replicate"] = ~np.isnan(values).all(1)
+    return Cells("replicate", values.__getitem__, lambda a, b: bool((used[a] == used[b]).all()))

@@ -1,0 +1,100 @@
+"""Repeated scores of one item: answers asked again, training seeds, cross-validation folds."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.comparison.evidence.label_variance import LARGE_DF
+from probtruth.comparison.evidence.moments import Location, Means, Moments, all_pairs
+from probtruth.errors import InputError
+from probtruth.kernels.exact_sums import exact_sum
+from probtruth.types import Scores
+
+Spread = tuple[float, float]
+"""A variance and its degrees of freedom."""
+
+
+def correlated_folds(parts: Moments, correlation: float) -> Moments:
+    r"""The moments of each group whose items are folds: every variance times $1 + n \rho/(1 - \rho)$.
+
+    Source: Nadeau and Bengio 2003, doi:10.1023/A:1024068626366.
+    """
+    factor = 1 + parts.n_items * correlation / (1 - correlation)
+
+    def scaled(means: Means) -> Means:
+        third = np.zeros_like(means.third)
+        wide = {"plain_variance": means.plain_variance * factor, "variance": means.variance * factor}
+        return replace(means, **wide, third=third)
+
+    return replace(parts, n_items=parts.n_items / factor, pairs=scaled(parts.pairs), levels=scaled(parts.levels))
+
+
+def repeated_locations(
+    scores: Scores, order: np.ndarray, item_weights: Float[np.ndarray, " item"], correlation: float | None
+) -> tuple[Location, Location]:
+    r"""The posterior of mean differences and mean scores on these very items, were they answered again.
+
+    An item's mean over r replicates has the variance $s^2/r$ of those replicates; models are answered independently of
+    one another. With the correlation $\rho$ of folds it is $s^2 (1/r + \rho/(1 - \rho))$ of the differences by fold.
+    Items add up with their weights squared.
+
+    Errors: `InputError` where an item has a single replicate.
+    """
+    values = scores.replicate_values
+    if values is None:
+        raise InputError("scores without replicates", "at least two replicates of every item", "Give replicate=COLUMN.")
+    table, means = values[order], scores.values[order]
+    seen = (~np.isnan(table)).sum(2)
+    if (seen < 2).any():
+        model, item = (int(axis[0]) for axis in np.nonzero(seen < 2))
+        raise InputError(
+            "one replicate",
+            "at least two of every item, for population='these-items'",
+            "Repeat it, or leave population out for new items.",
+            f"model {scores.models[order[model]]!r}, item {scores.items[item]!r}",
+        )
+    own = [_spread([row], item_weights, correlation) for row in table]
+    pairs = []
+    for a, b in all_pairs(len(order)):
+        if correlation is None:
+            pairs.append(_spread([table[a], table[b]], item_weights, None))
+        else:
+            pairs.append(_spread([table[a] - table[b]], item_weights, correlation))
+    levels = exact_sum(means * item_weights)
+    differences = [float(exact_sum((means[a] - means[b]) * item_weights)) for a, b in all_pairs(len(order))]
+    return _location(differences, pairs, scores), _location(levels.tolist(), own, scores)
+
+
+def _spread(
+    tables: Sequence[Float[np.ndarray, "item replicate"]],
+    item_weights: Float[np.ndarray, " item"],
+    correlation: float | None,
+) -> Spread:
+    """The variance of the weighted mean of the items' means, summed over independent tables."""
+    shared = 0.0 if correlation is None else correlation / (1 - correlation)
+    total, spread = 0.0, 0.0
+    for table in tables:
+        n = (~np.isnan(table)).sum(1)
+        if (n < 2).any():
+            raise InputError(
+                "folds that the two models do not share", "the same folds for every model", "Name folds alike."
+            )
+        square = np.nansum((table - np.nanmean(table, axis=1, keepdims=True)) ** 2, axis=1) / (n - 1)
+        part = item_weights**2 * square * (1 / n + shared)
+        total, spread = total + float(exact_sum(part)), spread + float(exact_sum(part**2 / (n - 1)))
+    return total, min(total**2 / spread, LARGE_DF) if spread > 0 else LARGE_DF
+
+
+def _location(mean: Sequence[float], spreads: Sequence[Spread], scores: Scores) -> Location:
+    centre = np.array(mean, np.float64)
+    variance, df = np.array(spreads, np.float64).reshape(-1, 2).T
+    return Location(len(scores.items), centre, variance, centre, variance, np.zeros_like(variance), df)
+
+
+def replicate_variance(scores: Scores, a: int, b: int, item_weights: Float[np.ndarray, " item"]) -> float | None:
+    """The replicates' part of the variance of the mean difference of two models; None where an item has only one."""
+    if scores.replicate_values is None or (np.isfinite(scores.replicate_values[[a, b]]).sum(2) < 2).any():
+        return None
+    return _spread([scores.replicate_values[a], scores.replicate_values[b]], item_weights, None)[0]

@@ -1,0 +1,238 @@
+"""Other likelihoods for a pair's differences: the posterior of their mean, checks of the fit, and alarms."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.comparison.likelihoods.binned import Bins, bins
+from probtruth.comparison.likelihoods.programs import LIKELIHOODS
+from probtruth.comparison.posterior.margins import Margin
+from probtruth.errors import InputError
+from probtruth.inference import nuts
+from probtruth.inference.diagnostics import convergence
+
+APART = 2.0
+"""Standard errors between the plain mean and the mean under a likelihood that raise an alarm."""
+NO_MEAN = 1.5
+"""Degrees of freedom below which the mean of a t hardly exists."""
+REPLICATED, SIMULATED = 200, 20_000
+"""Data sets that are simulated for a check, and the most items of each."""
+THREE = 3.0
+ZERO = 1e-12
+"""Differences below this, in standard deviations, are ties."""
+SURPRISE = 0.005
+"""Posterior predictive p-values beyond this, on either side, are warned of."""
+
+
+@dataclass(frozen=True)
+class DrawnMargin(Margin):
+    """A margin that is known by draws: `draws`, sorted."""
+
+    draws: tuple[float, ...] = ()
+
+    def flipped(self) -> "DrawnMargin":
+        """The posterior of b minus a."""
+        mean = None if self.given_mean is None else -self.given_mean
+        turned = tuple(-value for value in reversed(self.draws))
+        return replace(self, centre=-self.centre, given_mean=mean, draws=turned)
+
+    def at(self, t: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
+        """The difference that has the rank of each value of T, counted from above."""
+        from scipy.special import stdtr
+
+        return np.asarray(np.quantile(np.asarray(self.draws), np.clip(1 - stdtr(self.df, t), 0.0, 1.0)))
+
+    def below(self, value: float) -> float:
+        """P(difference < value), by draws, with half a draw beyond either end."""
+        return float((np.searchsorted(self.draws, value) + 0.5) / (len(self.draws) + 1))
+
+    def above(self, value: float) -> float:
+        """P(difference > value)."""
+        return 1.0 - self.below(value)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The equal-tailed interval."""
+        low, high = np.quantile(self.draws, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A likelihood fitted to the differences of one pair."""
+
+    name: str
+    data: Bins
+    drawn: nuts.Draws
+    max_rhat: float
+    min_ess: float
+
+    @property
+    def mean(self) -> Float[np.ndarray, "chain draw"]:
+        """Draws of the mean difference, in units of the score."""
+        draws: np.ndarray = self.data.centre + self.data.unit * self.drawn.sites["mean"]
+        return draws
+
+    def margin(self) -> DrawnMargin:
+        """The posterior of the mean difference."""
+        draws = np.sort(self.mean.ravel())
+        return DrawnMargin(
+            float(draws.mean()), float(draws.std()), self.data.n_items - 1.0, draws=tuple(draws.tolist())
+        )
+
+    def alarms(self) -> list[str]:
+        """Where the mean under this likelihood and that of the data part, or the mean hardly exists."""
+        said, se = [], self.data.unit / self.data.n_items**0.5
+        found = float(self.mean.mean())
+        if abs(found - self.data.centre) > APART * se:
+            said.append(
+                f"the mean under the likelihood {self.name!r} is {found:.4g}, that of the differences "
+                f"{self.data.centre:.4g} (standard error {se:.2g}): it does not fit them"
+            )
+        df = self.drawn.sites.get("df")
+        if df is not None and float(np.mean(df < NO_MEAN)) > 0.5:
+            said.append(f"under the likelihood {self.name!r} the tails are so heavy that the mean hardly exists")
+        return said
+
+
+def fit(name: str, differences: Float[np.ndarray, " item"], seed: int, draws: int) -> Fit:
+    """The likelihood of this name, fitted by NUTS.
+
+    Errors: `InputError` for differences that do not vary.
+    """
+    if np.ptp(differences) == 0:
+        raise InputError(f"likelihood={name!r} for differences that never vary", "differences that vary", "Use 'auto'.")
+    data = bins(differences)
+    if name == "tie-spike" and data.ties:
+        kept = bins_without_ties(differences, data)
+        weight = kept.weight
+        value = kept.value
+    else:
+        value, weight = data.value, data.weight
+    arrays = {"value": value, "weight": weight, "ties": np.asarray(float(data.ties)), "zero": np.asarray(data.zero)}
+    drawn = nuts.sample(LIKELIHOODS[name], arrays, seed, draws=draws, warmup=500, target_accept=0.9)
+    rhat, ess = convergence({"mean": drawn.sites["mean"]})
+    return Fit(name, replace(data, value=value, weight=weight), drawn, rhat, ess)
+
+
+def bins_without_ties(differences: Float[np.ndarray, " item"], whole: Bins) -> Bins:
+    """The bins of the differences that are not zero, on the scale of all."""
+    rest = differences[differences != 0]
+    if len(rest) < 2 or np.ptp(rest) == 0:
+        value = np.full(2, (rest[0] if len(rest) else 0.0) - whole.centre) / whole.unit
+        return replace(whole, value=value, weight=np.array([float(len(rest)), 0.0]))
+    own = bins(rest)
+    value = (own.centre + own.unit * own.value - whole.centre) / whole.unit
+    return replace(whole, value=value, weight=own.weight)
+
+
+def log_likelihood(found: Fit) -> Float[np.ndarray, "chain draw bin"]:
+    """The log density of one item of each bin, under every draw."""
+    with jax.enable_x64(True):
+        value = jnp.asarray(found.data.value)
+        of_draw = partial(LIKELIHOODS[found.name].log_density, value=value)
+        return np.asarray(jax.jit(jax.vmap(jax.vmap(of_draw)))(dict(found.drawn.sites)))
+
+
+def loo(found: Fit) -> tuple[float, float, float]:
+    """Expected log predictive density of items left out one by one, its standard error, and the largest Pareto k.
+
+    Items of one bin count alike.
+
+    Source: Vehtari, Gelman and Gabry 2017, doi:10.1007/s11222-016-9696-4.
+    """
+    import arviz_stats
+    import xarray
+
+    used = found.data.weight > 0
+    density, weight = log_likelihood(found)[..., used], found.data.weight[used]
+    dims = ("chain", "draw", "bin")
+    coords = {"chain": np.arange(density.shape[0]), "draw": np.arange(density.shape[1])}
+    tree = xarray.DataTree.from_dict(
+        {
+            "/posterior": xarray.Dataset({"mean": (("chain", "draw"), found.mean)}, coords),
+            "/log_likelihood": xarray.Dataset({"differences": (dims, density)}, coords),
+        }
+    )
+    with warnings.catch_warnings():  # of large Pareto k, which is returned
+        warnings.simplefilter("ignore", UserWarning)
+        result = arviz_stats.loo(tree, pointwise=True)
+    each, k = np.asarray(result.elpd_i).ravel(), np.asarray(result.pareto_k).ravel()
+    n = weight.sum()
+    total = float(weight @ each)
+    spread = float(weight @ (each - total / n) ** 2)
+    return total - n * float(np.log(found.data.unit)), float(np.sqrt(n / (n - 1) * spread)), float(k.max())
+
+
+def checks(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> dict[str, float]:
+    """Posterior predictive p-values: how often simulated differences have a larger mean, tie rate, share beyond three
+    standard deviations, and largest size, than the real ones (ties count half)."""
+    rng = np.random.default_rng(seed)
+    n = min(len(differences), SIMULATED)
+    real = differences if n == len(differences) else rng.choice(differences, n, replace=False)
+    flat = {name: value.reshape(-1) for name, value in found.drawn.sites.items()}
+    rows = rng.integers(0, len(flat["mean"]), REPLICATED)
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(seed), REPLICATED)
+        one = partial(LIKELIHOODS[found.name].simulated, zero=jnp.asarray(found.data.zero), n=n)
+        sites = {name: value[rows] for name, value in flat.items()}
+        drawn = np.asarray(jax.jit(jax.vmap(lambda sites, key: one(sites, key=key)))(sites, keys))
+    simulated = np.array([_figures(found.data.centre + found.data.unit * values, found.data) for values in drawn])
+    wanted = np.array(_figures(real, found.data))
+    p = ((simulated > wanted).mean(0) + (simulated == wanted).mean(0) / 2).tolist()
+    return dict(zip(("ppc_mean", "ppc_ties", "ppc_tails", "ppc_largest"), p, strict=True))
+
+
+def _figures(values: Float[np.ndarray, " item"], data: Bins) -> list[float]:
+    far = np.abs(values - data.centre) / data.unit
+    ties = float((np.abs(values) < ZERO * data.unit).mean())
+    return [float(values.mean()), ties, float((far > THREE).mean()), float(far.max())]
+
+
+def surprises(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> list[str]:
+    """In words, what simulated differences fail to be like."""
+    words = {"ppc_mean": "mean", "ppc_ties": "tie rate", "ppc_tails": "tails", "ppc_largest": "largest difference"}
+    figures = checks(found, differences, seed).items()
+    failing = [words[name] for name, p in figures if min(p, 1 - p) < SURPRISE]
+    said = f"the likelihood {found.name!r} does not simulate the {' and the '.join(failing)} of the differences"
+    return [said] if failing else []
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The margins of all pairs under one likelihood, what to warn of, and the worst diagnostics."""
+
+    margins: list[Margin]
+    warnings: tuple[str, ...]
+    max_rhat: float | None
+    min_ess: float | None
+    divergences: int
+
+
+def fit_pairs(
+    name: str, differences: Sequence[Float[np.ndarray, " item"]], plain: Sequence[Margin], seed: int, draws: int
+) -> Fitted:
+    """The likelihood for every pair; pairs that never vary keep their plain margin."""
+    kept: list[Margin] = []
+    said: dict[str, None] = {}
+    runs: list[Fit] = []
+    for difference, margin in zip(differences, plain, strict=True):
+        if margin.scale == 0 or np.ptp(difference) == 0:
+            kept.append(margin)
+            continue
+        found = fit(name, difference, seed, draws)
+        runs.append(found)
+        kept.append(replace(found.margin(), given_mean=margin.mean))
+        said |= dict.fromkeys([*found.alarms(), *surprises(found, difference, seed)])
+    return Fitted(
+        kept,
+        tuple(said),
+        max((run.max_rhat for run in runs), default=None),
+        min((run.min_ess for run in runs), default=None),
+        sum(int(run.drawn.stats["diverging"].sum()) for run in runs),
+    )

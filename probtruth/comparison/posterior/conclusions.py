@@ -1,0 +1,123 @@
+"""What follows from the posterior beside the tables: who may be the best, the chosen model, the prior's part."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.comparison.evidence.evidence import Evidence
+from probtruth.comparison.evidence.moments import Location, contrast_covariance
+from probtruth.comparison.naming import by_name
+from probtruth.comparison.posterior.decisions import Decisions
+from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.posterior.margins import Margin
+from probtruth.comparison.posterior.quadrature import hierarchy
+from probtruth.comparison.posterior.selection import chosen_score, credible_set
+from probtruth.comparison.posterior.sensitivity import COARSE, POWERS, pair_row, weights
+
+Row = dict[str, object]
+
+
+def decisions_of(
+    found: Evidence, place: Location | None, decided: Decisions | None, ranks: Sequence[Mapping[str, object]]
+) -> dict[str, object]:
+    """`credible_set` and its probability, `chosen` with its score, `corrected_score`, and `rank_probability` rows.
+
+    None where infinite scores leave it open.
+    """
+    p_best = {str(row["model"]): row["p_best"] for row in ranks}
+    known = {name: float(str(p)) for name, p in p_best.items() if p is not None}
+    held, mass = credible_set(known) if len(known) == len(p_best) else (None, None)
+    decisions: dict[str, object] = {"credible_set": held, "credible_set_probability": mass}
+    decisions |= dict.fromkeys(("chosen", "score", "corrected_score"))
+    models, finite = found.facts.models, len(found.order) > 1 and not (found.means == -math.inf).any()
+    if place is not None and finite and not np.isnan(found.means).any():
+        unit = math.sqrt(float(place.variance.mean()) * place.n_units)
+        best, score, corrected = chosen_score(
+            found.means[found.order].tolist(), contrast_covariance(place.variance, len(found.order)), unit
+        )
+        sign = -1.0 if found.facts.higher_is_better else 1.0
+        named = {"chosen": models[found.order[best]], "score": sign * score, "corrected_score": sign * corrected}
+        decisions |= named
+    if decided is not None and len(found.order) == len(models):
+        rows = zip([models[row] for row in found.order], decided.rank_probability.tolist(), strict=True)
+        decisions["rank_probability"] = [{"model": name, "probability": chances} for name, chances in sorted(rows)]
+    return decisions
+
+
+def sensitivity_of(
+    found: Evidence,
+    margins: Sequence[Margin],
+    share: Float[np.ndarray, " draw"],
+    sampled: Sampled | None,
+    population: Population | None,
+) -> list[Row]:
+    """P(a better) of every pair, P(best) of every model and P(a better) in the population, as powers of the prior and
+    of the likelihood would move them."""
+    models = found.facts.models
+    named = by_name(models, found.order, margins)
+    rows = [_named(f"P({a} better than {b})", "pair", pair_row(named[a, b])) for a, b in sorted(named)]
+    if sampled is None:
+        return rows
+    rows += _best(found, share, sampled, rows)
+    if population is not None:
+        rows += _population(found, population)
+    return rows
+
+
+def _named(what: str, kind: str, row: Mapping[str, object]) -> Row:
+    values = {key: row[key] for key in row if key != "p_a_better"}
+    return {"what": what, "kind": kind, "p": row.get("p_a_better"), **values}
+
+
+def _best(found: Evidence, share: Float[np.ndarray, " draw"], sampled: Sampled, pairs: Sequence[Row]) -> list[Row]:
+    names = [found.facts.models[row] for row in found.order]
+    if len(names) == 2:
+        a, b = sorted(names)
+        own = {key: value for key, value in pairs[0].items() if key not in ("what", "kind")}
+        other = {key: None if value is None else 1.0 - float(str(value)) for key, value in own.items()}
+        rows = ((a, own), (b, other))
+        return [{"what": f"P({name} best)", "kind": "best", **values} for name, values in rows]
+    contrast = sampled.sites["contrast"]
+    if sampled.log_prior is None or sampled.log_likelihood is None:
+        return []
+    flat = contrast.reshape(-1, contrast.shape[-1])
+    columns = {"p": _p_best(flat, share)}
+    for name, density in (("prior", sampled.log_prior), ("likelihood", sampled.log_likelihood)):
+        for word, power in POWERS.items():
+            moved = share * weights(density, power)
+            columns[f"{name}_{word}"] = _p_best(flat, moved / moved.sum())
+    listed = sorted((name, row) for row, name in enumerate(names))
+    return [
+        {"what": f"P({name} best)", "kind": "best", **{key: float(values[row]) for key, values in columns.items()}}
+        for name, row in listed
+    ]
+
+
+def _p_best(draws: Float[np.ndarray, "draw model"], share: Float[np.ndarray, " draw"]) -> Float[np.ndarray, " model"]:
+    least = draws == draws.min(1, keepdims=True)
+    chance: np.ndarray = (share / least.sum(1)) @ least
+    return np.asarray(chance / chance.sum())  # shares add up to 1 but for rounding
+
+
+def _population(found: Evidence, population: Population) -> list[Row]:
+    powers = {"p": (1.0, 1.0)}
+    powers |= {f"prior_{word}": (power, 1.0) for word, power in POWERS.items()}
+    powers |= {f"likelihood_{word}": (1.0, power) for word, power in POWERS.items()}
+    scaled = {name: hierarchy(population.groups, *pair, COARSE) for name, pair in powers.items()}
+    names = [found.facts.models[row] for row in found.order]
+    pairs = list(combinations(sorted(range(len(names)), key=names.__getitem__), 2))
+    first, second = np.array(pairs).T
+    columns = {
+        name: population.difference(first, second, False, one).below(0.0).tolist() for name, one in scaled.items()
+    }
+    return [
+        {
+            "what": f"P({names[a]} better than {names[b]}) in the population of groups",
+            "kind": "population",
+            **{name: column[row] for name, column in columns.items()},
+        }
+        for row, (a, b) in enumerate(pairs)
+    ]

@@ -1,0 +1,64 @@
+"""Decisions from joint draws of the models' mean contrasts: P(best), ranks and expected regret, ties drawn as ties."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.comparison.evidence.moments import Location, all_pairs, square
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """For each model: P(lowest mean loss), P(rank = r), expected rank (from 1), expected regret (score units)."""
+
+    p_best: Float[np.ndarray, " model"]
+    rank_probability: Float[np.ndarray, "model rank"]
+    expected_rank: Float[np.ndarray, " model"]
+    expected_regret: Float[np.ndarray, " model"]
+
+
+def decide(contrast: Float[np.ndarray, "*batch model"], weights: Float[np.ndarray, " draw"] | None = None) -> Decisions:
+    """From draws, weighted or not; models that tie in a draw share the ranks that they occupy in it equally."""
+    draws = contrast.reshape(-1, contrast.shape[-1])
+    share = np.full(len(draws), 1 / len(draws)) if weights is None else weights
+    n_models = draws.shape[1]
+    below = np.zeros(draws.shape, np.int64)
+    tied = np.zeros(draws.shape, np.int64)
+    for other in range(n_models):
+        below += draws[:, [other]] < draws
+        tied += draws[:, [other]] == draws
+    rank = np.arange(n_models)
+    probability = np.empty((n_models, n_models))
+    for model in range(n_models):
+        first, size = below[:, [model]], tied[:, [model]]
+        chance = share @ (((rank >= first) & (rank < first + size)) / size)
+        probability[model] = chance / chance.sum()  # shares add up to 1 but for rounding
+    regret = share @ (draws - draws.min(1, keepdims=True))
+    return Decisions(probability[:, 0], probability, probability @ (rank + 1.0), regret)
+
+
+def symmetric(decisions: Decisions, classes: Int[np.ndarray, " model"]) -> Decisions:
+    """Models of one class cannot be told apart by the posterior: each gets the average of its class."""
+    same = (classes[:, None] == classes).astype(np.float64)
+    share = same / same.sum(1, keepdims=True)
+    return Decisions(
+        np.minimum(share @ decisions.p_best, 1.0),  # shares add up to 1 but for rounding
+        np.minimum(share @ decisions.rank_probability, 1.0),
+        share @ decisions.expected_rank,
+        share @ decisions.expected_regret,
+    )
+
+
+def interchangeable(place: Location, n_models: int) -> Int[np.ndarray, " model"]:
+    """For each model the first that it can change places with, while means, variances and third moments stay."""
+    signed = np.stack([square(place.mean, n_models, -1.0), square(place.third, n_models, -1.0)])
+    plain = np.stack([square(place.variance, n_models), square(place.df, n_models)])
+    stats = np.concatenate([signed, plain])
+    home = np.arange(n_models)
+    for a, b in all_pairs(n_models):
+        swap = np.arange(n_models)
+        swap[[a, b]] = b, a
+        if home[b] == b and (stats[:, a, b] == stats[:, b, a]).all() and (stats[:, a] == stats[:, b][:, swap]).all():
+            home[b] = home[a]
+    return home

@@ -1,0 +1,98 @@
+"""How much the answers owe to the prior: every density to a power, of the prior or of the likelihood.
+
+A power of 1/2 halves the weight of the prior (or the number of observations), 2 doubles it. Pairs and the population of
+groups are scaled in closed form and by quadrature; P(best) by weighting the draws. The densities themselves stand in
+the DataTree (`log_prior`, `log_likelihood`), so that `arviz_stats.psense_summary` sees the same.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import logsumexp, stdtr
+
+from probtruth.comparison.posterior import quadrature as exact
+from probtruth.comparison.posterior.margins import Margin
+
+POWERS = {"half": 0.5, "double": 2.0}
+SENSITIVE = 0.05
+"""A probability that moves by more than this is said to be sensitive."""
+MOST = 20_000_000
+"""Densities of more groups and draws than this are left out (NaN)."""
+CELLS = 4_000_000
+COARSE = 4
+"""Every so many points of the grid of the exact engine do for what is only compared."""
+
+Row = dict[str, object]
+
+
+def scaled_p(margin: Margin, prior: float, likelihood: float) -> float | None:
+    r"""P(difference < 0) with prior and likelihood to these powers.
+
+    The pair's prior is 1/sigma^2. With precision $\lambda$ its posterior is
+    $\lambda^{-a} \lambda^{b(\nu+1)/2} e^{-b \lambda (\nu + t^2)/2}$, a t of $b(\nu+1) + 1 - 2a$ degrees of freedom.
+    None where none are left.
+
+    Source: Kallioinen, Paananen, Buerkner and Vehtari 2024, doi:10.1007/s11222-023-10366-5.
+    """
+    if margin.scale == 0:
+        return margin.below(0.0)
+    df = likelihood * (margin.df + 1) + 1 - 2 * prior
+    if df <= 0:
+        return None
+    return float(stdtr(df, -margin.threshold(0.0) * math.sqrt(df / margin.df)))
+
+
+def pair_row(margin: Margin) -> Row:
+    """P(a better) as reported and under each power."""
+    row: Row = {"p_a_better": margin.below(0.0)}
+    if type(margin) is not Margin:  # known by draws alone: no closed form
+        return row | {f"{what}_{name}": None for what in ("prior", "likelihood") for name in POWERS}
+    for name, power in POWERS.items():
+        row[f"prior_{name}"] = scaled_p(margin, power, 1.0)
+    for name, power in POWERS.items():
+        row[f"likelihood_{name}"] = scaled_p(margin, 1.0, power)
+    return row
+
+
+def location_densities(sites: Mapping[str, np.ndarray], df: float) -> tuple[np.ndarray, np.ndarray]:
+    """Log prior and log-likelihood of the draws of `programs.location`, in terms of the means and the precision."""
+    scale, innovation = sites["scale"], sites["innovation"]
+    size = innovation.shape[-1]
+    likelihood = 0.5 * ((df + size) * np.log(scale) - df * scale - (innovation**2).sum(-1))
+    return -np.log(scale), likelihood
+
+
+def hierarchy_densities(sites: Mapping[str, np.ndarray], groups: exact.Groups) -> tuple[np.ndarray, np.ndarray]:
+    """Log prior and log-likelihood of the draws of `programs.hierarchy`."""
+    between, centre = sites["between"], sites["centre"]
+    prior = -0.5 * (between**2 + (centre**2).sum(-1))
+    values, place = np.unique(between, return_inverse=True)
+    if len(values) * groups.mean.size > MOST:
+        return prior, np.full(between.shape, np.nan)
+    flat = centre.reshape(-1, centre.shape[-1])
+    step = max(1, CELLS // groups.mean.size)
+    parts = [groups.summed(values[start : start + step]) for start in range(0, len(values), step)]
+    square, linear, constant = (np.concatenate(part)[place.ravel()] for part in zip(*parts, strict=True))
+    likelihood = constant + (linear * flat - 0.5 * square * flat**2).sum(1)
+    return prior, likelihood.reshape(between.shape)
+
+
+def weights(density: Float[np.ndarray, "chain draw"], power: float) -> Float[np.ndarray, " weighted"]:
+    """The draws' weights under the density to this power."""
+    log = (power - 1) * density.ravel()
+    found: np.ndarray = np.exp(log - logsumexp(log))
+    return found
+
+
+def sensitive(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """In words, the answers that half or double the prior would move by more than SENSITIVE."""
+    said = []
+    for row in rows:
+        own = row["p"]
+        moved = [row[f"prior_{name}"] for name in POWERS]
+        known = [float(str(one)) for one in moved if one is not None]
+        if own is not None and known and max(abs(one - float(str(own))) for one in known) > SENSITIVE:
+            said.append(f"{row['what']} = {float(str(own)):.2f} ({' to '.join(f'{one:.2f}' for one in known)})")
+    return said

@@ -1,0 +1,190 @@
+"""Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+
+import polars
+
+from probtruth import check, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.tables import decoding
+from probtruth.io.tables.binary import damaged
+from probtruth.io.tables.read import regular, shown
+from probtruth.kernels.cores import ahead
+
+LEAST, MOST = 1 << 10, 1 << 18
+"""Rows of a batch, whatever the memory."""
+COPIES = 40
+"""How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
+SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
+
+
+@dataclass(frozen=True)
+class BatchSource(Source):
+    """Where the rows of a batch stand: `before` of the file's rows come before it."""
+
+    before: int = 0
+
+    def at(self, row: int | None = None, column: str | None = None) -> str:
+        """The place in words."""
+        return super().at(None if row is None else row + self.before, column)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file; `start` counts them from the first row of the first file."""
+
+    frame: polars.DataFrame
+    source: Source
+    start: int
+
+
+@dataclass(frozen=True)
+class BigTable:
+    """One file, or all the files of a folder in the order of their names, one below the other.
+
+    `base` is the folder that relative names of files start from, wherever they are read.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    rows: tuple[int, ...]
+    columns: tuple[str, ...]
+    base: str
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files."""
+        return sum(self.rows)
+
+    def cuts(self, size: int) -> list[tuple[int, int, int, int]]:
+        """Batches of at most so many rows: file, first row in it, number of rows, rows before in all files."""
+        made, before = [], 0
+        for place, rows in enumerate(self.rows):
+            made += [(place, start, min(size, rows - start), before + start) for start in range(0, rows, size)]
+            before += rows
+        return made
+
+    def stream(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> bytes:
+        """Some columns of one batch as an Arrow stream."""
+        place, start, rows, _ = cut
+        question = {"path": self.files[place], "start": start, "rows": rows, "columns": list(columns)}
+        return _ask(b"r", question, self.base)
+
+    def batch(self, cut: tuple[int, int, int, int], stream: bytes) -> Batch:
+        """The batch that came as a stream."""
+        place, start, _, before = cut
+        source = BatchSource(shown(Path(self.files[place])), before=start)
+        return Batch(polars.read_ipc_stream(BytesIO(stream)), source, before)
+
+    def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
+        """Some columns of one batch."""
+        return self.batch(cut, self.stream(cut, columns))
+
+    def batches(self, columns: Sequence[str], size: int, skip: frozenset[int] = frozenset()) -> Iterator[Batch]:
+        """All batches but those that start at the rows of `skip`; the next is read while one is used.
+
+        The thread that reads only waits for the decoder: Polars is used by one thread of this process at a time.
+        """
+        wanted = [cut for cut in self.cuts(size) if cut[3] not in skip]
+        for cut, stream in zip(wanted, ahead(partial(self.stream, columns=columns), wanted, 1), strict=True):
+            yield self.batch(cut, stream)
+
+    def names(self, column: str, size: int, option: str = "item") -> polars.Series:
+        """A whole column of names, as text or integers; see `frames.keys`."""
+        if column not in self.columns:
+            frames.need(polars.DataFrame(schema=list(self.columns)), column, Source(self.name), option)
+        parts = [frames.keys(batch.frame, column, batch.source, option) for batch in self.batches([column], size)]
+        alike = len({part.dtype for part in parts}) == 1
+        return polars.concat(parts if alike else map(frames.text, parts))
+
+    def repeated(self, names: polars.Series, column: str) -> InputError:
+        """What is wrong with a column of items in which one stands twice."""
+        twice = int((~names.is_first_distinct()).arg_max() or 0)
+        return InputError(
+            f"item {check.quote(names[twice])} a second time",
+            "every item once",
+            "Remove one of its rows.",
+            self.at(twice, column),
+        )
+
+    def at(self, row: int, column: str | None = None) -> str:
+        """Where a row of all files stands, in words."""
+        for path, rows in zip(self.files, self.rows, strict=True):
+            if row < rows:
+                return Source(shown(Path(path))).at(row, column)
+            row -= rows
+        return self.name
+
+
+def open_table(path: object) -> BigTable:
+    """A Parquet or Arrow file, or a folder of such files with the same columns.
+
+    Errors: `InputError` for other files, damaged ones, a folder without any, or files whose columns differ.
+    """
+    place = Path(str(path))
+    files = _files(place)
+    base = os.getcwd()
+    extents = [json.loads(_ask(b"e", {"path": str(file)}, base)) for file in files]
+    columns = extents[0]["columns"]
+    for file, extent in zip(files, extents, strict=True):
+        if sorted(extent["columns"]) != sorted(columns):
+            raise InputError(
+                f"the columns {check.shortlist(extent['columns'])}",
+                f"those of {shown(files[0])}: {check.shortlist(columns)}",
+                "Give all files of a folder the same columns.",
+                shown(file),
+            )
+    rows = tuple(extent["rows"] for extent in extents)
+    if not sum(rows):
+        raise InputError("a table without rows", "at least one row", "Check the file.", shown(place))
+    return BigTable(shown(place), tuple(map(str, files)), rows, tuple(columns), base)
+
+
+def can_stream(path: object) -> bool:
+    """Whether a path is a folder, or a file of a kind that can be read some rows at a time."""
+    place = Path(str(path))
+    return place.is_dir() or place.suffix.lower() in SUFFIXES
+
+
+def rows_within(memory: float, n_columns: int) -> int:
+    """How many rows of so many numbers a batch may have, if it is to stay within a memory (bytes)."""
+    return min(max(int(memory / (8 * COPIES * n_columns)), LEAST), MOST)
+
+
+def n_bytes(path: object) -> int:
+    """The size of a file, or of all files of a folder."""
+    return sum(file.stat().st_size for file in _files(Path(str(path))))
+
+
+def _files(place: Path) -> list[Path]:
+    if not place.is_dir():
+        regular(place)
+        if place.suffix.lower() not in SUFFIXES:
+            raise InputError(
+                f"the extension {place.suffix!r}",
+                f"one of {', '.join(SUFFIXES)}, or a folder of such files, for input that is streamed",
+                "Convert the file to Parquet.",
+                shown(place),
+            )
+        return [place]
+    found = sorted(file for file in place.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    if not found:
+        raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(place))
+    return found
+
+
+def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
+    path = str(question["path"])
+    absolute = {**question, "path": str(Path(base, path))}
+    try:
+        return decoding.decode(kind, json.dumps(absolute).encode())
+    except decoding.DecodingError as error:
+        form = "Parquet" if path.lower().endswith(".parquet") else "Arrow"
+        raise damaged(form, str(error), shown(Path(path))) from None

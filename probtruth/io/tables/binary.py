@@ -1,0 +1,56 @@
+"""Parquet and Arrow files as tables; a damaged file is an error, never a crash."""
+
+import json
+from io import BytesIO
+
+import polars
+
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.tables import decoding
+
+
+def parquet(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+    """A Parquet file as a frame."""
+    _check_marks(data, name)
+    return _table(b"p", data, "Parquet", name)
+
+
+def arrow(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+    """An Arrow IPC file (Feather version 2) or stream as a frame."""
+    if data.startswith(b"FEA1"):
+        raise InputError("Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", name)
+    return _table(b"a", data, "Arrow", name)
+
+
+def parquet_notes(data: bytes, name: str) -> dict[str, str]:
+    """The key-value metadata of a Parquet file."""
+    _check_marks(data, name)
+    notes: dict[str, str] = json.loads(_decode(b"n", data, "Parquet", name))
+    return notes
+
+
+def _check_marks(data: bytes, name: str) -> None:
+    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1") and len(data) >= 12):
+        raise damaged("Parquet", "its marks at both ends are missing", name)
+
+
+def _table(kind: bytes, data: bytes, form: str, name: str) -> tuple[polars.DataFrame, Source]:
+    frame = polars.read_ipc_stream(BytesIO(_decode(kind, data, form, name)))
+    if frame.height == 0 or frame.width == 0:
+        raise InputError("a table without rows", "at least one row", "Check the file.", name)
+    return frame, Source(name)
+
+
+def _decode(kind: bytes, data: bytes, form: str, name: str) -> bytes:
+    try:
+        return decoding.decode(kind, data)
+    except decoding.DecodingError as error:
+        raise damaged(form, str(error), name) from None
+
+
+def damaged(form: str, why: str, name: str) -> InputError:
+    """The error for a file that cannot be decoded."""
+    return InputError(
+        f"something that is not sound {form} ({why})", f"a {form} file", "Write it again, or check the extension.", name
+    )

@@ -1,0 +1,134 @@
+"""Parquet and Arrow are decoded in a process of its own: a damaged file can end that process, but not the caller's."""
+
+import atexit
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from probtruth.io.tables import decoder
+
+SECONDS, BYTES_PER_SECOND = 60.0, 1e6
+"""How long a file may take: the seconds, and one more for so many bytes."""
+SPARE_BYTES, BYTES_PER_BYTE = 4 << 30, 64
+"""How much memory a file may take, on systems that can bound it: the spare bytes, and so many for each of its own."""
+
+
+class DecodingError(Exception):
+    """The bytes could not be decoded; the message says why."""
+
+
+def decode(kind: bytes, data: bytes) -> bytes:
+    """The answer of `decoder` to the bytes, in memory and time that are bounded by their number.
+
+    Where no process can be started the bytes are decoded here.
+
+    Errors: `DecodingError`.
+    """
+    limit = SECONDS + len(data) / BYTES_PER_SECOND
+    with _SHARED.lock:
+        process = _SHARED.running()
+        try:
+            status, payload = decoder.answer(kind, data) if process is None else _ask(process, kind, data, limit)
+        except (OSError, EOFError, MemoryError, OverflowError):
+            _SHARED.stop()
+            raise DecodingError(f"it is damaged, or needs too much memory or more than {limit:.0f} s") from None
+        except BaseException:  # interrupted: the answer still to come must not be taken for that of the next question
+            _SHARED.stop()
+            raise
+    if status != decoder.DONE:
+        raise DecodingError(bytes(payload).decode(errors="replace"))
+    return bytes(payload)  # as it is where it came through the pipe
+
+
+def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: float) -> tuple[bytes, decoder.Payload]:
+    """Status and payload; an `OSError` or `EOFError` where the process ended instead.
+
+    The process ends itself at the limit: a watch kept by a thread here would have to be started for every file, and a
+    thread cannot be started safely wherever the garbage collector may run.
+    """
+    requests, answers = process.stdin, process.stdout
+    if requests is None or answers is None:
+        raise EOFError
+    requests.write(decoder.QUESTION.pack(kind, len(data), SPARE_BYTES + BYTES_PER_BYTE * len(data), limit))
+    requests.write(data)
+    requests.flush()
+    head = answers.read(decoder.ANSWER.size)
+    if len(head) < decoder.ANSWER.size:
+        raise EOFError
+    status, size = decoder.ANSWER.unpack(head)
+    payload = answers.read(size)
+    if len(payload) < size:
+        raise EOFError
+    return status, payload
+
+
+class _Shared:
+    """The one process that serves file after file, and is replaced when a file ended it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def running(self) -> "subprocess.Popen[bytes] | None":
+        """A process that waits for questions; None where none can be started."""
+        if self.process is not None and self.process.poll() is not None:
+            self.stop()
+        if self.process is None and sys.executable:
+            with suppress(OSError):
+                self.process = _start()
+        return self.process
+
+    def stop(self) -> None:
+        """Ends the process."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            _close_pipes(process)
+
+    def forget(self) -> None:
+        """In a forked child: leaves the process to the parent."""
+        process, self.process = self.process, None
+        self.lock = threading.Lock()
+        if process is not None:
+            process.returncode = 0
+            _close_pipes(process)
+
+
+def _script() -> str:
+    """Runs the decoder, which also has to start within the limit where the system can see to that."""
+    script = str(Path(decoder.__file__))
+    limited = f"import signal, sys, runpy; getattr(signal, 'alarm', int)({SECONDS:.0f})"
+    return f"{limited}; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
+
+
+def _start() -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _script()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is the caller's
+    )
+
+
+def _close_pipes(process: "subprocess.Popen[bytes]") -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent has nobody to go to
+                pipe.close()
+
+
+def stop() -> None:
+    """Ends the process that decodes; the next file starts another."""
+    with _SHARED.lock:
+        _SHARED.stop()
+
+
+_SHARED = _Shared()
+atexit.register(_SHARED.stop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_SHARED.forget)

@@ -1,0 +1,163 @@
+"""Files as tables: CSV, TSV, JSONL, Parquet and Arrow, with every text cell as it is written."""
+
+import errno
+import stat
+from collections.abc import Callable
+from os import strerror
+from pathlib import Path
+
+import polars
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.tables import binary, csv_text, json_lines
+
+MAGIC = {
+    b"PAR1": "a Parquet file; name it .parquet",
+    b"ARROW1": "an Arrow file; name it .arrow",
+    b"PK\x03\x04": "a zip archive (or an Excel workbook; export the sheet as CSV)",
+    b"\x1f\x8b": "gzip; decompress it first",
+    b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
+    b"\x89HDF": "HDF5 or netCDF; export the table as Parquet",
+}
+"""How common binary files begin, and what to do with them."""
+
+
+def read_table(path: object) -> tuple[polars.DataFrame, Source]:
+    """A file as a polars frame, and where its rows stand.
+
+    The extension names the format: `.csv`, `.tsv`, `.jsonl` or `.ndjson`, `.parquet`, `.arrow`, `.feather` or `.ipc`.
+    All cells of CSV and TSV are text as written (`007` stays `007`); a byte-order mark is skipped, CRLF is a line end.
+
+    Errors: `InputError` with file and line for everything that is not one sound table: missing or unreadable files,
+    other encodings than UTF-8, NUL bytes, ragged rows, repeated column names, nested values, no rows.
+    """
+    place = Path(str(path))
+    name = shown(place)
+    reader = _READERS.get(place.suffix.lower())
+    if reader is None:
+        regular(place)
+        raise InputError(
+            f"the extension {place.suffix!r}" if place.suffix else "a file without an extension",
+            f"one of {', '.join(_READERS)}",
+            "Convert the file, or rename it after what it holds.",
+            name,
+        )
+    return reader(read_bytes(place), name)
+
+
+def shown(path: Path) -> str:
+    """A path as messages show it: as given, unless it holds characters that would break the line."""
+    return str(path) if str(path).isprintable() else repr(str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a regular file.
+
+    Errors: `InputError` for what is missing, a folder, a device or pipe, or may not be read.
+    """
+    regular(path)
+    return _guarded(path, path.read_bytes)
+
+
+def read_ends(path: Path) -> bytes:
+    """A Parquet file without its rows: its first mark and its footer, whose length stands before the last mark.
+
+    Errors: as `read_bytes`.
+    """
+    regular(path)
+
+    def read() -> bytes:
+        with path.open("rb") as stream:
+            mark, size = stream.read(4), stream.seek(0, 2)
+            stream.seek(max(size - 8, 4))
+            footer = int.from_bytes(stream.read(4), "little")
+            stream.seek(max(size - 8 - footer, 4))
+            return mark + stream.read()
+
+    return _guarded(path, read)
+
+
+def regular(path: Path) -> None:
+    """Raises where there is no file, or what is there is none."""
+    mode = _guarded(path, path.stat).st_mode
+    if not stat.S_ISREG(mode):
+        found = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
+        raise InputError(found, "a file", "Give the path of a file.", shown(path))
+
+
+def _guarded[T](path: Path, read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except OSError as error:
+        hint = "Check the path." if error.errno == errno.ENOENT else "Check the file and its permissions."
+        raise InputError(_reason(error), "a file that can be read", hint, shown(path)) from None
+    except ValueError as error:
+        raise InputError(str(error), "the path of a file", "Check the path.", shown(path)) from None
+
+
+def _reason(error: OSError) -> str:
+    return "no such file" if error.errno == errno.ENOENT else strerror(error.errno or 0).lower()
+
+
+def utf8(data: bytes, name: str) -> bytes:
+    """The bytes, if they are text in UTF-8; without the byte-order mark."""
+    for start, what in MAGIC.items():
+        if data.startswith(start):
+            raise InputError(f"what looks like {what.split(';')[0]}", "text", f"It seems to be {what}.", name)
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError("text in UTF-16", "text in UTF-8", "Save the file as UTF-8.", name)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise InputError(
+            "a NUL byte",
+            "text in UTF-8",
+            "The file is binary, damaged, or in UTF-16; save it as UTF-8 text.",
+            f"{name}, line {data.count(b'\n', 0, nul) + 1}",
+        )
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"the byte 0x{data[error.start]:02x}, which is not UTF-8",
+            "text in UTF-8",
+            "Save the file as UTF-8.",
+            f"{name}, line {data.count(b'\n', 0, error.start) + 1}",
+        ) from None
+    return data
+
+
+def _separated(separator: str) -> Callable[[bytes, str], tuple[polars.DataFrame, Source]]:
+    def read(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+        text = csv_text.dissect(utf8(data, name), separator, name)
+        frame = polars.read_csv(
+            text.rows,
+            has_header=False,
+            schema=dict.fromkeys(text.header, polars.String),
+            separator=separator,
+            quote_char='"' if b'"' in text.rows else None,
+            infer_schema=False,
+        )
+        check.length(frame.height, len(text.lines), f"rows of {name}")
+        return frame, Source(name, lines=text.lines)
+
+    return read
+
+
+def _json_lines(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
+    return json_lines.parse(utf8(data, name), name)
+
+
+_READERS: dict[str, Callable[[bytes, str], tuple[polars.DataFrame, Source]]] = {
+    ".csv": _separated(","),
+    ".tsv": _separated("\t"),
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".parquet": binary.parquet,
+    ".arrow": binary.arrow,
+    ".feather": binary.arrow,
+    ".ipc": binary.arrow,
+}
+"""How each extension is read."""

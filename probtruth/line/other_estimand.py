@@ -1,0 +1,100 @@
+"""The verdict under the estimand that was not asked for, so that a reader sees whether the choice matters."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from probtruth.comparison.compare import compare
+from probtruth.line.informed_truth import score_on_evidence
+from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
+from probtruth.truth.infer import infer_truth
+from probtruth.types import Annotations, Comparison, Predictions, Truth
+
+QUICK = 1 << 20
+"""Cells of confusion matrices up to which `ability` takes seconds."""
+
+NO_ROOM = "the verdict under the estimand 'class' is left out: confusion matrices of so many labels have no room"
+"""Said where annotators are known and yet there is no other verdict."""
+
+DECIDED = 0.975
+"""A pair counts as decided where P(one is better) is at least this."""
+
+
+@dataclass(frozen=True, eq=False)
+class OtherEstimand:
+    """The same models under the other estimand, and the pairs whose verdict is another there.
+
+    `changes` has rows of a, b, p_a_better (as asked) and p_a_better_other: pairs of which the mean difference has the
+    other sign and one of the two answers is decided.
+    """
+
+    truth: Truth
+    comparison: Comparison
+    changes: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `result.json`."""
+        keys = ("model", "score", "p_best")
+        return {
+            "estimand": self.truth.estimand,
+            "method": self.truth.method,
+            "models": [{key: row[key] for key in keys} for row in self.comparison.ranks],
+            "changes": [dict(row) for row in self.changes],
+        }
+
+    def warning(self) -> str | None:
+        """The changes in words; None where there are none."""
+        if not self.changes:
+            return None
+        pairs = ", ".join(f"{row['a']!r} and {row['b']!r}" for row in self.changes[:3])
+        more = f" and {len(self.changes) - 3} more pairs" if len(self.changes) > 3 else ""
+        return (
+            f"the choice of estimand matters: under {self.truth.estimand!r} ({self.truth.method}) the order of {pairs}"
+            f"{more} is the reverse"
+        )
+
+
+def other_estimand(
+    annotations: Annotations, predictions: Predictions, asked: Comparison, truth: Truth, options: dict[str, Any]
+) -> OtherEstimand | None:
+    """The comparison under the other estimand, by quadrature.
+
+    None where classes cannot be inferred: without annotators, or where their confusion matrices would be too large.
+
+    Arguments: `options` are `rule`, `floor` and `seed`, and `groups`, `clusters` and `weights` of the comparison.
+    """
+    found = other_truth(annotations, truth.estimand, options["seed"])
+    if found is None:
+        return None
+    evidence = "annotators-and-models" if found.estimand == "class" else "annotators"
+    how = options["rule"], options["floor"], options["seed"]
+    found, scores = score_on_evidence(found, predictions, evidence, *how)
+    design = {name: options[name] for name in ("groups", "clusters", "weights", "seed")}
+    return changed(found, asked, compare(scores, **design, engine="exact"))
+
+
+def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | None:
+    """The truth under the estimand that was not asked for, by the quickest method that is not far from its default."""
+    if estimand == "class":
+        return infer_truth(annotations, method="vote-share", draws=0, seed=seed)
+    cells = confusion_cells(annotations)
+    if annotations.annotator is None or cells > LARGEST_CONFUSION:
+        return None
+    return infer_truth(annotations, method="ability" if cells <= QUICK else "one-coin", draws=0, seed=seed)
+
+
+def changed(found: Truth, asked: Comparison, comparison: Comparison) -> OtherEstimand:
+    """What the comparison under the other truth says that the one asked for does not."""
+    return OtherEstimand(found, comparison, tuple(_changes(asked, comparison)))
+
+
+def _changes(asked: Comparison, other: Comparison) -> list[dict[str, Any]]:
+    rows = []
+    for one, two in zip(asked.pairs, other.pairs, strict=True):
+        p, q = _number(one["p_a_better"]), _number(two["p_a_better"])
+        if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
+            rows.append({"a": one["a"], "b": one["b"], "p_a_better": p, "p_a_better_other": q})
+    return rows
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

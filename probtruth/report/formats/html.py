@@ -1,0 +1,107 @@
+"""The report as one self-contained page: no request leaves it, and nothing in the data can become markup."""
+
+import base64
+import hashlib
+import math
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from probtruth.report.contents import Contents, contents
+from probtruth.report.interface import ResultLike
+from probtruth.report.plots.pictures import pictures
+from probtruth.report.plots.svg import Picture
+from probtruth.report.tables.cells import LONGEST, Cell
+from probtruth.report.words.numbers import plain, width
+from probtruth.report.words.sentences import Name
+from probtruth.report.words.verdict import Verdict
+
+
+def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None, said: Contents | None = None) -> str:
+    """The page.
+
+    Arguments: `drawn` are the figures and `said` the contents, where they were made already.
+    """
+    said = contents(result) if said is None else said
+    drawn = pictures(result, said.calibration) if drawn is None else drawn
+    style, script = _asset("style.css"), _asset("sort.js")
+    return (
+        _environment()
+        .get_template("template.html.j2")
+        .render(
+            policy=_policy(style, script),
+            style=Markup(style),
+            script=Markup(script),
+            title=_title(said.verdict),
+            said=said,
+            figures=drawn,
+            sections=_sections(said, drawn),
+            longest=LONGEST,
+            rope=result.comparison.rope,
+        )
+    )
+
+
+def _sections(said: Contents, drawn: Mapping[str, Picture]) -> list[tuple[str, str]]:
+    """Anchors and titles of the sections that the page has."""
+    known = (
+        ("models", "Models", True),
+        ("pairs", "Pairs", True),
+        ("ranks", "Who could be best", "ranks" in drawn),
+        ("calibration", "Calibration", said.calibration is not None),
+        ("items", "Items to look at", bool(said.items)),
+        ("annotators", "Annotators", bool(said.annotators)),
+        ("checks", "Checks", True),
+        ("reading", "How to read the numbers", True),
+        ("made", "How this was made", True),
+    )
+    return [(slug, title) for slug, title, there in known if there]
+
+
+def _title(said: Verdict) -> str:
+    return "".join(plain(piece)[:60] for piece in said.headline)
+
+
+def _asset(name: str) -> str:
+    return files("probtruth.report").joinpath(name).read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def _policy(style: str, script: str) -> str:
+    """A content security policy that allows the page's own style and script, by hash, and nothing else."""
+    allowed = {"style-src": style, "script-src": script}
+    hashes = {name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for name, text in allowed.items()}
+    parts = ["default-src 'none'", *(f"{name} 'sha256-{value}'" for name, value in hashes.items())]
+    return "; ".join([*parts, "base-uri 'none'", "form-action 'none'"])
+
+
+def _sort_key(value: float | str | None) -> str:
+    """What the page's script sorts by; empty for unknown."""
+    if isinstance(value, float) and math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return "" if value is None else repr(value) if isinstance(value, float) else plain(value)
+
+
+def _room(cell: Cell) -> Markup:
+    """The class of a cell of text: short ones stay on one line, long ones get a wide column."""
+    columns = sum(map(width, cell.text))
+    return Markup(' class="one"' if columns <= 30 else ' class="wide"' if columns > 60 else "")
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("probtruth.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    tests: dict[str, Any] = environment.tests
+    tests["name"] = lambda piece: isinstance(piece, Name)
+    environment.filters["plain"] = plain
+    environment.filters["room"] = _room
+    environment.filters["markup"] = Markup
+    environment.filters["sort_key"] = _sort_key
+    return environment

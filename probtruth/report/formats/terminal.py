@@ -1,0 +1,164 @@
+"""The result for a terminal: rich renderables, with names as plain text (no markup, no control characters)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from probtruth.report.interface import ResultLike
+from probtruth.report.tables import checks
+from probtruth.report.tables import models as tables
+from probtruth.report.tables.cells import Table
+from probtruth.report.words.numbers import count, exact, fixed, plain, shortened
+from probtruth.report.words.sentences import Name, Sentence
+from probtruth.report.words.verdict import verdict
+from probtruth.types import Truth
+
+MOST_ROWS = 20
+"""Rows of a table; the files have all."""
+MOST_ANNOTATORS = 10
+"""Annotators whose confusion is printed; `--json` has all."""
+LONGEST_NAME = 32
+MODEL_NAME, PAIR_NAME = 22, 15
+"""Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart."""
+COLOURS = {
+    "certain": "bold green",
+    "likely": "bold",
+    "equivalent": "bold",
+    "open": "bold yellow",
+    "invalid": "bold red",
+}
+
+
+def summary(result: ResultLike) -> tuple[RenderableType, ...]:
+    """Verdict, models, pairs and warnings."""
+    said = verdict(result)
+    parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]
+    parts += [Text(f"  {line}", style="red") for line in said.failing]
+    parts += [_text(line) for line in said.details]
+    parts.append(Text(checks.alignment(result)))
+    parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
+    parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
+    return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
+
+
+def truth_summary(truth: Truth) -> tuple[RenderableType, ...]:
+    """Method, class marginals, and each annotator's confusion where the method has it."""
+    labels = list(shortened(truth.index.labels, LONGEST_NAME).values())
+    head = Text(
+        f"{truth.method}, estimand {truth.estimand}: {count(truth.n_items, 'item')}, {count(len(labels), 'label')}",
+        "bold",
+    )
+    parts: list[RenderableType] = [head, _marginals(truth, labels)]
+    if truth.confusion is not None:
+        parts += [
+            _confusion(name, rows, labels)
+            for name, rows in zip(truth.index.annotators[:MOST_ANNOTATORS], truth.confusion, strict=False)
+        ]
+        more = len(truth.index.annotators) - MOST_ANNOTATORS
+        if more > 0:
+            parts.append(Text(f"{more} more annotators: --json has all", style="dim"))
+    found = {name: value for name, value in truth.diagnostics.items() if isinstance(value, (bool, int, float, str))}
+    if found:
+        parts.append(Text(", ".join(f"{name} {_short(value)}" for name, value in found.items()), style="dim"))
+    return tuple(parts)
+
+
+def truth_dict(truth: Truth) -> dict[str, Any]:
+    """The same for `--json`: method, estimand, marginals by label, confusion by annotator, truth and label."""
+    labels, shares = truth.index.labels, _label_shares(truth)
+    confusion = None
+    if truth.confusion is not None:
+        confusion = {
+            annotator: {
+                true: dict(zip(labels, map(float, row), strict=True)) for true, row in zip(labels, rows, strict=True)
+            }
+            for annotator, rows in zip(truth.index.annotators, truth.confusion, strict=True)
+        }
+    return {
+        "method": truth.method,
+        "estimand": truth.estimand,
+        "n_items": truth.n_items,
+        "n_annotators": len(truth.index.annotators) or None,
+        "n_labels": len(labels),
+        "marginals": dict(zip(labels, map(float, shares), strict=True)),
+        "confusion": confusion,
+        "diagnostics": dict(truth.diagnostics),
+    }
+
+
+def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
+    """The label frequencies of the method's model, else the mean over items."""
+    found: np.ndarray = truth.probs.mean(0) if truth.marginals is None else truth.marginals
+    return found
+
+
+def _marginals(truth: Truth, labels: list[Name]) -> RenderableType:
+    table = _bare()
+    table.add_column("label")
+    table.add_column("probability", justify="right")
+    for label, share in zip(labels, _label_shares(truth), strict=True):
+        table.add_row(Text(label), fixed(float(share), 3))
+    return _titled(Text("class marginals"), table)
+
+
+def _confusion(name: str, rows: Float[np.ndarray, "label answer"], labels: list[Name]) -> RenderableType:
+    title = Text.assemble("annotator ", shortened([name], LONGEST_NAME)[name], ": P(answer | truth)")
+    table = _bare()
+    table.add_column("truth")
+    for label in labels:
+        table.add_column(Text(label), justify="right")
+    for label, row in zip(labels, rows, strict=True):
+        table.add_row(Text(label), *(fixed(float(value), 3) for value in row))
+    return _titled(title, table)
+
+
+def _short(value: bool | int | float | str) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return exact(round(value, 6)) if isinstance(value, (int, float)) else plain(value)
+
+
+def _table(table: Table, longest: int) -> RenderableType:
+    """A table without its note, its first rows."""
+    made = _bare()
+    pieces = (piece for row in table.rows for cell in row for piece in cell.text)
+    names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), longest)
+    for column in table.columns:
+        made.add_column(
+            Text(column.short) if column.short else _text(column.title),
+            justify="right" if column.numeric else "left",
+            no_wrap=column.numeric,
+            overflow="fold",
+        )
+    for row in table.rows[:MOST_ROWS]:
+        made.add_row(*(_cell(cell.text, names) for cell in row))
+    more = len(table.rows) - MOST_ROWS
+    rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
+    return _titled(Text(table.caption), made, *rest)
+
+
+def _bare() -> RichTable:
+    return RichTable(box=None, pad_edge=False, header_style="dim")
+
+
+def _titled(title: Text, *body: RenderableType) -> RenderableType:
+    title.stylize("bold")
+    return Padding(Group(title, *body), (1, 0, 0, 0))
+
+
+def _cell(text: Sentence, names: Mapping[str, Name]) -> Text:
+    return Text("".join(names[piece.whole] if isinstance(piece, Name) else piece for piece in text))
+
+
+def _text(sentence: Sentence) -> Text:
+    return Text.assemble(*((plain(piece), "bold") if isinstance(piece, Name) else piece for piece in sentence))
+
+
+def _plain(sentence: Sentence) -> str:
+    return "".join(plain(piece) for piece in sentence)

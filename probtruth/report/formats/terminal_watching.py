@@ -1,0 +1,141 @@
+"""Monitors and plans for a terminal, and the words that stand for their figures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from probtruth.report.signs import favouring_a, flipped
+from probtruth.report.words.numbers import (
+    count,
+    decimals,
+    equals,
+    exact,
+    fixed,
+    interval,
+    plain,
+    probability,
+    significant,
+)
+from probtruth.study.monitored import Monitor
+from probtruth.study.plan import Plan
+
+
+def monitor_headline(watch: Monitor) -> str:
+    """The decision so far, in a sentence."""
+    a, b = plain(watch.a), plain(watch.b)
+    if watch.decision == "equivalent":
+        return f"{a} and {b} are equivalent: they differ by {exact(watch.rope)} at most."
+    if watch.decision is None:
+        return f"No decision yet between {a} and {b}: the answer may go either way."
+    better, worse = (a, b) if watch.decision == "a" else (b, a)
+    return f"{better} is better than {worse}."
+
+
+def monitor_words(watch: Monitor) -> str:
+    """What a reader who cannot see the figure needs."""
+    if watch.difference is None:
+        return monitor_headline(watch)
+    difference, low, high = _shown(watch)
+    places = decimals([high - low])
+    return (
+        f"{monitor_headline(watch)} After {count(watch.n_items, 'item')} the mean difference "
+        f"({plain(watch.a)} minus {plain(watch.b)}, {favouring_a(watch.higher_is_better)} favours {plain(watch.a)}) is "
+        f"{fixed(difference, places, sign=True)}; the confidence sequence at {exact(1 - watch.alpha)} is "
+        f"{interval(low, high, places)}."
+    )
+
+
+def _shown(watch: Monitor) -> tuple[float | None, float, float]:
+    """The difference and its interval, a minus b of the scores as they were given."""
+    low, high = watch.interval
+    return (
+        (flipped(watch.difference), 0.0 - high, 0.0 - low) if watch.higher_is_better else (watch.difference, low, high)
+    )
+
+
+def monitor_summary(watch: Monitor) -> tuple[RenderableType, ...]:
+    """Headline, numbers and warnings."""
+    parts: list[RenderableType] = [Text(monitor_headline(watch), "bold" if watch.decision else "bold yellow")]
+    rows = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for words in _rows(watch):
+        rows.add_row(*map(Text, words))
+    return (*parts, rows, *(Text(f"! {line}", style="yellow") for line in watch.warnings))
+
+
+def _rows(watch: Monitor) -> Iterator[tuple[str, str]]:
+    units = f", {count(watch.n_units, 'cluster')}" if watch.clusters is not None else ""
+    yield "items", f"{watch.n_items:,}{units}"
+    if watch.difference is None:
+        return
+    difference, low, high = _shown(watch)
+    places = decimals([high - low])
+    yield "mean difference", f"{fixed(difference, places, sign=True)} ({plain(watch.a)} minus {plain(watch.b)})"
+    yield f"{exact(100 * (1 - watch.alpha))}% at all times", interval(low, high, places)
+    for name, value in ((watch.a, watch.e_a_better), (watch.b, watch.e_b_better)):
+        yield f"evidence for {plain(name)}", f"e-value {significant(value, 3)}"
+    yield "p-value at any time", equals(watch.p_value).removeprefix("= ")
+    if watch.p_a_better is not None:
+        yield (
+            f"posterior P({plain(watch.a)} better)",
+            f"{probability(watch.p_a_better)} (as if this were the only look)",
+        )
+
+
+def monitor_notes(watch: Monitor) -> Iterator[str]:
+    """What was left out of the last batch."""
+    if watch.skipped:
+        yield f"{count(watch.skipped, 'item')} known already: skipped"
+    if watch.waiting:
+        yield f"{count(watch.waiting, 'item')} left for later: only one of the two models has a score"
+    pending = len(watch.differences) - watch.n_items
+    if pending:
+        yield f"{count(pending, 'item')} of the last cluster wait until the next begins, or for --close"
+
+
+def plan_words(plan: Plan) -> str:
+    """What the study, and the cheapest design, would show."""
+    return " ".join(_design_words(plan, row) for row in plan.designs if row["design"] in ("study", "cheapest"))
+
+
+def _design_words(plan: Plan, row: Mapping[str, Any]) -> str:
+    head = "The cheapest such study" if row["design"] == "cheapest" else "A study"
+    return (
+        f"{head} of {_size(row)} says with certainty {exact(plan.certainty)} which is better, {plain(plan.a)} or "
+        f"{plain(plan.b)}, with probability {probability(row['p_certain'])}; its 95% interval is expected to be "
+        f"{significant(row['width'], 3)} wide."
+    )
+
+
+def _size(row: Mapping[str, Any]) -> str:
+    words = [count(round(row["n_items"]), "item")]
+    words += [f"in {count(round(row['n_clusters']), 'cluster')}"] if row["n_clusters"] is not None else []
+    words += [f"with {_few(row['n_annotators'])} annotations each"] if row["n_annotators"] is not None else []
+    words += [f"and {_few(row['n_replicates'])} replicates"] if row["n_replicates"] != 1 else []
+    return " ".join(words)
+
+
+def _few(value: float) -> str:
+    return f"{value:.0f}" if value == round(value) else f"{value:.1f}"
+
+
+def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
+    """The study in words, the table of designs, and warnings."""
+    known = {
+        name: any(row[name] is not None for row in plan.designs) for name in ("n_annotators", "n_clusters", "cost")
+    }
+    known["n_replicates"] = any(row["n_replicates"] != 1 for row in plan.designs)
+    heads = {"n_items": "items", "n_annotators": "annotators", "n_clusters": "clusters", "n_replicates": "replicates"}
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("design")
+    shown = [name for name in heads if known.get(name, True)]
+    for name in (*(heads[name] for name in shown), "width", "P(decides)", *(["cost"] if known["cost"] else [])):
+        table.add_column(name, justify="right")
+    for row in plan.designs:
+        cells = [str(row["design"]), *("" if row[name] is None else _few(float(str(row[name]))) for name in shown)]
+        cells += [significant(row["width"], 3), probability(row["p_certain"])]
+        table.add_row(*cells, *([significant(row["cost"], 4)] if known["cost"] else []))
+    head = Text(" ".join(_design_words(plan, row) for row in plan.designs if row["design"] == "study"), "bold")
+    return (head, table, *(Text(f"! {line}", style="yellow") for line in plan.warnings))

@@ -1,0 +1,86 @@
+"""Cells, columns and tables as plain data, before any form is chosen."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from probtruth.report.words.numbers import as_float, fixed, interval, probability, significant
+from probtruth.report.words.sentences import Name, Sentence, sentence
+
+Row = Mapping[str, Any]
+
+LONGEST = 15
+"""Rows of a table that stands open; longer ones open at a click."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's title, whether it holds numbers (set flush right), and a short title for narrow places."""
+
+    title: Sentence
+    numeric: bool = True
+    short: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, what it is sorted by (None: always last), and its step of colour."""
+
+    text: Sentence
+    sort: float | str | None
+    shade: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption (what the reader sees in it) and a note below (what the columns mean)."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: Sentence = ()
+    sortable: bool = True
+    kind: str = "plain"
+
+
+def named(name: str) -> Cell:
+    """A cell with a name."""
+    return Cell((name if isinstance(name, Name) else Name(name),), str(name))
+
+
+def words(*pieces: str) -> Cell:
+    """A cell with text."""
+    return Cell(sentence(*pieces), "".join(pieces))
+
+
+def number(value: object, places: int, sign: bool = False) -> Cell:
+    """A cell with a number of fixed decimals."""
+    return Cell((fixed(value, places, sign),), as_float(value))
+
+
+def loose(value: object, digits: int = 4) -> Cell:
+    """A cell with a number of significant digits."""
+    return Cell((significant(value, digits),), as_float(value))
+
+
+def chance(value: object) -> Cell:
+    """A cell with a probability."""
+    return Cell((probability(value),), as_float(value))
+
+
+def span(low: object, high: object, places: int) -> Cell:
+    """A cell with an interval, sorted by its lower end."""
+    return Cell((interval(low, high, places),), as_float(low))
+
+
+def titled(title: str, numeric: bool = True, short: str = "") -> Column:
+    """A column whose title holds no name."""
+    return Column((title,), numeric, short)
+
+
+def filled(
+    caption: str, columns: Sequence[tuple[Column, Callable[[Row], Cell]]], rows: Iterable[Row], note: Sentence
+) -> Table:
+    """A table of rows, each column with the function that makes its cell."""
+    made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
+    return Table(caption, tuple(column for column, _ in columns), made, note)

@@ -1,0 +1,231 @@
+"""The tables that say how far the answer can be relied on: sampling, prior, replicated data, other tests, the audit."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.comparison.posterior.predictive_check import STATISTICS, replicated
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.report.interface import ResultLike
+from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, loose, named, number, titled, words
+from probtruth.report.tables.models import LONGEST_NAME, MOST_PAIRS, names_of
+from probtruth.report.words.numbers import UNKNOWN, as_float, count, shortened, significant
+from probtruth.report.words.sentences import Name, Sentence, sentence
+from probtruth.report.words.verdict import leaders
+from probtruth.types import Scores, Truth
+
+POWERS = {
+    "prior_half": "Prior halved",
+    "prior_double": "Prior doubled",
+    "likelihood_half": "Half the data",
+    "likelihood_double": "Twice the data",
+}
+TESTS = {
+    "t_p": "p (t)",
+    "t_p_holm": "Holm p (t)",
+    "sign_flip_p": "p (sign flips)",
+    "sign_flip_p_holm": "Holm p (sign flips)",
+    "wilcoxon_p": "p (Wilcoxon)",
+    "wilcoxon_p_holm": "Holm p (Wilcoxon)",
+    "bootstrap_p_a_better": "P(a better), bootstrap",
+}
+"""The numbers of the model-free companions, in the order of their columns."""
+ERRORS = {
+    "sign_flip_p_error": "the sign flips",
+    "wilcoxon_p_error": "the signed-rank test",
+    "bootstrap_p_a_better_error": "the bootstrap",
+}
+OF_ANNOTATORS = {
+    "agreement": "Share of agreeing pairs of annotations",
+    "agreement_spread": "Spread of that share between items",
+}
+
+
+def diagnostics(result: ResultLike) -> Table:
+    """What gates the result, its value and its bound."""
+    found = result.comparison.diagnostics
+    agree = found.get("engines_agree")
+    rows = (
+        (words("Largest rank-normalised split R-hat"), loose(found.get("max_rhat")), words(f"at most {MAX_RHAT}")),
+        (words("Smallest effective sample size"), number(found.get("min_ess"), 0), words(f"at least {MIN_ESS:.0f}")),
+        (words("Divergent transitions"), number(found.get("divergences"), 0), words("0")),
+        (
+            words("Engines agree within Monte Carlo error"),
+            words(UNKNOWN if agree is None else "yes" if agree else "no"),
+            words("yes"),
+        ),
+    )
+    columns = (titled("Diagnostic", False), titled("Value"), titled("Passes if"))
+    note = (f"{UNKNOWN} where an engine has none.",) if any(row[1].text == (UNKNOWN,) for row in rows) else ()
+    return Table("Diagnostics", columns, rows, note, sortable=False)
+
+
+def sensitivity(result: ResultLike) -> Table | None:
+    """P(a better) of each pair and P(best) of each model under other weights of prior and data; None without any."""
+    found = result.comparison.sensitivity
+    rows = [row for row in found if len(result.comparison.ranks) > 2 or row.get("kind") != "best"][:MOST_PAIRS]
+    if not rows:
+        return None
+    asked = _asked(result)
+
+    def what(row: Row) -> Cell:
+        known = asked.get(str(row["what"]), (Name(str(row["what"])),))
+        return Cell(known, "".join(known))
+
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (titled("Probability", False), what),
+        (titled("As reported"), lambda row: chance(row["p"])),
+    ]
+    for key, title in POWERS.items():
+        columns.append((titled(title), partial(_chance_of, key)))
+    note = (
+        "The prior to the power 1/2 and 2, and the likelihood likewise, which is what half or twice as many items of "
+        "the same content would say. An answer that moves with the prior owes much to it; one that moves with the data "
+        "alone is as sure as they are many."
+    )
+    return filled("Sensitivity to the prior", columns, rows, (note,))
+
+
+def predictive(result: ResultLike) -> Table | None:
+    """Statistics of the leading pair's differences, and of annotators, beside replicated ones; None without any."""
+    known = leading_differences(result)
+    rows: list[Row] = [] if known is None else list(replicated(known[1], result.comparison.seed)[0])
+    rows = [{**row, "statistic": STATISTICS[str(row["statistic"])]} for row in rows] + _of_annotators(result.truth)
+    if not rows:
+        return None
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (titled("Statistic", False), lambda row: words(row["statistic"])),
+        (titled("Observed"), lambda row: loose(row["observed"], 3)),
+        (titled("Replicated, 95%"), _replicated_span),
+        (titled("P(replicated larger)"), lambda row: chance(row["p"])),
+    ]
+    note: Sentence = ("Data replicated from the posterior, beside the real; probabilities near 0 or 1 are unlike.",)
+    if known is not None and len(rows) > len(_of_annotators(result.truth)):
+        names = names_of(result)
+        note = sentence(
+            "Differences ",
+            names[known[0][0]],
+            " minus ",
+            names[known[0][1]],
+            ", beside normal ones replicated from the posterior. Single differences seldom are normal, and need not "
+            "be: the reported interval corrects the mean for their skewness. Where few items meet heavy tails or many "
+            "ties, look at the sign flips and the bootstrap too.",
+        )
+    return filled("Posterior predictive check", columns, rows, note)
+
+
+def companions(result: ResultLike) -> Table | None:
+    """The model-free tests of each pair; None without any."""
+    rows = list(result.comparison.companions)[:MOST_PAIRS]
+    if not rows:
+        return None
+    names = names_of(result)
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (titled("a", False), lambda row: named(names[row["a"]])),
+        (titled("b", False), lambda row: named(names[row["b"]])),
+        (titled("t"), lambda row: number(row["t"], 2, sign=True)),
+    ]
+    for key, title in TESTS.items():
+        if any(row.get(key) is not None for row in rows):
+            columns.append((titled(title), partial(_chance_of, key)))
+    note = (
+        "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
+        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
+        "without a model of the differences."
+    )
+    return filled("Model-free companions", columns, rows, (note + _error(rows),))
+
+
+def _error(rows: list[Row]) -> str:
+    """How far the tests of many items can be off."""
+    said = []
+    for key, what in ERRORS.items():
+        known = [float(row[key]) for row in rows if row.get(key) is not None]
+        said += [f"{significant(max(known), 2)} for {what}"] if known else []
+    if not said:
+        return ""
+    return (
+        " These are too many items to be ranked and resampled one by one: counts in narrow bins and normal limits "
+        f"stand for that, and are off by at most {', '.join(said)}."
+    )
+
+
+def audit(result: ResultLike) -> Table | None:
+    """Items that alignment by name left out, by model; None where it found nothing to say."""
+    found = result.audit
+    if not found.dropped and not found.prompts:
+        return None
+    names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
+    rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
+    columns = (titled("Model", False), titled("Items missing"), titled("Items extra"))
+    notes = []
+    if found.dropped:
+        notes.append(f"{count(found.dropped, 'item')} took no part, for any model.")
+    if found.different:
+        notes.append(f"{count(len(found.different), 'item')} of these: another question under the same name.")
+    if found.prompts:
+        notes.append(f"{count(len(found.prompts), 'item')} kept though some models were asked in other words.")
+    return Table("Items left out", columns, rows, (" ".join(notes),))
+
+
+def alignment(result: ResultLike) -> str:
+    """The items that were compared, and what became of the others, in one line."""
+    found = result.audit
+    kinds = ((found.missing, "missing from some model"), (found.extra, "extra"), (found.different, "different"))
+    gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
+    left = f"left out for all models: {found.dropped:,} ({gone})" if gone else "none missing, extra or twice"
+    prompts = f"; asked in other words: {len(found.prompts):,}" if found.prompts else ""
+    return f"Items compared: {len(result.scores.items):,}; {left}{prompts}."
+
+
+def leading_differences(result: ResultLike) -> tuple[tuple[str, str], Float[np.ndarray, " item"]] | None:
+    """The two leading models, by name, and the first minus the second on each item; None where it is not finite."""
+    scores = result.scores
+    if not isinstance(scores, Scores):  # of files that were streamed
+        return None
+    a, b = sorted(str(row["model"]) for row in leaders(result.comparison.ranks)[:2])
+    first, second = (scores.values[scores.models.index(name)] for name in (a, b))
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return None
+    return (a, b), second - first if scores.higher_is_better else first - second
+
+
+def replicable(differences: Float[np.ndarray, " item"]) -> bool:
+    """Whether there is anything to replicate: three items or more, on which the difference varies."""
+    return len(differences) >= 3 and bool(np.ptp(differences) > 0)
+
+
+def _asked(result: ResultLike) -> dict[str, Sentence]:
+    """What the rows of the sensitivity say, with the models' names marked."""
+    names, known = names_of(result), {}
+    for pair in result.comparison.pairs:
+        a, b = str(pair["a"]), str(pair["b"])
+        for where in ("", " in the population of groups"):
+            marked = sentence("P(", names[a], " better than ", names[b], f"){where}")
+            known[f"P({a} better than {b}){where}"] = marked
+    for row in result.comparison.ranks:
+        known[f"P({row['model']} best)"] = sentence("P(", names[str(row["model"])], " best)")
+    return known
+
+
+def _of_annotators(truth: Truth | None) -> list[Row]:
+    """The agreement of annotators beside that of replicated annotations, where the truth was sampled."""
+    if truth is None:
+        return []
+    rows: list[Row] = []
+    for name, title in OF_ANNOTATORS.items():
+        if name in truth.sampled and f"p_{name}" in truth.diagnostics:
+            low, high = np.quantile(truth.sampled[name], [0.025, 0.975])
+            found = {"observed": truth.diagnostics[name], "p": truth.diagnostics[f"p_{name}"]}
+            rows.append({"statistic": title, "low": float(low), "high": float(high), **found})
+    return rows
+
+
+def _chance_of(key: str, row: Row) -> Cell:
+    return chance(row.get(key))
+
+
+def _replicated_span(row: Row) -> Cell:
+    return Cell((f"{significant(row['low'], 3)} to {significant(row['high'], 3)}",), as_float(row["low"]))

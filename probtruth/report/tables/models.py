@@ -1,0 +1,234 @@
+"""The tables of the report, once, for the page, for Markdown and for the terminal."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from probtruth.report.interface import ResultLike
+from probtruth.report.signs import favouring_a, shown
+from probtruth.report.tables import items
+from probtruth.report.tables.cells import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    chance,
+    filled,
+    loose,
+    named,
+    number,
+    span,
+    titled,
+    words,
+)
+from probtruth.report.words.numbers import (
+    UNKNOWN,
+    as_float,
+    decimals,
+    exact,
+    fixed,
+    percent,
+    probability,
+    shortened,
+)
+from probtruth.report.words.sentences import Name, Sentence, measure, with_unit
+
+MOST_PAIRS = 300
+"""Rows of pairs that the page shows; the file has all."""
+MOST_IN_MATRIX = 30
+"""Models that the matrix of pairs shows."""
+MOST_NAMED = 6
+"""Models whose names stand above the columns of the matrix; of more, their numbers do."""
+LONGEST_NAME = 40
+"""Columns of a name in a cell; the table of models shows names whole."""
+SHADES = 20
+"""Steps of colour from P = 0 to P = 1."""
+
+
+def names_of(result: ResultLike) -> Mapping[str, Name]:
+    """The models' names, short enough for a cell."""
+    return shortened(result.scores.models, LONGEST_NAME)
+
+
+def models(result: ResultLike) -> Table:
+    """One row for each model, best mean score first."""
+    comparison = result.comparison
+    ranks = comparison.ranks
+    places = decimals(_width(row) for row in ranks)
+    infinite = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True))
+    optional: list[tuple[Column, Callable[[Row], Cell]]] = []
+    if any(as_float(row["divergence"]) is not None for row in ranks):
+        optional.append((titled("Divergence", short="diverg."), lambda row: number(row["divergence"], places)))
+    if any(infinite.values()):
+        optional.append((titled("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (titled("Model", False), lambda row: named(str(row["model"]))),
+        (titled(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
+        (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
+        *optional,
+        (titled("P(best)"), lambda row: chance(row["p_best"])),
+        (titled("Expected rank", short="rank"), lambda row: number(row["expected_rank"], 2)),
+        (titled("Expected regret", short="regret"), lambda row: loose(row["expected_regret"], 3)),
+    ]
+    return filled("Models, best mean score first", columns, ranks, _models_note(result, places))
+
+
+def _models_note(result: ResultLike, places: int) -> Sentence:
+    comparison = result.comparison
+    better = "higher" if comparison.higher_is_better else "lower"
+    said = f"The score is the plain mean over items; {better} is better. "
+    entropy = next((as_float(row["entropy"]) for row in comparison.ranks if row["entropy"] is not None), None)
+    if entropy is not None:
+        said += (
+            f"Mean score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
+            "possible forecast would score, and the divergence is what the model adds to it. "
+        )
+    said += (
+        "The intervals of single models share the same items: whether two models differ is read from the differences, "
+        "not from the overlap of these. Expected regret is the mean loss of choosing this model instead of the best."
+    )
+    return (said,)
+
+
+def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
+    """One row for each unordered pair; the difference is a minus b of the scores as they were given."""
+    comparison = result.comparison
+    chosen = [shown(comparison, row) for row in (comparison.pairs if rows is None else rows)]
+    names = names_of(result)
+    places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
+    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+        (titled("a", False), lambda row: named(names[row["a"]])),
+        (titled("b", False), lambda row: named(names[row["b"]])),
+        (titled("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
+        (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
+        (titled("P(a better)", short="P(a)"), lambda row: chance(row["p_a_better"])),
+        (titled("P(equivalent)", short="P(=)"), lambda row: chance(row["p_equivalent"])),
+        (titled("P(b better)", short="P(b)"), lambda row: chance(row["p_b_better"])),
+    ]
+    if comparison.rope is None:
+        columns = [column for column in columns if column[0].title != ("P(equivalent)",)]
+    sign = favouring_a(comparison.higher_is_better)
+    note = f"Difference = a minus b in {with_unit(comparison.rule)}; {sign} favours a."
+    if comparison.rope is not None:
+        note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
+    if len(chosen) > MOST_PAIRS:
+        note += f" The first {MOST_PAIRS} of {len(chosen):,} pairs; pairwise.csv has all."
+    return filled(caption, columns, chosen[:MOST_PAIRS], (note,))
+
+
+def matrix(result: ResultLike) -> Table:
+    """P(row is better than column), best model first."""
+    comparison = result.comparison
+    order = [str(row["model"]) for row in comparison.ranks][:MOST_IN_MATRIX]
+    names = names_of(result)
+    better: dict[tuple[str, str], object] = {}
+    for row in comparison.pairs:
+        better[str(row["a"]), str(row["b"])] = row["p_a_better"]
+        better[str(row["b"]), str(row["a"])] = row["p_b_better"]
+
+    def cell(a: str, b: str) -> Cell:
+        if a == b:
+            return Cell(("",), None)
+        p = as_float(better[a, b])
+        return Cell((probability(p),), p, None if p is None else round(p * SHADES))
+
+    numbered = len(order) > MOST_NAMED
+    heads = map(str, range(1, len(order) + 1)) if numbered else shortened(order, 14).values()
+    first = [
+        Cell((f"{place} ", names[a]) if numbered else (names[a],), str(names[a])) for place, a in enumerate(order, 1)
+    ]
+    rows = tuple((head, *(cell(a, b) for b in order)) for head, a in zip(first, order, strict=True))
+    columns = (titled("", False), *(Column((short,)) for short in heads))
+    left_out = len(comparison.ranks) - len(order)
+    note = "Columns are numbered as the rows are. " if numbered else ""
+    note += f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
+    return Table(
+        "P(row beats column)",
+        columns,
+        rows,
+        (note,) if note else (),
+        sortable=False,
+        kind="matrix numbered" if numbered else "matrix",
+    )
+
+
+def disputed(result: ResultLike) -> Table | None:
+    """The items on which annotators disagree most; None without labels or disagreement."""
+    found = items.disputed(result)
+    if not found:
+        return None
+    names = shortened((entry.item for entry in found), LONGEST_NAME)
+    rows = tuple(
+        (
+            named(names[entry.item]),
+            words(*_shares(entry.shares)),
+            number(entry.votes, 0),
+            number(entry.entropy, 3),
+        )
+        for entry in found
+    )
+    columns = (titled("Item", False), titled("Labels", False), titled("Votes"), titled("Entropy (nats)"))
+    return Table("Items on which the labels disagree most", columns, rows)
+
+
+def divided(result: ResultLike) -> Table | None:
+    """The items on which the two leading models differ most; None where they never do."""
+    pair, found = items.divided(result)
+    if not found:
+        return None
+    a, b = (names_of(result)[model] for model in pair)
+    names = shortened((entry.item for entry in found), LONGEST_NAME)
+    with_says = any(entry.says is not None for entry in found)
+    with_labels = any(entry.shares for entry in found)
+    columns = [titled("Item", False)]
+    columns += [titled("Labels", False)] if with_labels else []
+    columns += [Column((a, " says"), False), Column((b, " says"), False)] if with_says else []
+    columns += [Column((a, " scores")), Column((b, " scores"))]
+    rows = []
+    for entry in found:
+        cells = [named(names[entry.item])]
+        cells += [words(*_shares(entry.shares))] if with_labels else []
+        if with_says:
+            says = entry.says or (("", float("nan")),) * 2
+            cells += [words(Name(label), f" ({probability(p)})") for label, p in says]
+        rows.append((*cells, *(loose(value) for value in entry.scores)))
+    rule = result.comparison.rule
+    note = f"Scores are the {with_unit(rule)} of the item." + (
+        f" A model says its most probable label; its {measure(rule)} depends on all that it gives to the labels."
+        if with_says
+        else ""
+    )
+    return Table("Items on which the two leading models differ most", tuple(columns), tuple(rows), (note,))
+
+
+def settings(result: ResultLike) -> Table:
+    """What was chosen, and with which versions it was computed."""
+    found = result.to_dict()
+    pieces: list[tuple[str, object]] = [("rule", found.get("rule")), ("seed", found.get("seed"))]
+    pieces += [("rope", found.get("rope")), *dict(found.get("settings") or {}).items()]
+    pieces += [(f"version of {name}", version) for name, version in dict(found.get("versions") or {}).items()]
+    unique = dict(pieces)
+    rows = tuple((words(name.replace("_", " ")), Cell(_value(value), None)) for name, value in unique.items())
+    return Table("Settings", (titled("Setting", False), titled("Value", False)), rows, sortable=False, kind="dense")
+
+
+def _value(value: object) -> Sentence:
+    if value is None:
+        return (UNKNOWN,)
+    if isinstance(value, bool):
+        return ("yes" if value else "no",)
+    if isinstance(value, float):
+        return (exact(value),)
+    if isinstance(value, Mapping):
+        return (", ".join(f"{key}: {''.join(_value(inner))}" for key, inner in value.items()),)
+    return (Name(str(value)),)
+
+
+def _shares(shares: Iterable[tuple[str, float]]) -> Sentence:
+    pieces: list[str] = []
+    for label, share in shares:
+        pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
+    return tuple(piece for piece in pieces if piece)
+
+
+def _width(row: Row) -> float | None:
+    low, high = as_float(row["low"]), as_float(row["high"])
+    return None if low is None or high is None else high - low

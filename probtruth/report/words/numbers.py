@@ -1,0 +1,177 @@
+"""Numbers and names as a reader sees them: probabilities as .97, infinite as ∞, unknown as a dash."""
+
+import math
+import unicodedata
+from collections.abc import Iterable
+
+from probtruth.report.words.sentences import Name
+
+UNKNOWN = "–"
+INFINITE = "∞"
+MINUS = "−"
+LONGEST = 20
+"""Characters of a name that a figure shows."""
+
+
+def as_float(value: object) -> float | None:
+    """The value as a float; None where it is unknown (None, NaN, or no number)."""
+    if isinstance(value, str) and value in ("inf", "-inf"):
+        return float(value)
+    if not isinstance(value, (int, float)) or math.isnan(value):
+        return None
+    return float(value)
+
+
+def fixed(value: object, decimals: int, sign: bool = False) -> str:
+    """A number with so many decimals, a true minus sign, thousands apart; `sign` shows a plus as well."""
+    number = as_float(value)
+    if number is None:
+        return UNKNOWN
+    if math.isinf(number):
+        return (MINUS if number < 0 else "+" * sign) + INFINITE
+    text = f"{abs(number):,.{decimals}f}"
+    zero = not text.strip("0.,")
+    return (MINUS if number < 0 and not zero else "+" if sign and not zero else "") + text
+
+
+def significant(value: object, digits: int = 4) -> str:
+    """A number with so many significant digits; powers of ten below 1e-5 and from 1e9 on."""
+    number = as_float(value)
+    if number is None or math.isinf(number) or number == 0:
+        return fixed(number, 0)
+    exponent = math.floor(math.log10(abs(float(f"{number:.{digits - 1}e}"))))
+    if not -5 <= exponent < 9:
+        mantissa = fixed(number / 10.0**exponent if exponent > -300 else number * 1e300 * 10.0 ** (-exponent - 300), 2)
+        return f"{mantissa} × 10{str(exponent).translate(_SUPERSCRIPT)}"
+    return fixed(number, max(0, digits - 1 - exponent))
+
+
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] = ()) -> int:
+    """How many decimals a column needs for two significant digits of its narrowest interval; 4 where none is known.
+
+    One more where an end that is not 0 would be shown as 0: whether an interval holds 0 must be seen.
+    """
+    known = [width for width in map(as_float, widths) if width is not None and 0 < width < math.inf]
+    if not known:
+        return 4
+    places = max(0, 1 - math.floor(math.log10(min(known))))
+    hidden = [end for end in map(as_float, ends) if end and math.isfinite(end) and round(end, places) == 0]
+    return min(at_most, places + bool(hidden))
+
+
+def probability(value: object) -> str:
+    """A probability: .97, >.999, <.001; two decimals, three below .01 and above .99."""
+    number = as_float(value)
+    if number is None:
+        return UNKNOWN
+    if number > 0.999:
+        return ">.999"
+    if number < 0.001:
+        return "<.001"
+    inner = 0.01 <= number <= 0.99
+    return f"{number:.{2 if inner else 3}f}".lstrip("0")
+
+
+def equals(value: object) -> str:
+    """A probability with the sign that goes before it: `= .97`, `> .999`, `< .001`."""
+    text = probability(value)
+    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
+
+
+def exact(value: object) -> str:
+    """A number as it was given, without trailing zeros: a setting, not a result."""
+    number = as_float(value)
+    if number is None or math.isinf(number):
+        return fixed(number, 0)
+    return f"{number:.12g}".replace("-", MINUS)
+
+
+def percent(value: object) -> str:
+    """A share as whole per cent; <1% and >99% where rounding would say nothing or all."""
+    number = as_float(value)
+    if number is None:
+        return UNKNOWN
+    if 0 < number < 0.005:
+        return "<1%"
+    if 0.995 < number < 1:
+        return ">99%"
+    return f"{100 * number:.0f}%"
+
+
+def interval(low: object, high: object, places: int) -> str:
+    """An interval, `low to high`."""
+    if as_float(low) is None and as_float(high) is None:
+        return UNKNOWN
+    if low == high and math.isinf(as_float(low) or 0):
+        return fixed(low, places)
+    return f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 item`, `2 items`, `3,570 annotations`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def plain(name: object) -> str:
+    """A name on one line, without characters that control the terminal or the direction of the text around it."""
+    return "".join("�" if _controls(character) else character for character in str(name))
+
+
+def _controls(character: str) -> bool:
+    kind = unicodedata.category(character)
+    return kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
+
+
+def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+    """Each name, shortened in the middle where it is wide, for a figure; different names stay different."""
+    shown: dict[str, str] = {}
+    used: set[str] = set()
+    for name in names:
+        if name in shown:
+            continue
+        base = plain(name)
+        text, number = _shorten(base, longest), 1
+        while text in used:
+            number += 1
+            text = _shorten(base, longest - len(f" ({number})")) + f" ({number})"
+        shown[name] = text
+        used.add(text)
+    return shown
+
+
+def shortened(names: Iterable[str], longest: int) -> dict[str, Name]:
+    """`short_names`, as names that know their whole."""
+    return {name: Name(short, name) for name, short in short_names(names, longest).items()}
+
+
+def width(text: str) -> int:
+    """How wide a text is, in columns of a terminal: East Asian and emoji characters take two, combining marks none."""
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _shorten(text: str, longest: int) -> str:
+    if width(text) <= longest:
+        return text
+    head = _fitting(text, longest // 2)
+    tail = _fitting(text[::-1], longest - 1 - width(head))[::-1]
+    return head.rstrip() + "…" + tail.lstrip()
+
+
+def _fitting(text: str, room: int) -> str:
+    """As many of the first characters as fit."""
+    kept, used = 0, 0
+    for character in text:
+        used += _width(character)
+        if used > room:
+            break
+        kept += 1
+    return text[:kept]

@@ -1,0 +1,247 @@
+"""The verdict in words: which model, how sure, by how much, of what, and where the uncertainty comes from."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.report.interface import ResultLike
+from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
+from probtruth.report.words.sentences import Name, Sentence, joined, measure, sentence, unit
+from probtruth.types import Comparison
+
+ALMOST_CERTAIN, VERY_PROBABLE, PROBABLE = 0.99, 0.95, 0.8
+"""From which probability on the verdict uses these words."""
+STILL_POSSIBLE = 0.05
+"""A model whose probability of being the best is at least this could still be it."""
+
+LONGEST_NAME = 48
+"""Columns of a name in a sentence."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`headline` in one sentence, the `details` below it, and how settled it is.
+
+    `level` is "certain", "likely", "open", "equivalent" or "invalid" (diagnostics fail, or nothing can be said).
+    """
+
+    level: str
+    headline: Sentence
+    details: tuple[Sentence, ...]
+    failing: tuple[str, ...]
+
+
+def failing_diagnostics(diagnostics: Mapping[str, Any]) -> tuple[str, ...]:
+    """The diagnostics that fail, in words; none where all pass or an engine has none."""
+    said = []
+    rhat, ess = as_float(diagnostics.get("max_rhat")), as_float(diagnostics.get("min_ess"))
+    if rhat is not None and rhat > MAX_RHAT:
+        said.append(f"R-hat is {fixed(rhat, 3)}, above {MAX_RHAT}: the chains have not mixed.")
+    if ess is not None and ess < MIN_ESS:
+        said.append(f"The effective sample size is {ess:.0f}, below {MIN_ESS:.0f}.")
+    for name, words in (("max_rhat", "R-hat"), ("min_ess", "The effective sample size")):
+        value = diagnostics.get(name)
+        if value is not None and as_float(value) is None:
+            said.append(f"{words} could not be computed: the draws are not finite.")
+    divergences = as_float(diagnostics.get("divergences"))
+    if divergences:
+        said.append(f"{divergences:.0f} divergent transitions: the sampler missed part of the posterior.")
+    if diagnostics.get("engines_agree") is False:
+        said.append("The two engines disagree by more than Monte Carlo error.")
+    return tuple(said)
+
+
+def leaders(ranks: Sequence[Row]) -> list[Row]:
+    """The models by probability of being the best, then by expected rank."""
+
+    def order(row: Row) -> tuple[float, float]:
+        best, rank = as_float(row["p_best"]), as_float(row["expected_rank"])
+        return (-best if best is not None else 1.0, rank if rank is not None else float("inf"))
+
+    return sorted(ranks, key=order)
+
+
+def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float | None]:
+    """How much better `model` is than `over` (positive: better), its interval, P(better) and P(equivalent)."""
+    for row in comparison.pairs:
+        if (row["a"], row["b"]) == (model, over):
+            low, high, gain = as_float(row["high"]), as_float(row["low"]), as_float(row["difference"])
+            flip, p = -1.0, row["p_a_better"]
+        elif (row["a"], row["b"]) == (over, model):
+            low, high, gain = as_float(row["low"]), as_float(row["high"]), as_float(row["difference"])
+            flip, p = 1.0, row["p_b_better"]
+        else:
+            continue
+        values = {"advantage": gain, "low": low, "high": high}
+        flipped = {name: None if value is None else flip * value for name, value in values.items()}
+        return {**flipped, "p_better": as_float(p), "p_equivalent": as_float(row["p_equivalent"])}
+    raise KeyError(f"no pair of {model!r} and {over!r}")
+
+
+def verdict(result: ResultLike) -> Verdict:
+    """The verdict on a result."""
+    comparison = result.comparison
+    failing = failing_diagnostics(comparison.diagnostics)
+    ranked = leaders(comparison.ranks)
+    gap = advantage(comparison, str(ranked[0]["model"]), str(ranked[1]["model"]))
+    names = shortened((str(row["model"]) for row in ranked), LONGEST_NAME)
+    lead, next_best = (names[str(row["model"])] for row in ranked[:2])
+    several = len(ranked) > 2
+    p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
+    way = "Higher" if comparison.higher_is_better else "Lower"
+    details = [
+        _infinite(result, ranked, names, gap, p) or _numbers(comparison, lead, next_best, gap, p, several),
+        sentence(f"{way} {measure(comparison.rule)} is better."),
+        *_equivalence(comparison, lead, next_best, gap),
+        *_candidates(ranked, names),
+        *_estimand(result),
+        *_sources(comparison, lead, next_best),
+    ]
+    if failing:
+        headline, level = sentence("No verdict: the diagnostics of the sampling fail."), "invalid"
+    else:
+        headline, level = _headline(lead, next_best, p, gap["p_equivalent"], len(ranked))
+    return Verdict(level, headline, tuple(details), failing)
+
+
+def _headline(
+    lead: Name, next_best: Name, p: float | None, p_equivalent: float | None, n_models: int
+) -> tuple[Sentence, str]:
+    if p is None:
+        return sentence("No verdict: the difference between ", lead, " and ", next_best, " is not known."), "invalid"
+    if p_equivalent is not None and p_equivalent >= VERY_PROBABLE:
+        if n_models == 2:
+            return sentence(lead, " and ", next_best, " are practically equivalent."), "equivalent"
+        return sentence(lead, " leads, but ", next_best, " is practically equivalent to it."), "equivalent"
+    what = f"the best of the {n_models} models" if n_models > 2 else "better than "
+    other = () if n_models > 2 else (next_best,)
+    for bound, words, level in (
+        (ALMOST_CERTAIN, "almost certainly", "certain"),
+        (VERY_PROBABLE, "very probably", "likely"),
+        (PROBABLE, "probably", "likely"),
+    ):
+        if p >= bound:
+            return sentence(lead, f" is {words} {what}", *other, "."), level
+    if n_models > 2:
+        return sentence(f"Which of the {n_models} models is best is open; ", lead, " leads."), "open"
+    return sentence("Whether ", lead, " or ", next_best, " is better is open."), "open"
+
+
+def _numbers(
+    comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None], p: float | None, several: bool
+) -> Sentence:
+    low, high, size = gap["low"], gap["high"], gap["advantage"]
+    mean = f"mean {measure(comparison.rule)}"
+    if size is None:
+        return sentence(
+            f"The {mean} of ", lead, " and of ", next_best, " is infinite or not known: nothing tells them apart."
+        )
+    if size == low == high == 0:
+        return sentence("On every item, ", lead, " and ", next_best, f" have the same score, and so the same {mean}.")
+    known = None if low is None or high is None else high - low
+    places = decimals([known] if known else [abs(size) / 10 if size else None], ends=(low, high))
+    units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
+    ahead = "higher" if comparison.higher_is_better else "lower"
+    best = sentence("P(", lead, f" is best) {equals(p)}. ") if several else ()
+    versus = sentence("Its mean ") if several else sentence("The mean ")
+    whose = (
+        sentence(f"{measure(comparison.rule)} is ")
+        if several
+        else sentence(f"{measure(comparison.rule)} of ", lead, " is ")
+    )
+    return sentence(
+        *best,
+        *versus,
+        *whose,
+        f"{ahead} than that of ",
+        next_best,
+        f"{', the next,' if several else ''} by {fixed(size, places)}{units} "
+        f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}.",
+    )
+
+
+def _infinite(
+    result: ResultLike,
+    ranked: Sequence[Row],
+    names: Mapping[str, Name],
+    gap: Mapping[str, float | None],
+    p: float | None,
+) -> Sentence | None:
+    """Where the next model's mean is infinite and the leading one's is not: on how many items."""
+    if gap["advantage"] is None or not math.isinf(gap["advantage"]):
+        return None
+    lead, other = (str(row["model"]) for row in ranked[:2])
+    infinite, n = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True)), len(ranked)
+    mean = f"mean {measure(result.comparison.rule)}"
+    best = sentence("P(", names[lead], f" is best) {equals(p)}. ") if n > 2 else ()
+    return sentence(
+        *best,
+        f"The {mean} of ",
+        names[other],
+        f"{', the next,' if n > 2 else ''} is infinite, because its loss is on {count(infinite[other], 'item')} of "
+        f"{len(result.scores.items):,}; that of ",
+        names[lead],
+        " is finite.",
+    )
+
+
+def _equivalence(
+    comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None]
+) -> list[Sentence]:
+    if comparison.rope is None or gap["p_equivalent"] is None:
+        return []
+    return [
+        sentence(
+            f"Counting differences up to {exact(comparison.rope)} as equivalent, P(",
+            lead,
+            " and ",
+            next_best,
+            f" are equivalent) {equals(gap['p_equivalent'])}.",
+        )
+    ]
+
+
+def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Sentence]:
+    possible = [names[str(row["model"])] for row in ranked if (as_float(row["p_best"]) or 0) >= STILL_POSSIBLE]
+    if len(ranked) < 3 or len(possible) < 2:
+        return []
+    shown, more = possible[:6], len(possible) - 6
+    rest = f" and {more} more" if more > 0 else ""
+    return [sentence("Could still be the best (P ≥ .05): ", *joined(shown), f"{rest}.")]
+
+
+def _estimand(result: ResultLike) -> list[Sentence]:
+    said = sentence(f"Estimand: {result.comparison.estimand}.")
+    truth = result.truth
+    if truth is None:
+        return [said]
+    how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
+    what = {
+        "distribution": "how annotators would answer (a distribution of labels for each item)",
+        "class": "the one true class of each item",
+    }.get(truth.estimand, truth.estimand)
+    both = truth.diagnostics.get("evidence") == "annotators and models"
+    how += ", with the models' own forecasts, weighed, as further evidence" if both else ""
+    return [said, sentence(f"The standard is {what}, {how}.")]
+
+
+def _sources(comparison: Comparison, lead: Name, next_best: Name) -> list[Sentence]:
+    items, labels = (as_float(comparison.uncertainty.get(name)) for name in ("items", "labels"))
+    pair = sentence("the difference between ", lead, " and ", next_best)
+    if items is not None and labels is not None:
+        return [
+            sentence(
+                "Of the variance of ",
+                *pair,
+                f", {percent(items)} comes from the choice of items and {percent(labels)} from the labels.",
+            )
+        ]
+    if items is not None:
+        return [
+            sentence("The uncertainty of ", *pair, " is that of the choice of items; label noise is not told apart.")
+        ]
+    return []

@@ -1,0 +1,169 @@
+"""Files of predictions against a reference, batch by batch: each model's losses at the places of their items."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check, frames
+from probtruth.io.predictions import named_files, same_labels
+from probtruth.io.tables.batches import Batch, BigTable, open_table
+from probtruth.io.tables.wide import cells, labels_of
+from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.score import expected_losses, floored
+from probtruth.streaming.disk_arrays import Journal, Table, run
+from probtruth.streaming.reference import Reference
+from probtruth.types.annotations import index_of_labels
+from probtruth.types.index import Index
+from probtruth.types.predictions import as_logs
+
+if TYPE_CHECKING:
+    import polars
+
+Progress = Callable[[int, int], None]
+NAMES = 4
+"""How many more rows a batch has that is of names alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Files:
+    """Each model's table; the index of their labels; what the cells are, and how many rows a batch has."""
+
+    models: tuple[str, ...]
+    tables: tuple[BigTable, ...]
+    index: Index
+    item: str
+    kind: str
+    size: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, sorted."""
+        return self.index.labels
+
+    @property
+    def n_batches(self) -> int:
+        """Batches of all models."""
+        return sum(len(table.cuts(self.size)) for table in self.tables)
+
+
+def open_files(files: Sequence[tuple[str, object]], item: str, kind: str, size: int) -> Files:
+    """Opens the files (or folders) of predictions; they must have the same labels."""
+    pairs = named_files(files, kind)
+    tables = [open_table(path) for _, path in pairs]
+    models = [model for model, _ in pairs]
+    columns = []
+    for table in tables:
+        columns.append(labels_of(table.columns, item, check.Source(table.name)))
+    for model, table, labels in zip(models, tables, columns, strict=True):
+        same_labels(models[0], columns[0], model, labels, table.name)
+    index = index_of_labels(columns[0])
+    if any(labels != columns[0] for labels in columns):
+        index = replace(index, label_columns=None)
+    return Files(tuple(models), tuple(tables), index, item, kind, size)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where each row's item stands in the reference (-1: nowhere), and the names that stand nowhere."""
+
+    rows: Int[np.ndarray, " row"]
+    extra: "polars.Series"
+
+    @classmethod
+    def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "Places":
+        """From the column of items, each of which may stand there once."""
+        names = table.names(item, NAMES * size)
+        rows = frames.places(names, reference.names).astype(_kind(reference.n_items))
+        if len(rows) == reference.n_items and rows[0] == 0 and isinstance(run(rows), slice):  # item for item
+            return cls(rows, frames.text(names.head(0)))
+        known = rows >= 0
+        extra = names.filter(~known) if not known.all() else names.head(0)
+        if np.bincount(rows[known], minlength=1).max() > 1 or extra.n_unique() < len(extra):
+            raise table.repeated(names, item)
+        return cls(rows, frames.text(extra))
+
+
+def _kind(n_items: int) -> type[np.signedinteger]:
+    """The smallest integers that hold the positions of so many items."""
+    return np.int32 if n_items < 1 << 31 else np.int64
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How losses are computed."""
+
+    rule: ScoringRule
+    floor: float | None
+    reference: Reference
+    files: Files
+
+
+def score_model(
+    scoring: Scoring,
+    model: int,
+    places: Places,
+    sample: Int[np.ndarray, " sampled"],
+    journal: Journal,
+    report: Callable[[], None],
+) -> tuple[Table, Table]:
+    """The losses of one model, and its log-probabilities of the items of a sample (in order), in tables of the journal.
+
+    What is finished there is not done again.
+    """
+    name = f"losses-{model}"
+    target = Table(journal.folder / name, scoring.reference.n_items, 1)
+    seen = Table(journal.folder / f"sample-{model}", len(sample), len(scoring.files.labels))
+    for start, items, logs in _batches(scoring, model, places, journal.of(name)):
+        centre = scoring.reference.centre[run(items)]
+        values = expected_losses(scoring.rule, floored(logs, scoring.floor), centre)
+        target.write(items, values[:, None])
+        at, rows = found_in(sample, items)
+        if len(at):
+            seen.write(at, logs[rows])
+        journal.finish(name, start)
+        report()
+    return target, seen
+
+
+def found_in(
+    sample: Int[np.ndarray, " sampled"], items: Int[np.ndarray, " item"]
+) -> tuple[Int[np.ndarray, " found"], Int[np.ndarray, " found"]]:
+    """Where the items of an ordered sample stand in it, and where among some items, for those that are there."""
+    place = run(items)
+    if isinstance(place, slice):
+        low, high = np.searchsorted(sample, (place.start, place.stop))
+        return np.arange(low, high), sample[low:high] - place.start
+    at = np.searchsorted(sample, items)
+    rows = np.nonzero(np.append(sample, -1)[at] == items)[0]
+    return at[rows], rows
+
+
+def log_batches(
+    scoring: Scoring, model: int, places: Places, skip: frozenset[int] = frozenset()
+) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
+    """First row, items and floored log-probabilities of each batch of one model."""
+    for start, items, logs in _batches(scoring, model, places, skip):
+        yield start, items, floored(logs, scoring.floor)
+
+
+def _batches(
+    scoring: Scoring, model: int, places: Places, skip: frozenset[int]
+) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
+    """As `log_batches`, not floored."""
+    files = scoring.files
+    for batch in files.tables[model].batches(files.labels, files.size, skip):
+        cells = checked(batch, files)
+        items = places.rows[batch.start : batch.start + len(cells)]
+        known = items >= 0
+        if not known.all():
+            items, cells = items[known], cells[known]
+        if len(items):
+            yield batch.start, items, as_logs(files.kind, cells)
+
+
+def checked(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:
+    """The cells of a batch in the order of the labels; an error for what is no distribution."""
+    return cells(batch.frame, files.labels, batch.source, files.item, files.kind)

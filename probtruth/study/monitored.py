@@ -1,0 +1,213 @@
+"""What a monitor knows at one moment: evidence that may be looked at after every item."""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float, UInt64
+
+from probtruth import frames
+from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.kernels.exact_sums import exact_sum
+from probtruth.study.arrivals import Units, unit_of
+from probtruth.study.confidence_sequence import Evidence
+
+if TYPE_CHECKING:
+    import polars
+
+LOOKS = 60
+"""Times at which `path` gives the confidence sequence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Monitor:
+    """What is known so far about the mean difference of two models, at any time, however often one looks.
+
+    Differences are a minus b in units of the score, negative favours a (scores that are higher-is-better count
+    negated). `bounds` are those of a score, None where the method is `asymptotic`. `skipped` counts the items of the
+    last batch that were known already, `waiting` those that only one model had.
+    """
+
+    a: str
+    b: str
+    bounds: tuple[float, float] | None
+    alpha: float = 0.05
+    rope: float | None = None
+    higher_is_better: bool = False
+    largest_cluster: int = 1
+    differences: Float[np.ndarray, " item"] = field(default_factory=lambda: np.zeros(0))
+    items: UInt64[np.ndarray, " item"] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    clusters: UInt64[np.ndarray, " item"] | None = None
+    closed: bool = False
+    skipped: int = 0
+    waiting: int = 0
+
+    @property
+    def method(self) -> str:
+        """`betting` where scores are bounded, else `asymptotic`."""
+        return "asymptotic" if self.bounds is None else "betting"
+
+    @property
+    def reach(self) -> float | None:
+        """The largest difference that there can be; None where nothing bounds it."""
+        return None if self.bounds is None else self.bounds[1] - self.bounds[0]
+
+    @cached_property
+    def _unit(self) -> np.ndarray:
+        """The unit of each item that counts: those of a cluster that may still grow do not."""
+        unit = unit_of(self.clusters, len(self.differences))
+        open_ = self.clusters is not None and not self.closed and len(unit) > 0
+        return np.asarray(unit[unit < unit[-1]] if open_ else unit)
+
+    @cached_property
+    def units(self) -> Units:
+        """The independent units that are complete."""
+        unit = self._unit
+        counted = self.differences[: len(unit)]
+        if self.clusters is None:
+            return Units(counted, np.ones(len(counted)), 1)
+        return Units(
+            np.bincount(unit, counted).astype(np.float64),
+            np.bincount(unit).astype(np.float64),
+            self.largest_cluster,
+        )
+
+    @property
+    def n_items(self) -> int:
+        """Items that count."""
+        return len(self._unit)
+
+    @property
+    def n_units(self) -> int:
+        """Independent units: items, or clusters that are complete."""
+        return len(self.units.total)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The e-processes behind the numbers."""
+        return Evidence(self.units, self.reach)
+
+    @property
+    def difference(self) -> float | None:
+        """The mean difference over the items; None before the first."""
+        return float(exact_sum(self.differences[: self.n_items]) / self.n_items) if self.n_items else None
+
+    @cached_property
+    def interval(self) -> tuple[float, float]:
+        """The confidence sequence now: at all times together it holds the mean difference with 1 - alpha."""
+        return self.evidence.interval(self.n_units, self.alpha)
+
+    @property
+    def e_a_better(self) -> float:
+        """E-value for "a is better", against a mean difference of 0 or more."""
+        return _last(self.evidence.below(0.0))
+
+    @property
+    def e_b_better(self) -> float:
+        """E-value for "b is better", against a mean difference of 0 or less."""
+        return _last(self.evidence.above(0.0))
+
+    @cached_property
+    def p_value(self) -> float:
+        """Anytime-valid, two-sided, against equal means: twice the inverse of the largest evidence so far."""
+        paths = self.evidence.below(0.0), self.evidence.above(0.0)
+        return min(1.0, 2 * math.exp(-max(float(path.max(initial=0.0)) for path in paths)))
+
+    @property
+    def decision(self) -> str | None:
+        """`a`, `b` or `equivalent` (within the ROPE) once the confidence sequence shows it, else None.
+
+        A decision stands: the sequence never widens.
+        """
+        low, high = self.interval
+        if high < 0 or low > 0:
+            return "a" if high < 0 else "b"
+        return "equivalent" if self.rope is not None and -self.rope <= low and high <= self.rope else None
+
+    @property
+    def p_a_better(self) -> float | None:
+        """The posterior probability that `compare` gives for these items, as if this were the only look.
+
+        None before there are two units.
+        """
+        margin = self._margin
+        return None if margin is None else margin.below(0.0)
+
+    @cached_property
+    def _margin(self) -> Margin | None:
+        if self.n_units < 2:
+            return None
+        counted = self.differences[: self.n_items]
+        within = Structure.of(np.zeros(self.n_items, np.int64), None if self.clusters is None else self._unit)
+        means = means_of(counted[None], np.abs(counted).max()[None], within, self.reach or 0.0)
+        return margins(combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1)))[0]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        said = []
+        if self.method == "asymptotic":
+            said.append(
+                "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
+                "differences with a finite variance; give bounds for a rate that holds always"
+            )
+        low, high = self.interval
+        if low > high:
+            said.append("the limits have crossed: the mean difference has drifted; items do not come from one source")
+        return tuple(said)
+
+    def path(self, looks: int = LOOKS) -> "polars.DataFrame":
+        """What was known at up to `looks` times, evenly spread on a logarithmic scale, the last of them now.
+
+        Columns: `n_units`, `n_items`, `difference`, the confidence sequence `low` to `high`, and the e-values
+        `e_a_better` and `e_b_better`.
+        """
+        units, n = self.units, self.n_units
+        times = np.unique(np.geomspace(1, n, looks).round().astype(int)) if n else np.zeros(0, int)
+        below, above = self.evidence.below(0.0), self.evidence.above(0.0)
+        counted, total = np.cumsum(units.size), np.cumsum(units.total)
+        names = ("n_units", "n_items", "difference", "low", "high", "e_a_better", "e_b_better")
+        rows = []
+        for time in times.tolist():
+            at = time - 1
+            e = (_last(path[:time]) for path in (below, above))
+            now = self.evidence.interval(time, self.alpha)
+            rows.append(
+                dict(zip(names, (time, int(counted[at]), float(total[at] / counted[at]), *now, *e), strict=True))
+            )
+        return frames.from_rows(rows, names)
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers of this moment, as plain values."""
+        low, high = self.interval
+        return {
+            "a": self.a,
+            "b": self.b,
+            "method": self.method,
+            "alpha": self.alpha,
+            "bounds": self.bounds,
+            "rope": self.rope,
+            "higher_is_better": self.higher_is_better,
+            "n_items": self.n_items,
+            "n_units": self.n_units,
+            "clusters": self.clusters is not None,
+            "pending": len(self.differences) - self.n_items,
+            "skipped": self.skipped,
+            "waiting": self.waiting,
+            "difference": self.difference,
+            "low": low,
+            "high": high,
+            "e_a_better": self.e_a_better,
+            "e_b_better": self.e_b_better,
+            "p_value": self.p_value,
+            "decision": self.decision,
+            "p_a_better": self.p_a_better,
+            "warnings": list(self.warnings),
+        }
+
+
+def _last(path: Float[np.ndarray, " unit"]) -> float:
+    return math.exp(min(float(path[-1]), 700.0)) if len(path) else 1.0

@@ -1,0 +1,343 @@
+"""`plan`: what a study of a given size will show, the cheapest that shows enough, and what to buy next."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln, ndtr, stdtr, stdtrit
+
+from probtruth import check, frames
+from probtruth.comparison.options import whole
+from probtruth.errors import InputError
+from probtruth.study.pilot import Pilot, Study
+from probtruth.study.read_pilot import pilot_of
+
+if TYPE_CHECKING:
+    import polars
+
+Row = Mapping[str, object]
+TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
+"""Annotators, replicates, and items of a cluster that are tried for the cheapest design."""
+MOST = 10**8
+"""Items beyond which a design is no design."""
+RESOURCES = ("item", "annotation", "cluster", "replicate")
+COLUMNS = (
+    "design",
+    "n_items",
+    "n_annotators",
+    "n_clusters",
+    "n_replicates",
+    "width",
+    "p_certain",
+    "p_a",
+    "p_b",
+    "cost",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What designs would show. `designs` are the rows of `table()`.
+
+    `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one
+    `replicate`; None where it is not known), `difference` and `error` what the pilot found.
+    """
+
+    a: str
+    b: str
+    difference: float
+    error: float
+    variance: Mapping[str, float | None]
+    certainty: float
+    power: float
+    width: float | None
+    designs: Sequence[Row]
+    grow: Callable[[], Sequence[Row]]
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def sizes(self) -> Sequence[Row]:
+        """The rows of `curve()`, computed when they are asked for."""
+        return self.grow()
+
+    def table(self) -> "polars.DataFrame":
+        """One row a design: the pilot again, the study, twice as much of each, and the cheapest where costs are given.
+
+        `width` is the expected width of the 95 per cent interval in units of the score; `p_certain` the probability
+        that the study says "a is better" (`p_a`) or "b is better" (`p_b`) with the certainty that was chosen.
+        """
+        return frames.from_rows(self.designs, COLUMNS)
+
+    def curve(self) -> "polars.DataFrame":
+        """The same for growing numbers of items, all else as in the study."""
+        return frames.from_rows(self.sizes, COLUMNS)
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it, as plain values."""
+        names = ("a", "b", "difference", "error", "variance", "certainty", "power", "width")
+        rows = {"designs": [dict(row) for row in self.designs], "curve": [dict(row) for row in self.sizes]}
+        return {**{name: getattr(self, name) for name in names}, **rows, "warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Aim:
+    """How designs are judged."""
+
+    pilot: Pilot
+    certainty: float
+    power: float
+    width: float | None
+    costs: Mapping[str, float] | None
+    difference: float | None
+    keep: bool
+
+    def expected_width(self, study: Study) -> float:
+        half = self.pilot.df / 2
+        bias = math.exp(gammaln(half + 0.5) - gammaln(half)) / math.sqrt(half)  # of the pilot's standard deviation
+        return 2 * self.pilot.half_width(study.n_units) * self.pilot.error_of(study) / bias
+
+    def chances(self, study: Study) -> tuple[float, float]:
+        """P(the study says a), P(it says b)."""
+        error, df = self.pilot.error_of(study), max(study.n_units - 1, 1)
+        stretch = max(1.0, self.pilot.half_width(study.n_units) / float(stdtrit(df, 0.975)))
+        bar = float(stdtrit(df, self.certainty)) * stretch * error
+        if self.difference is not None:
+            centre, spread = self.difference, error
+        else:
+            centre, variance = self.pilot.difference, self.pilot.error**2
+            spread = math.sqrt(max(variance - error**2, 0.0) if self.keep else variance + error**2)
+        if spread == 0:
+            return float(centre < -bar), float(centre > bar)
+        ends = (-bar - centre) / spread, (centre - bar) / spread
+        if self.difference is not None:
+            return float(ndtr(ends[0])), float(ndtr(ends[1]))
+        return float(stdtr(self.pilot.df, ends[0])), float(stdtr(self.pilot.df, ends[1]))
+
+    def cost(self, study: Study) -> float | None:
+        if self.costs is None:
+            return None
+        each = self.costs["item"] + self.costs["annotation"] * (study.n_annotators or 0)
+        each += self.costs["replicate"] * study.n_replicates
+        return study.n_items * each + (study.n_clusters or 0) * self.costs["cluster"]
+
+    def enough(self, study: Study) -> bool:
+        """Whether a design reaches the power, or the width where one is asked for."""
+        if self.width is not None:
+            return self.expected_width(study) <= self.width
+        return sum(self.chances(study)) >= self.power
+
+    def row(self, name: str, study: Study) -> Row:
+        p_a, p_b = self.chances(study)
+        counts = (study.n_items, study.n_annotators, study.n_clusters, study.n_replicates)
+        values = (name, *map(_count, counts), self.expected_width(study), p_a + p_b, p_a, p_b, self.cost(study))
+        return dict(zip(COLUMNS, values, strict=True))
+
+
+def plan(
+    pilot: object,
+    a: object = None,
+    b: object = None,
+    *,
+    n_items: object = None,
+    n_annotators: object = None,
+    n_clusters: object = None,
+    n_replicates: object = None,
+    groups: object = None,
+    clusters: object = None,
+    certainty: object = 0.95,
+    power: object = 0.8,
+    width: object = None,
+    costs: object = None,
+    difference: object = None,
+    keep: bool = False,
+    seed: object = 0,
+) -> Plan:
+    r"""What a study will show, from a pilot: how wide its interval will be and how likely it is to decide.
+
+    Formula: a design of N items in C clusters with m annotators an item and r replicates has the variance
+    V_clusters (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the
+    clusters' sizes; the parts come from the pilot. The interval's width is that variance's root times the width of
+    intervals of resampled pilot units, so that skewness counts. The study's estimate is spread around the pilot's by
+    both their errors.
+
+    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone knows nothing of
+    annotations and replicates); `a` and `b` name two models of more. `n_items`, `n_annotators`, `n_clusters` and
+    `n_replicates` are the study's, as in the pilot unless given. `groups` and `clusters` as in `compare`. The study
+    decides where P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an
+    `annotation`, a `cluster` and a `replicate` (of one item); then the cheapest design is found that decides with
+    probability `power`, or whose expected interval is no wider than `width`. `difference` is a true difference to plan
+    for in place of the pilot's. With `keep` the study's items include the pilot's.
+
+    Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
+
+    Errors: `InputError` for counts below 1, or a count of what the pilot does not know; `PosteriorError` for a pilot
+    without spread to go by.
+
+    Source: O'Hagan, Stevens and Campbell 2005, "Assurance in clinical trial design", doi:10.1002/pst.175.
+
+    >>> import numpy as np, probtruth as pt
+    >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
+    >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
+    >>> made = pt.plan(pt.Scores.from_frame(rows, higher_is_better=False), n_items=400, costs={"item": 2})
+    >>> [row["design"] for row in made.table().iter_rows(named=True)]
+    ['pilot again', 'study', 'items x 2', 'cheapest']
+    """
+    found = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
+    aim = _Aim(
+        found,
+        _share(certainty, "certainty", 0.5),
+        _share(power, "power", 0.0),
+        None if width is None else _positive(width, "width"),
+        None if costs is None else _costs(costs),
+        None if difference is None else _finite(difference),
+        bool(keep),
+    )
+    study = _study(found, n_items, n_annotators, n_clusters, n_replicates)
+    if keep and difference is None and found.error_of(study) > found.error * (1 + 1e-9):
+        raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
+    designs = [("pilot again", found.study), ("study", study), *_doubled(found, study)]
+    rows, warnings = [aim.row(name, one) for name, one in designs], []
+    if found.error == 0:
+        warnings.append("the same difference on every item of the pilot: no spread to plan with")
+    if found.study.n_units < 30:
+        warnings.append(f"the pilot has {found.study.n_units:.0f} independent units: its spread is a rough guide")
+    if aim.costs is not None:
+        best = _cheapest(aim, study)
+        if best is None:
+            warnings.append(f"no design of up to {MOST:,} items reaches that")
+        else:
+            rows.append(aim.row("cheapest", best))
+    return Plan(
+        found.a, found.b, found.difference, found.error,
+        {"clusters": None if study.n_clusters is None else found.between, "items": found.items,
+         "annotation": found.labels, "replicate": found.replicates},
+        aim.certainty, aim.power, aim.width, rows,
+        lambda: [aim.row("items", one) for one in _sizes(study)], tuple(warnings),
+    )  # fmt: skip
+
+
+def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
+    """The design that is asked for; what is left out is as in the pilot."""
+    was = found.study
+    for given, known, what in (
+        (n_annotators, found.labels, "annotators"),
+        (n_clusters, was.n_clusters, "clusters"),
+        (n_replicates, found.replicates, "replicates"),
+    ):
+        if given is not None and known is None:
+            raise InputError(
+                f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known",
+                f"Plan from Scores that have {what}, or leave n_{what} out.",
+            )  # fmt: skip
+    each = None if was.n_clusters is None else was.n_items / was.n_clusters
+    items = None if n_items is None else float(whole(n_items, "n_items", 2))
+    clusters = None if n_clusters is None else float(whole(n_clusters, "n_clusters", 2))
+    if each is not None:
+        items, clusters = (
+            items or (clusters * each if clusters else was.n_items),
+            clusters or (items / each if items else was.n_clusters),
+        )
+    return Study(
+        items or was.n_items,
+        was.n_annotators if n_annotators is None else float(whole(n_annotators, "n_annotators", 1)),
+        clusters,
+        was.n_replicates if n_replicates is None else float(whole(n_replicates, "n_replicates", 1)),
+    )
+
+
+def _doubled(found: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
+    """The study with twice as much of each thing that the pilot knows about."""
+    if found.items > 0:
+        yield "items x 2", replace(study, n_items=2 * study.n_items)
+    if study.n_clusters is not None:
+        yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
+    if found.labels is not None and study.n_annotators is not None:
+        yield "annotators x 2", replace(study, n_annotators=2 * study.n_annotators)
+    if found.replicates is not None:
+        yield "replicates x 2", replace(study, n_replicates=2 * study.n_replicates)
+
+
+def _sizes(study: Study) -> Iterator[Study]:
+    """The study with other numbers of items, from a tenth to ten times as many."""
+    each = None if study.n_clusters is None else study.n_items / study.n_clusters
+    for n in np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist():
+        yield replace(study, n_items=n, n_clusters=None if each is None else max(round(n / each), 2))
+
+
+def _cheapest(aim: _Aim, study: Study) -> Study | None:
+    """The design of least cost that is enough: the fewest items for every number of the other things."""
+    found = aim.pilot
+    each = None if study.n_clusters is None else study.n_items / study.n_clusters
+    annotators = TRIED if found.labels is not None else (study.n_annotators,)
+    replicates = TRIED if found.replicates is not None else (study.n_replicates,)
+    in_cluster = (None,) if each is None else TRIED if found.items > 0 else (each,)
+    best: tuple[float, Study] | None = None
+    for m, r, k in product(annotators, replicates, in_cluster):
+        one = _smallest(aim, m, r, k)
+        cost = None if one is None else aim.cost(one)
+        if one is not None and cost is not None and (best is None or cost < best[0]):
+            best = cost, one
+    return None if best is None else best[1]
+
+
+def _smallest(aim: _Aim, m: float | int | None, r: float | int, k: float | int | None) -> Study | None:
+    """The design of fewest units that is enough."""
+
+    def of(units: int) -> Study:
+        return Study(units, m, None, r) if k is None else Study(units * k, m, units, r)
+
+    low, high = 1, 2
+    while not aim.enough(of(high)):
+        low, high = high, 2 * high
+        if high > MOST:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if aim.enough(of(middle)) else (middle, high)
+    return of(high)
+
+
+def _count(value: float | int | None) -> float | None:
+    """A whole number where it is one."""
+    if value is None:
+        return None
+    return float(round(value)) if math.isclose(value, round(value), rel_tol=1e-9) else float(value)
+
+
+def _number(given: object, what: str, expected: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not math.isfinite(float(given)):
+        raise InputError(f"{what} {check.quote(given)}", expected, "Leave it out for the default.")
+    return float(given)
+
+
+def _share(given: object, what: str, least: float) -> float:
+    value = _number(given, what, f"a number between {least:g} and 1")
+    if not least < value < 1:
+        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95 per cent write 0.95.")
+    return value
+
+
+def _positive(given: object, what: str) -> float:
+    value = _number(given, what, "a number above 0")
+    if value <= 0:
+        raise InputError(f"{what} {value:g}", "a number above 0", "Give it in units of the score.")
+    return value
+
+
+def _finite(given: object) -> float:
+    return _number(given, "difference", "a finite number, a minus b")
+
+
+def _costs(given: object) -> Mapping[str, float]:
+    if not isinstance(given, Mapping) or not given:
+        raise InputError(f"costs {check.quote(given)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
+    for name in given:
+        check.one_of(name, RESOURCES, "cost")
+    prices = {name: _number(given.get(name, 0.0), f"{name} cost", "a number of at least 0") for name in RESOURCES}
+    if min(prices.values()) < 0 or max(prices.values()) <= 0:
+        raise InputError(f"costs {check.quote(given)}", "prices of at least 0, some above", "Check the prices.")
+    return prices

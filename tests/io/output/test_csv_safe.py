@@ -1,0 +1,55 @@
+"""CSV that no spreadsheet evaluates, and that reads back as the same numbers."""
+
+import math
+from io import StringIO
+from pathlib import Path
+
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probtruth.io.output.csv_safe import FORMULA, csv_text, safe_text, write_csv
+from probtruth.io.tables.read import read_table
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+def test_formulas_get_an_apostrophe(text: str) -> None:
+    frame = polars.DataFrame({"name": [text, "a=1"], text: [1.0, -2.0]})
+    assert safe_text(text) == f"'{text}"
+    assert polars.read_csv(StringIO(csv_text(frame)), infer_schema=False).rows() == [
+        (f"'{text}", "1.0"),
+        ("a=1", "-2.0"),
+    ]
+    assert csv_text(frame).splitlines()[0].startswith("name,")
+    assert safe_text(text) in csv_text(frame).partition("\n")[0] or "\r" in text
+
+
+@pytest.mark.parametrize("text", ["", "a", "1", "'=1", " =1", "é"])
+def test_other_text_is_as_it_was(text: str) -> None:
+    assert safe_text(text) == text
+
+
+def test_numbers_read_back_and_unknown_ones_are_blank() -> None:
+    numbers = [0.1, -1e-300, 1 / 3, math.inf, -math.inf, None, math.nan]
+    frame = polars.DataFrame({"x": numbers, "n": range(7), "b": [True] * 7}, strict=False)
+    rows = [line.split(",") for line in csv_text(frame).splitlines()[1:]]
+    assert [row[0] for row in rows][-2:] == ["", ""]
+    assert [float(row[0]) for row in rows[:5]] == numbers[:5]
+    assert rows[3][0] == "inf"
+    assert rows[6][1:] == ["6", "true"]
+
+
+def test_a_table_without_text_or_rows() -> None:
+    assert csv_text(polars.DataFrame({"a": [1]})) == "a\n1\n"
+    assert csv_text(polars.DataFrame({"a": []}, schema={"a": polars.String})) == "a\n"
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=1))
+def test_any_text_reads_back_with_the_apostrophe(tmp_path_factory: pytest.TempPathFactory, cells: list[str]) -> None:
+    path: Path = tmp_path_factory.mktemp("c") / "t.csv"
+    write_csv(polars.DataFrame({"n": range(len(cells)), "x": cells}), path)
+    frame, _ = read_table(path)
+    assert frame["x"].to_list() == [safe_text(cell) for cell in cells]
+    assert not any(cell.startswith(FORMULA) for cell in frame["x"])

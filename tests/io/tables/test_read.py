@@ -1,0 +1,194 @@
+"""Files as tables: text stays as written, and what is not one sound table is an error with its place."""
+
+import errno
+import os
+import re
+from io import BytesIO
+from pathlib import Path
+
+import polars
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.io.tables.read import read_table
+
+FRAME = polars.DataFrame({"item": ["007", "x"], "n": [1, 2], "p": [0.25, 1e-300]})
+PARQUET_TAIL = 8
+"""Length and mark at the end of a Parquet file."""
+
+
+def parquet_bytes(frame: polars.DataFrame) -> bytes:
+    stream = BytesIO()
+    frame.write_parquet(stream)
+    return stream.getvalue()
+
+
+def corrupt_footer() -> bytes:
+    content = parquet_bytes(FRAME)
+    return content[:-30] + b"\xff" * (30 - PARQUET_TAIL) + content[-PARQUET_TAIL:]
+
+
+def write(folder: Path, name: str, content: bytes | str) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("t.csv", "item,p\n007,0.50\n 7 ,NA\n"),
+            ("t.CSV", "item,p\n007,0.50\n 7 ,NA"),
+            ("t.csv", "\ufeffitem,p\r\n007,0.50\r\n 7 ,NA\r\n"),
+            ("t.csv", '"item",p\n"007",0.50\n\n 7 ,"NA"\n\n'),
+            ("t.tsv", "item\tp\n007\t0.50\n 7 \tNA\n"),
+        ],
+    )
+    def test_text_stays_as_it_is_written(self, tmp_path: Path, name: str, content: str) -> None:
+        frame, _ = read_table(write(tmp_path, name, content))
+        assert frame.to_dict(as_series=False) == {"item": ["007", " 7 "], "p": ["0.50", "NA"]}
+
+    def test_quoted_cells(self, tmp_path: Path) -> None:
+        text = 'item,"a ""b"", c"\n"x,y","1"\n"line\none",2\n"say ""hi""","\r\n"\n'
+        frame, source = read_table(write(tmp_path, "t.csv", text))
+        assert frame.columns == ["item", 'a "b", c']
+        assert frame.rows() == [("x,y", "1"), ("line\none", "2"), ('say "hi"', "\r\n")]
+        assert [source.at(row) for row in range(3)] == [f"{tmp_path}/t.csv, line {line}" for line in (2, 3, 5)]
+
+    @pytest.mark.parametrize("blank", ["", '""'])
+    def test_blank_cells_of_csv_are_unknown(self, tmp_path: Path, blank: str) -> None:
+        frame, _ = read_table(write(tmp_path, "t.csv", f"a,b\n1,{blank}\n"))
+        assert frame["b"].to_list() in ([None], [""])
+
+    def test_json_lines(self, tmp_path: Path) -> None:
+        text = '{"item": "007", "p": 1, "n": 1, "b": true, "big": 18446744073709551616}\r\n\n' + (
+            '{"p": 0.5, "item": null, "n": 2, "b": null, "big": 1}'
+        )
+        frame, source = read_table(write(tmp_path, "t.jsonl", text))
+        assert frame.to_dict(as_series=False) == {
+            "item": ["007", None],
+            "p": ["1", "0.5"],
+            "n": [1, 2],
+            "b": [True, None],
+            "big": ["18446744073709551616", "1"],
+        }
+        assert source.at(1, "p") == f"{tmp_path}/t.jsonl, line 3, column 'p'"
+
+    @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather", "t.ipc", "stream.arrow"])
+    def test_binary_formats_keep_their_types(self, tmp_path: Path, name: str) -> None:
+        path = tmp_path / name
+        if name.endswith("parquet"):
+            FRAME.write_parquet(path)
+        elif name.startswith("stream"):
+            FRAME.write_ipc_stream(path)
+        else:
+            FRAME.write_ipc(path)
+        frame, source = read_table(str(path))
+        assert frame.equals(FRAME)
+        assert source.at(1) == f"{path}, row 2"
+
+
+ERRORS = {
+    "empty": ("t.csv", "", "an empty file"),
+    "blank lines only": ("t.csv", "\n\r\n\n", "an empty file"),
+    "header only": ("t.csv", "item,p\n", "a header without rows"),
+    "repeated header": ("t.csv", "item,p,p\na,1,2\n", "header: got column 'p' more than once"),
+    "short row": ("t.csv", 'item,p\n"a\nb",1\nc\n', "line 4: got 1 cells, expected 2"),
+    "long row": ("t.csv", "item,p\na,1\n\nb,1,2\n", "line 4: got 3 cells, expected 2"),
+    "spaces on a line": ("t.csv", "item,p\n \n", "line 2: got 1 cells"),
+    "NUL": ("t.csv", b"item,p\na,\x001\n", "line 2: got a NUL byte"),
+    "UTF-16": ("t.csv", "item,p\na,1\n".encode("utf-16"), "UTF-16"),
+    "UTF-16 without mark": ("t.csv", "item,p\na,1\n".encode("utf-16-le"), "line 1: got a NUL byte"),
+    "Latin-1": ("t.csv", "item,p\na,1\né,1\n".encode("latin-1"), "line 3: got the byte 0xe9, which is not UTF-8"),
+    "old Macintosh": ("t.csv", "item,p\ra,1\r", "line 1: got a carriage return"),
+    "stray quote": ("t.csv", 'item,p\n5" screen,1\n', "line 2: got a quotation mark in the middle"),
+    "text after a quote": ("t.csv", 'item,p\n"a"b,1\n', "line 2: got a quotation mark in the middle"),
+    "open quote": ("t.csv", 'item,p\na,1\n"b,1\n', "line 3: got a quotation mark that is never closed"),
+    "semicolons": ("t.csv", "item;p\na;1\n", "a header separated by ';'"),
+    "tabs in csv": ("t.csv", "item\tp\na\t1\n", "separated by '\\t'"),
+    "commas in tsv": ("t.tsv", "item,p\na,1\n", "separated by ','"),
+    "Parquet called csv": ("t.csv", parquet_bytes(FRAME), "name it .parquet"),
+    "workbook": ("t.csv", b"PK\x03\x04rest", "export the sheet"),
+    "gzip": ("t.csv", b"\x1f\x8b\x08rest", "decompress it"),
+    "random bytes": ("t.csv", bytes(range(256)), "NUL byte"),
+    "unknown extension": ("t.xlsx", "x", "the extension '.xlsx', expected one of .csv, .tsv"),
+    "no extension": ("table", "x", "a file without an extension"),
+    "empty jsonl": ("t.jsonl", "\n", "an empty file"),
+    "not JSON": ("t.jsonl", '{"a": 1}\n{"a": }\n', "line 2: got text that is not JSON"),
+    "array": ("t.jsonl", "[]\n", "line 1: got a list"),
+    "scalar": ("t.ndjson", '{"a": 1}\n3\n', "line 2: got '3', expected one JSON object"),
+    "nested list": ("t.jsonl", '{"a": [1]}\n', "line 1, column 'a': got a nested value"),
+    "nested object": ("t.jsonl", '{"a": {}}\n', "line 1, column 'a': got a nested value"),
+    "empty object": ("t.jsonl", "{}\n", "an empty object"),
+    "missing key": ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1, "c": 2}', "line 2: got an object with no 'b' and also 'c'"),
+    "repeated key": ("t.jsonl", '{"a": 1, "a": 2}\n', "line 1: got an object with a repeated key"),
+    "surrogate": ("t.jsonl", '{"a": "\\ud800"}\n', "line 1, column 'a': got half of a surrogate"),
+    "deep": ("t.jsonl", "[" * 100_000, "line 1: got text that is not JSON"),
+    "long number": ("t.jsonl", '{"a": ' + "9" * 5000 + "}", "line 1: got text that is not JSON"),
+    "not Parquet": ("t.parquet", "item,p\na,1\n", "its marks at both ends are missing"),
+    "cut Parquet": ("t.parquet", parquet_bytes(FRAME)[:-3], "not sound Parquet"),
+    "corrupt footer": ("t.parquet", corrupt_footer(), "not sound Parquet"),
+    "footer length": ("t.parquet", parquet_bytes(FRAME)[:-8] + b"\xff\xff\xff\x7fPAR1", "not sound Parquet"),
+    "Parquet without rows": ("t.parquet", parquet_bytes(FRAME.head(0)), "a table without rows"),
+    "not Arrow": ("t.arrow", "item,p\na,1\n", "not sound Arrow"),
+    "cut Arrow": ("t.feather", b"ARROW1\x00\x00", "not sound Arrow"),
+    "old Feather": ("t.feather", b"FEA1....", "Feather version 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "message"), ERRORS.values(), ids=ERRORS)
+def test_what_is_no_table_is_an_error_with_its_place(
+    tmp_path: Path, name: str, content: bytes | str, message: str
+) -> None:
+    path = write(tmp_path, name, content)
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        read_table(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+    assert "Hint: " in str(caught.value)
+
+
+class TestPaths:
+    def test_missing(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"t\.csv: got no such file"):
+            read_table(tmp_path / "t.csv")
+
+    @pytest.mark.parametrize("name", ["t.csv", "t", "t.xlsx"])
+    def test_folder(self, tmp_path: Path, name: str) -> None:
+        with pytest.raises(InputError, match=rf"{name}: got no such file"):
+            read_table(tmp_path / name)
+        (tmp_path / name).mkdir()
+        with pytest.raises(InputError, match=rf"{name}: got a folder"):
+            read_table(tmp_path / name)
+
+    def test_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "t.csv")
+        with pytest.raises(InputError, match="a device or pipe"):
+            read_table(tmp_path / "t.csv")
+
+    def test_folder_in_place_of_a_file_above(self, tmp_path: Path) -> None:
+        write(tmp_path, "t", "x")
+        with pytest.raises(InputError, match="not a directory"):
+            read_table(tmp_path / "t" / "t.csv")
+
+    @pytest.mark.parametrize(("number", "message"), [(errno.EACCES, "permission denied"), (errno.EIO, "error")])
+    def test_what_cannot_be_read(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, message: str
+    ) -> None:
+        def refuse(path: Path) -> bytes:
+            raise OSError(number, "x")
+
+        path = write(tmp_path, "t.csv", "a,b\n1,2\n")
+        monkeypatch.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(InputError, match=rf"t\.csv: got .*{message}.*permissions"):
+            read_table(path)
+
+    @pytest.mark.parametrize("path", ["\0.csv", "x\0/t.csv", "a" * 5000 + ".csv", "s3://bucket/t.parquet", "*.csv"])
+    def test_odd_paths(self, path: str) -> None:
+        with pytest.raises(InputError):
+            read_table(path)
+
+    def test_a_path_with_a_line_break_stays_on_one_line(self) -> None:
+        with pytest.raises(InputError, match=re.escape(r"'a\nb.csv'")):
+            read_table("a\nb.csv")

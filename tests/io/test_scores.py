@@ -1,0 +1,121 @@
+"""Scores as files: in the orientation in which they were given."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.io.scores import read_scores, write_scores
+from probtruth.types import Scores
+
+FRAME = {
+    "item": ["10", "9", "9", "10", "8"],
+    "model": ["b", "a", "b", "a", "a"],
+    "score": [1.5, -np.inf, 0.1, 0.25, 1],
+    "topic": ["x", "y", "y", "x", "x"],
+}
+
+
+@pytest.fixture(params=[False, True], ids=["loss", "gain"])
+def scores(request: pytest.FixtureRequest) -> Scores:
+    made = Scores.from_frame(FRAME, group="topic", cluster="item", higher_is_better=request.param)
+    return replace(made, rule="log", floor=0.01, proper=False, entropy=np.inf)
+
+
+def test_what_is_written_comes_back(tmp_path: Path, scores: Scores) -> None:
+    write_scores(scores, tmp_path / "s.parquet")
+    back = read_scores(tmp_path / "s.parquet")
+    assert (back.values == scores.values).all()
+    assert back.groups is not None
+    assert back.clusters is not None
+    assert (back.groups == scores.groups).all()
+    assert (back.clusters == scores.clusters).all()
+    for name in (
+        "models",
+        "items",
+        "group_names",
+        "cluster_names",
+        "rule",
+        "higher_is_better",
+        "floor",
+        "proper",
+        "entropy",
+    ):
+        assert getattr(back, name) == getattr(scores, name), name
+
+
+def test_the_file_holds_scores_as_they_were_given(tmp_path: Path, scores: Scores) -> None:
+    write_scores(scores, tmp_path / "s.parquet")
+    frame = polars.read_parquet(tmp_path / "s.parquet")
+    assert frame.columns == ["item", "model", "score", "group", "cluster"]
+    given = {("10", "b"): 1.5, ("9", "a"): -np.inf, ("9", "b"): 0.1, ("10", "a"): 0.25}
+    assert {(item, model): score for item, model, score, _, _ in frame.rows()} == given
+
+
+def test_bare_scores_have_three_columns(tmp_path: Path) -> None:
+    write_scores(Scores.from_frame(FRAME, higher_is_better=False), tmp_path / "s.parquet")
+    assert polars.read_parquet(tmp_path / "s.parquet").columns == ["item", "model", "score"]
+
+
+def test_orientation_conflicts_with_the_file(tmp_path: Path, scores: Scores) -> None:
+    write_scores(scores, tmp_path / "s.parquet")
+    with pytest.raises(InputError, match="as the file says"):
+        read_scores(tmp_path / "s.parquet", higher_is_better=not scores.higher_is_better)
+    assert read_scores(tmp_path / "s.parquet", higher_is_better=scores.higher_is_better).rule == "log"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "arrow"])
+def test_files_of_others(tmp_path: Path, form: str) -> None:
+    frame = polars.DataFrame(FRAME, strict=False).with_columns(polars.col("score").replace(-np.inf, -7.5))
+    path = tmp_path / f"s.{form}"
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "arrow": frame.write_ipc}[form](path)
+    made = read_scores(path, group="topic", higher_is_better=True)
+    assert made.models == ("b", "a")
+    assert made.items == ("9", "10")
+    assert made.values.tolist() == [[-0.1, -1.5], [7.5, -0.25]]
+    assert (made.rule, made.higher_is_better, made.audit.missing) == ("score", True, ("8",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("item,model,score\na,m,x\n", "line 2, column 'score': got 'x', expected a number"),
+        ("item,model,score\na,m,nan\n", "line 2, column 'score': got NaN"),
+        ("item,model,score\na,m,\n", "line 2, column 'score': got a blank cell"),
+        ("item,model,score\na,m,1\na,m,2\n", "line 3: got item 'a', model 'm' twice (1 such rows)"),
+        ("item,model,score\na,m,1\nb,n,2\n", "no item in common"),
+        ("id,model,score\na,m,1\n", "no column 'item'"),
+    ],
+)
+def test_errors_name_the_place(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "s.csv").write_text(text)
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_scores(tmp_path / "s.csv", higher_is_better=False)
+
+
+def test_damaged_metadata(tmp_path: Path) -> None:
+    frame = polars.DataFrame({"item": ["a"], "model": ["m"], "score": [1.0]})
+    for notes in ('{"rule": "log"}', '{"rule": "log", "floor": "x", "entropy": null, "proper": null}'):
+        frame.write_parquet(tmp_path / "s.parquet", metadata={"probtruth": notes})
+        with pytest.raises(InputError, match="metadata that cannot be used"):
+            read_scores(tmp_path / "s.parquet")
+
+
+def test_gpqa_diamond(data: Path) -> None:
+    """198 questions, five repeats: published mean accuracy of the nano model .675758, of the difference .058586."""
+    scores = read_scores(
+        data / "gpqa_diamond" / "gpqa_diamond_scores.csv",
+        "item_id",
+        "model_id",
+        replicate="epoch",
+        higher_is_better=True,
+    )
+    means = dict(zip(scores.models, -scores.values.mean(1), strict=True))
+    six_decimals = 5e-7
+    assert scores.n_replicates == 5
+    assert means["openai/gpt-5-nano-2025-08-07"] == pytest.approx(0.675758, abs=six_decimals)
+    assert abs(np.subtract(*means.values())) == pytest.approx(0.058586, abs=six_decimals)

@@ -1,0 +1,200 @@
+"""Soft labels as files: what is written is read back to the bit."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probtruth.errors import InputError
+from probtruth.io.tables import parquet_notes
+from probtruth.io.truth import read_soft, write_soft
+from probtruth.types import Truth
+
+PROBS = [[0.25, 0.75], [1.0, 0.0], [1 / 3, 2 / 3]]
+
+
+@pytest.fixture
+def truth() -> Truth:
+    given = Truth.from_probs(PROBS, ["10", "9", "007"], ["dog", "cat"])
+    return replace(
+        given,
+        method="dirichlet",
+        shares=np.array([[0.5, 0.5], [0.0, 1.0], [0.2, 0.8]]),
+        n_votes=np.array([2, 3, 5]),
+        marginals=np.array([0.3, 0.7]),
+    )
+
+
+def same(one: Truth, other: Truth) -> bool:
+    arrays = ("probs", "shares", "n_votes", "marginals")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in arrays) and (
+        (one.index, one.method, one.estimand) == (other.index, other.method, other.estimand)
+    )
+
+
+class TestParquet:
+    def test_everything_but_draws_comes_back(self, tmp_path: Path, truth: Truth) -> None:
+        write_soft(truth, tmp_path / "soft.parquet")
+        assert same(read_soft(tmp_path / "soft.parquet"), truth)
+
+    def test_columns_are_the_item_and_one_for_each_label(self, tmp_path: Path, truth: Truth) -> None:
+        write_soft(truth, tmp_path / "soft.parquet")
+        frame = polars.read_parquet(tmp_path / "soft.parquet")
+        assert frame.columns == ["item", "cat", "dog"]
+        assert frame["item"].to_list() == ["007", "10", "9"]
+        notes = json.loads(polars.read_parquet_metadata(tmp_path / "soft.parquet")["probtruth"])
+        assert (notes["method"], notes["estimand"]) == ("dirichlet", "distribution")
+
+    def test_the_same_truth_has_the_same_bytes(self, tmp_path: Path, truth: Truth) -> None:
+        for name in ("a.parquet", "b.parquet"):
+            write_soft(truth, tmp_path / name)
+        assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+    def test_positional_names_stay_positional(self, tmp_path: Path) -> None:
+        truth = Truth.from_labels(np.array([1, 0]), n_labels=3)
+        write_soft(truth, tmp_path / "soft.parquet")
+        assert same(read_soft(tmp_path / "soft.parquet"), truth)
+
+    @pytest.mark.parametrize("part", ["shares", "n_votes", "marginals"])
+    def test_parts_that_are_unknown(self, tmp_path: Path, truth: Truth, part: str) -> None:
+        truth = replace(truth, **{part: None})
+        write_soft(truth, tmp_path / "soft.parquet")
+        assert same(read_soft(tmp_path / "soft.parquet"), truth)
+
+    @settings(max_examples=15, deadline=None, derandomize=True)
+    @given(
+        names=st.lists(st.text(min_size=1).filter(lambda t: t.strip() and "\0" not in t), min_size=1, unique=True),
+        seed=st.integers(0, 99),
+    )
+    def test_any_names(self, tmp_path_factory: pytest.TempPathFactory, names: list[str], seed: int) -> None:
+        encodable = [name for name in names if name.isprintable()] or ["x"]
+        probs = np.random.default_rng(seed).dirichlet([1, 1], len(encodable))
+        truth = Truth.from_probs(probs, encodable, ["=a", "b,\"'"], estimand="class")
+        path = tmp_path_factory.mktemp("s") / "soft.parquet"
+        write_soft(truth, path)
+        assert same(read_soft(path), truth)
+
+    def test_an_earlier_file_of_ours_is_replaced_but_no_other(self, tmp_path: Path, truth: Truth) -> None:
+        path = tmp_path / "soft.parquet"
+        write_soft(replace(truth, method="majority"), path)
+        write_soft(truth, path)
+        assert read_soft(path).method == "dirichlet"
+        polars.DataFrame({"mine": [1]}).write_parquet(path)
+        with pytest.raises(InputError, match="a file that probtruth did not write"):
+            write_soft(truth, path)
+        path.write_bytes(b"PAR1 mine PAR1")
+        with pytest.raises(InputError, match="a file that probtruth did not write"):
+            write_soft(truth, path)
+
+    def test_a_path_is_refused_before_long_work(self, tmp_path: Path, truth: Truth) -> None:
+        path = tmp_path / "soft.parquet"
+        parquet_notes.check_out(path)
+        write_soft(truth, path)
+        parquet_notes.check_out(path)
+        path.write_text("mine")
+        for refused in (path, tmp_path / "soft.csv"):
+            with pytest.raises(InputError, match=r"did not write|ends in"):
+                parquet_notes.check_out(refused)
+
+    def test_other_extensions_and_a_label_called_item(self, tmp_path: Path, truth: Truth) -> None:
+        with pytest.raises(InputError, match=re.escape("a path that ends in .parquet")):
+            write_soft(truth, tmp_path / "soft.csv")
+        with pytest.raises(InputError, match="a label called 'item'"):
+            write_soft(Truth.from_probs(PROBS, labels=["item", "x"]), tmp_path / "soft.parquet")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_the_folder_cannot_be_written(self, tmp_path: Path, truth: Truth) -> None:
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(InputError, match="not a directory"):
+            write_soft(truth, tmp_path / "file" / "soft.parquet")
+
+
+class TestOtherFiles:
+    def test_csv(self, tmp_path: Path) -> None:
+        path = tmp_path / "soft.csv"
+        path.write_text("dog,id,cat\n.25,x,.75\n1,007,0\n")
+        truth = read_soft(path, item="id", estimand="class")
+        assert truth.index.items == ("007", "x")
+        assert truth.probs.tolist() == [[0, 1], [0.75, 0.25]]
+        assert (truth.method, truth.estimand, truth.shares) == ("given", "class", None)
+
+    def test_parquet_of_others(self, tmp_path: Path) -> None:
+        polars.DataFrame({"item": ["a"], "x": [1.0]}).write_parquet(tmp_path / "t.parquet")
+        truth = read_soft(tmp_path / "t.parquet")
+        assert (truth.method, truth.estimand) == ("given", "distribution")
+
+    @pytest.mark.parametrize(
+        ("row", "message"),
+        [
+            ("b,.5,.6", "line 3: got soft labels that sum to 1.1"),
+            ("b,-.5,1.5", "line 3, column 'x': got -0.5, expected a probability"),
+            ("b,nan,1", "line 3, column 'x': got nan"),
+            ("b,,1", "line 3, column 'x': got a blank cell"),
+            ("a,0,1", "line 3, column 'item': got item 'a' a second time"),
+        ],
+    )
+    def test_errors(self, tmp_path: Path, row: str, message: str) -> None:
+        path = tmp_path / "soft.csv"
+        path.write_text(f"item,x,y\na,1,0\n{row}\n")
+        with pytest.raises(InputError, match=re.escape(message)):
+            read_soft(path)
+
+
+class TestEstimand:
+    def test_conflict_with_the_file(self, tmp_path: Path, truth: Truth) -> None:
+        write_soft(truth, tmp_path / "soft.parquet")
+        assert read_soft(tmp_path / "soft.parquet", estimand="distribution").estimand == "distribution"
+        with pytest.raises(InputError, match="the estimand 'class', expected 'distribution', as the file says"):
+            read_soft(tmp_path / "soft.parquet", estimand="class")
+
+    def test_unknown(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_text("item,x\na,1\n")
+        with pytest.raises(InputError, match="estimand 'clas', expected one of"):
+            read_soft(tmp_path / "t.csv", estimand="clas")
+
+
+FRAME = polars.DataFrame({"item": ["a", "b"], "x": [0.5, 1.0], "y": [0.5, 0.0]})
+NOTES = {"method": "m", "estimand": "class", "positional_items": False, "positional_labels": False, "marginals": None}
+VOTES = {"n_votes": [1, 2], "0": [0.5, 1.0], "1": [0.5, 0.0]}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "side", "message"),
+    [
+        ({"probtruth": "{"}, None, "metadata that cannot be used"),
+        ({"probtruth": "[" * 100_000}, None, "metadata that cannot be used"),
+        ({"probtruth": "{}"}, None, None),
+        ({"probtruth": "[]"}, None, None),
+        ({"probtruth": json.dumps(NOTES), "probtruth.table": "%%%"}, None, "metadata that cannot be used"),
+        ({"probtruth": json.dumps(NOTES), "probtruth.table": "QUJD"}, None, "not sound Parquet"),
+        ({"probtruth": json.dumps({"method": "m"})}, None, "metadata that cannot be used"),
+        ({"probtruth": json.dumps(NOTES | {"estimand": "opinion"})}, None, "estimand 'opinion', expected one of"),
+        ({"probtruth": json.dumps(NOTES | {"marginals": "x"})}, None, "metadata that cannot be used"),
+        ({"probtruth": json.dumps(NOTES | {"marginals": [1.0]})}, None, "metadata that cannot be used"),
+        (None, polars.DataFrame(VOTES).head(1), "metadata that cannot be used"),
+        (None, polars.DataFrame(VOTES | {"n_votes": ["x", "y"]}), "metadata that cannot be used"),
+        (None, polars.DataFrame(VOTES | {"n_votes": [-1, 2]}), "metadata that cannot be used"),
+        (None, polars.DataFrame(VOTES | {"0": [0.5, 2.0]}), "metadata that cannot be used"),
+        (None, polars.DataFrame(VOTES).drop("1"), "metadata that cannot be used"),
+        (None, polars.DataFrame(VOTES), None),
+    ],
+)
+def test_damaged_metadata_is_an_error(
+    tmp_path: Path, metadata: dict[str, str] | None, side: polars.DataFrame | None, message: str | None
+) -> None:
+    path = tmp_path / "t.parquet"
+    if metadata is None:
+        parquet_notes.write(FRAME, path, NOTES, side)
+    else:
+        FRAME.write_parquet(path, metadata=metadata)
+    if message is None:
+        assert read_soft(path).probs.tolist() == [[0.5, 0.5], [1.0, 0.0]]
+    else:
+        with pytest.raises(InputError, match=re.escape(message)):
+            read_soft(path)

@@ -1,0 +1,169 @@
+"""The whole line in Python: alignment, estimands, and what the result says of itself."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+
+VOTES = np.array([[4, 1], [0, 5], [2, 3], [5, 0], [3, 2], [1, 4]])
+A = np.array([[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.9, 0.1], [0.7, 0.3], [0.2, 0.8]])
+B = np.array([[0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.5, 0.5], [0.4, 0.6], [0.3, 0.7]])
+ITEMS = list("uvwxyz")
+
+
+def _evaluate(votes=VOTES, a=A, b=B, items=None, **options):
+    annotations = pt.Annotations.from_counts(votes, items=items)
+    predictions = pt.Predictions.from_probs({"a": a, "b": b}, items=items)
+    return pt.evaluate(annotations, predictions, engine="exact", **options)
+
+
+def test_scores_are_the_expected_loss_under_the_vote_shares():
+    shares = VOTES / VOTES.sum(1, keepdims=True)
+    result = _evaluate()
+    by_hand = {"a": -(shares * np.log(A)).sum(1).mean(), "b": -(shares * np.log(B)).sum(1).mean()}
+    for row in result.comparison.ranks:
+        assert row["score"] == pytest.approx(by_hand[row["model"]], rel=1e-12)
+    pair = result.comparison.pairs[0]
+    assert pair["difference"] == pytest.approx(by_hand["a"] - by_hand["b"], rel=1e-12)
+
+
+def test_the_distribution_methods_give_the_same_centre_and_class_methods_another():
+    """Smoothing the labels would shift the centre (shrinkage), so every distribution method scores the raw shares."""
+    pairs = {method: _evaluate(method=method).comparison.pairs for method in ("vote-share", "dirichlet", "majority")}
+    assert pairs["vote-share"] == pairs["dirichlet"]
+    assert pairs["majority"] != pairs["vote-share"]
+
+
+def test_items_are_matched_by_name_whatever_their_order():
+    reference = _evaluate(items=ITEMS)
+    order = np.array([3, 0, 5, 1, 4, 2])
+    annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
+    predictions = pt.Predictions.from_probs({"a": A[order], "b": B[order]}, items=[ITEMS[place] for place in order])
+    assert pt.evaluate(annotations, predictions, engine="exact").to_dict() == reference.to_dict()
+
+
+def test_labels_are_matched_by_name_whatever_their_order():
+    annotations = pt.Annotations.from_counts(VOTES, labels=["no", "yes"])
+    predictions = pt.Predictions.from_probs({"a": A[:, ::-1], "b": B[:, ::-1]}, labels=["yes", "no"])
+    scores = pt.evaluate(annotations, predictions, engine="exact").scores.values
+    np.testing.assert_array_equal(scores, _evaluate().scores.values)
+
+
+def test_items_on_one_side_only_are_dropped_and_counted():
+    annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
+    predictions = pt.Predictions.from_probs({"a": A, "b": B}, items=[*ITEMS[:4], "new", "newer"])
+    result = pt.evaluate(annotations, predictions, engine="exact")
+    assert result.to_dict()["audit"]["missing"] == 2
+    assert result.to_dict()["audit"]["extra"] == 2
+    assert result.to_dict()["audit"]["dropped"] == 4
+    assert result.scores.items == tuple(ITEMS[:4])
+    assert any("4 items dropped" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("items", [None, ITEMS])
+def test_an_item_without_votes_is_dropped_for_all(items):
+    votes = VOTES.copy()
+    votes[2] = 0
+    result = _evaluate(votes=votes, items=items)
+    keep = [0, 1, 3, 4, 5]
+    np.testing.assert_array_equal(
+        result.scores.values, _evaluate(votes=VOTES[keep], a=A[keep], b=B[keep]).scores.values
+    )
+    assert result.audit.extra == (("2",) if items is None else ("w",))
+
+
+def test_a_label_that_nobody_used_is_kept():
+    annotations = pt.Annotations.from_counts(VOTES, items=ITEMS, labels=["no", "yes"])
+    wide = {name: np.column_stack([probs * 0.9, np.full(6, 0.1)]) for name, probs in (("a", A), ("b", B))}
+    predictions = pt.Predictions.from_probs(wide, items=ITEMS, labels=["no", "yes", "perhaps"])
+    result = pt.evaluate(annotations, predictions, engine="exact")
+    assert result.to_dict()["truth"]["n_labels"] == 3
+    np.testing.assert_allclose(result.scores.values, _evaluate(items=ITEMS).scores.values - np.log(0.9), rtol=1e-12)
+
+
+def test_a_label_that_the_models_lack_is_an_error():
+    annotations = pt.Annotations.from_counts(VOTES, labels=["no", "maybe"])
+    predictions = pt.Predictions.from_probs({"a": A, "b": B}, labels=["no", "yes"])
+    with pytest.raises(pt.InputError, match="label 'maybe' in the reference"):
+        pt.evaluate(annotations, predictions)
+
+
+def test_an_infinite_loss_stays_infinite_and_is_counted():
+    sure = A.copy()
+    sure[1] = [1.0, 0.0]
+    result = _evaluate(a=sure)
+    rows = {row["model"]: row for row in result.comparison.ranks}
+    assert rows["a"]["score"] == np.inf
+    assert rows["a"]["p_best"] == 0
+    assert rows["b"]["p_best"] == 1
+    assert any("infinite score on 1 of 6 items ('1')" in warning for warning in result.warnings)
+    floored = _evaluate(a=sure, floor=0.01)
+    assert np.isfinite(floored.comparison.pairs[0]["difference"])
+    assert any("not proper" in warning for warning in floored.warnings)
+
+
+def test_given_soft_labels_take_no_method():
+    truth = pt.Truth.from_probs(VOTES / 5)
+    predictions = pt.Predictions.from_probs({"a": A, "b": B})
+    result = pt.evaluate(truth, predictions, engine="exact")
+    np.testing.assert_allclose(result.scores.values, _evaluate().scores.values, rtol=1e-12)
+    assert result.comparison.uncertainty["labels"] is None
+    with pytest.raises(pt.InputError, match="truth that is given"):
+        pt.evaluate(truth, predictions, method="dirichlet")
+
+
+def test_groups_follow_the_order_of_the_reference_even_where_items_are_dropped():
+    annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
+    predictions = pt.Predictions.from_probs({"a": A[1:], "b": B[1:]}, items=ITEMS[1:])
+    as_list = pt.evaluate(annotations, predictions, engine="exact", groups=["p", "p", "p", "q", "q", "q"])
+    as_dict = pt.evaluate(annotations, predictions, engine="exact", groups=dict(zip(ITEMS, "pppqqq", strict=True)))
+    assert as_list.to_dict() == as_dict.to_dict()
+    assert as_list.to_dict()["settings"]["groups"] == 2
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda ann, pred: pt.evaluate(VOTES, pred), "got ndarray, expected Annotations or Truth"),
+        (lambda ann, pred: pt.evaluate(ann, {"a": A}), "got dict, expected Predictions"),
+        (lambda ann, pred: pt.evaluate(ann, pt.Predictions.from_probs({"a": A})), "one model only"),
+        (lambda ann, pred: pt.evaluate(ann, pred, groups=["p"]), "got 1 items in groups, expected 6"),
+    ],
+)
+def test_errors(build, message):
+    annotations = pt.Annotations.from_counts(VOTES)
+    predictions = pt.Predictions.from_probs({"a": A, "b": B})
+    with pytest.raises(pt.InputError, match=message):
+        build(annotations, predictions)
+
+
+def test_the_other_estimand_is_shown_and_a_reversal_is_a_warning():
+    """The demo's labels: under shares the logistic model leads the network, under one true class it trails it."""
+    from probtruth.demo import load
+
+    annotations, predictions = load()
+    result = pt.evaluate(annotations, predictions, engine="exact")
+    other = result.to_dict()["other_estimand"]
+    assert other["estimand"] == "class"
+    assert [(row["a"], row["b"]) for row in other["changes"]] == [("logistic", "neural-network")]
+    assert any("the choice of estimand matters" in warning for warning in result.warnings)
+    asked = pt.evaluate(annotations, predictions, method="ability", engine="exact").to_dict()
+    assert asked["other_estimand"]["estimand"] == "distribution"
+    assert {row["model"]: row["score"] for row in asked["models"]} == {
+        row["model"]: row["score"] for row in other["models"]
+    }
+
+
+def test_counts_without_annotators_have_no_class_estimand_to_show():
+    assert _evaluate().to_dict()["other_estimand"] is None
+
+
+def test_classes_under_other_names_are_warned_of():
+    """Given truth whose method says that its classes were switched, or that it did not converge."""
+    given = pt.Truth.from_probs(VOTES / 5)
+    trouble = replace(given, diagnostics={"label_switching": True, "converged": False, "n_iterations": 7})
+    result = pt.evaluate(trouble, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
+    assert any("under other names" in words for words in result.warnings)
+    assert any("did not converge in 7" in words for words in result.warnings)

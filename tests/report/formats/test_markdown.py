@@ -1,0 +1,39 @@
+"""Names are shown, never markup."""
+
+import re
+
+from probtruth.report.formats.markdown import markdown
+
+
+def test_says_what_the_page_says(result):
+    text = markdown(result)
+    assert text.startswith("## \u2068nearest\\-neighbours\u2069 is almost certainly the best of the 4 models.")
+    for said in ("annotators are simulated", "### Models", "### P(row beats column)", "### Diagnostics", "```sh\n"):
+        assert said in text
+
+
+def test_odd_names_cannot_become_markup(odd):
+    text = markdown(odd)
+    assert "<script" not in text
+    assert "&lt;script&gt;alert\\(1\\)&lt;/script&gt;" in text
+    assert "co \\| \\*x\\* \\$y\\$" in text
+    assert "\u202e" not in text
+
+
+def test_every_row_of_a_table_has_its_columns(odd):
+    for block in re.findall(r"(?:^\|.*\n)+", markdown(odd), re.MULTILINE):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(widths) == 1
+
+
+def test_a_fence_in_the_command_does_not_end_the_block(result, make):
+    from dataclasses import replace
+
+    text = markdown(replace(result, command="probtruth run --out '```'"))
+    assert "````sh\nprobtruth run --out '```'\n````" in text
+
+
+def test_failing_diagnostics_come_first(make):
+    failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
+    text = markdown(make["demo"](diagnostics=failing))
+    assert text.index("Do not rely on the numbers below.") < text.index("Estimand")

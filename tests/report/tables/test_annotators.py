@@ -1,0 +1,119 @@
+"""Agreement, quality with flags, copies; never more rows than a reader takes in."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.report.tables import annotators as module
+from probtruth.report.tables.annotators import agreements, annotator_rows, copies, quality
+
+
+def crowd(n_good: int, n_spam: int, n_items: int = 60, copied: bool = False, seed: int = 0) -> pt.Annotations:
+    """Annotators of .9 accuracy over three labels, those who answer anything, and a copy of the first."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n_items)
+    says = {f"good-{number}": np.where(rng.random(n_items) < 0.9, truth, rng.integers(0, 3, n_items))
+            for number in range(n_good)}  # fmt: skip
+    says |= {f"spam-{number}": rng.integers(0, 3, n_items) for number in range(n_spam)}
+    if copied:
+        says["copy"] = says["good-0"]
+    rows = [(item, name, int(label)) for name, labels in says.items() for item, label in enumerate(labels)]
+    item, annotator, label = zip(*rows, strict=True)
+    return pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+
+
+def judged(result, annotations: pt.Annotations, method: str = "dawid-skene-em"):
+    truth = pt.infer_truth(annotations, method, draws=0)
+    return replace(result, annotations=annotations, truth=truth, other=None)
+
+
+def text(table) -> str:
+    return " | ".join("".join(cell.text) for row in table.rows for cell in row)
+
+
+def test_agreement_is_that_of_the_public_function(result):
+    table = agreements(result)
+    assert table is not None
+    alpha = pt.annotators.agreement(result.annotations)
+    assert table.rows[0][1].sort == alpha.value
+    assert table.rows[0][1].text == (f"{alpha.value:.3f}",)
+
+
+def test_no_agreement_without_two_annotations_of_an_item(result):
+    alone = pt.Annotations.from_counts([[1, 0], [0, 1]])
+    assert agreements(replace(result, annotations=alone)) is None
+    assert agreements(replace(result, annotations=None)) is None
+
+
+def test_quality_comes_from_the_other_estimand_where_the_asked_one_knows_no_annotators(result):
+    table = quality(result)
+    assert table is not None
+    assert len(table.rows) == 12
+    assert "By the method other" in "".join(table.note)
+    assert quality(replace(result, other=None)) is None
+
+
+def test_spammers_are_flagged_good_ones_not(result):
+    rows = {row["annotator"]: row for row in annotator_rows(judged(result, crowd(6, 2, 200)).truth)}
+    assert {name for name, row in rows.items() if row["flag"]} == {"spam-0", "spam-1"}
+    assert all(row["skill_low"] <= row["skill"] <= row["skill_high"] for row in rows.values())
+
+
+def test_an_adversary_is_told_from_a_spammer(result):
+    """With two labels, one who always says the opposite is informative, and has skill below 0."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, 200)
+    rows = [(item, f"g{k}", int(truth[item] ^ (rng.random() < 0.1))) for k in range(5) for item in range(200)]
+    rows += [(item, "no", int(1 - truth[item])) for item in range(200)]
+    item, annotator, label = zip(*rows, strict=True)
+    annotations = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+    flags = {row["annotator"]: row["flag"] for row in annotator_rows(judged(result, annotations).truth)}
+    assert flags["no"] == "adversary"
+
+
+def test_kappa_by_hand(result):
+    """Two labels of equal frequency and an annotator who says both equally often: kappa = 2 accuracy - 1."""
+    truth = judged(result, crowd(6, 0, 200)).truth
+    flat = replace(
+        truth,
+        marginals=np.full(3, 1 / 3),
+        confusion=np.broadcast_to(np.eye(3), truth.confusion.shape),
+        annotator_results={**truth.annotator_results, "accuracy": np.full(6, 0.8)},
+    )
+    assert annotator_rows(flat)[0]["skill"] == pytest.approx((0.8 - 1 / 3) / (1 - 1 / 3))
+
+
+def test_the_methods_own_skill_is_kept(result):
+    truth = judged(result, crowd(4, 0)).truth
+    own = {**truth.annotator_results, "skill": np.full(4, 0.5), "skill_low": np.zeros(4), "skill_high": np.ones(4)}
+    own["flag"] = np.array(["", "", "spammer", ""])
+    rows = annotator_rows(replace(truth, annotator_results=own))
+    assert [row["skill"] for row in rows] == [0.5] * 4
+    assert rows[2]["flag"] == "spammer"
+
+
+def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
+    table = quality(judged(result, crowd(40, 15, 80)))
+    assert table is not None
+    assert len(table.rows) <= 2 * module.MOST
+    assert "of 55 annotators" in "".join(table.note)
+    flags = [row[-1].text[0] for row in table.rows]
+    assert flags.count("spammer") >= 10
+
+
+def test_copies_are_named_and_none_where_there_are_none(result):
+    table = copies(judged(result, crowd(8, 2, 200, copied=True)))
+    assert table is not None
+    assert "copy | good-0" in text(table)
+    assert copies(judged(result, crowd(8, 2, 200))) is None
+
+
+def test_names_of_annotators_are_names(result):
+    """What a page shows as a name is marked as one, and so never becomes markup."""
+    from probtruth.report.words.sentences import Name
+
+    table = quality(result)
+    assert table is not None
+    assert all(isinstance(row[0].text[0], Name) for row in table.rows)

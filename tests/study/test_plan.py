@@ -1,0 +1,263 @@
+"""plan.py, pilot.py and pilot_of.py: widths and chances against simulation, designs against hand algebra."""
+
+import math
+
+import numpy as np
+import pytest
+from made_scores import make
+from planning_study import by_annotators, by_clusters, by_items, decided, labelled
+from scipy.stats import norm, t
+
+import probtruth as pt
+from probtruth.comparison.compare import compare
+from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.posterior.margins import margins
+from probtruth.study.pilot import _widths
+from probtruth.study.read_pilot import pilot_of
+from probtruth.types import Scores
+
+CLOSE = 0.05
+"""How near a predicted width must be to the simulated one; the means of pilots here are good to .02."""
+EXACT = 1e-9
+RNG = np.random.default_rng(0)
+DIFFERENCE = RNG.normal(-0.2, 1, 80)
+SCORES = make([DIFFERENCE, 0 * DIFFERENCE], "ab")
+REPEATED = Scores.from_frame(
+    {
+        "item": list(range(8)) * 4,
+        "model": ["a"] * 16 + ["b"] * 16,
+        "replicate": ([0] * 8 + [1] * 8) * 2,
+        "score": RNG.normal(size=32),
+    },
+    replicate="replicate",
+    higher_is_better=False,
+)
+
+
+def rows(made):
+    return {row["design"]: row for row in made.designs}
+
+
+def test_widths_are_those_of_the_reported_margin():
+    rows_ = np.random.default_rng(0).exponential(size=(5, 30)) - 1
+    within = Structure.of(np.zeros(30, np.int64), None)
+    means = means_of(rows_, np.abs(rows_).max(1), within, None)
+    place = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
+    wanted = [float(np.ptp(margin.interval())) for margin in margins(place)]
+    np.testing.assert_allclose(_widths(place), wanted, rtol=EXACT)
+
+
+@pytest.mark.parametrize("name", ["normal", "exponential", "Brier, hard labels", "right or wrong, 60% ties"])
+def test_width_for_more_items(name):
+    assert abs(by_items(name, 200, 600, pilots=25, studies=150).off) < CLOSE
+
+
+def test_width_for_other_clusters():
+    assert abs(by_clusters(60, 60, 10, pilots=25, studies=150).off) < CLOSE
+
+
+def test_width_for_more_annotators():
+    assert abs(by_annotators((200, 3), (300, 9), pilots=12, studies=60, rule="brier").off) < CLOSE
+
+
+def test_a_study_decides_as_often_as_planned():
+    chance, share = decided(50, 100, pilots=60, effect=1.0)
+    assert abs(chance - share) < 5 * math.sqrt(chance * (1 - chance) / 60)
+
+
+def test_the_pilot_again_has_the_width_of_the_pilot():
+    comparison = compare(SCORES, engine="exact")
+    made = pt.plan(SCORES)
+    assert made.difference == pytest.approx(comparison.pairs[0]["difference"], rel=EXACT)
+    assert made.error == pytest.approx(DIFFERENCE.std(ddof=1) / math.sqrt(80), rel=EXACT)
+    width = comparison.pairs[0]["high"] - comparison.pairs[0]["low"]
+    assert rows(made)["pilot again"]["width"] == pytest.approx(width, rel=0.1)  # resampled skewness against its own
+
+
+def test_from_a_comparison_and_from_a_result():
+    comparison = compare(SCORES, engine="exact")
+    made, own = pt.plan(comparison, n_items=300), pt.plan(SCORES, n_items=300)
+    assert made.error == pytest.approx(own.error, rel=0.03)  # of 10,000 draws
+    assert rows(made)["study"]["width"] == pytest.approx(rows(own)["study"]["width"], rel=CLOSE)
+    assert rows(made)["study"]["p_certain"] == pytest.approx(rows(own)["study"]["p_certain"], abs=0.05)
+    from probtruth.line.evaluate import of_scores
+
+    assert pt.plan(of_scores(SCORES, comparison), n_items=300).designs == own.designs
+
+
+def test_variance_of_labels_and_items_by_hand():
+    scores = labelled(np.random.default_rng(1), 150, 4, "brier")
+    made = pt.plan(scores, n_items=150, n_annotators=8)
+    d = scores.values[0] - scores.values[1]
+    loss = scores.label_values[0] - scores.label_values[1]
+    noise = ((scores.shares * loss**2).sum(1) - (scores.shares * loss).sum(1) ** 2).mean() / 3
+    assert made.variance["annotation"] == pytest.approx(4 * noise, rel=EXACT)
+    assert made.variance["items"] == pytest.approx(d.var(ddof=1) - noise, rel=EXACT)
+    one, two = rows(made)["pilot again"]["width"], rows(made)["study"]["width"]
+    assert (two / one) ** 2 == pytest.approx((d.var(ddof=1) - noise / 2) / d.var(ddof=1), rel=EXACT)
+    assert set(rows(made)) == {"pilot again", "study", "items x 2", "annotators x 2"}
+
+
+def test_chance_by_the_normal_distribution():
+    # a study of many items, true difference given: power of a one-sided z-test at .975 to either side
+    made = pt.plan(SCORES, n_items=5000, difference=0.03, certainty=0.975)
+    error = DIFFERENCE.std(ddof=1) / math.sqrt(5000)
+    wanted = norm.sf(1.96 - 0.03 / error) + norm.cdf(-1.96 - 0.03 / error)
+    assert rows(made)["study"]["p_certain"] == pytest.approx(wanted, abs=0.01)  # skewness of resampled items
+    assert rows(made)["study"]["p_b"] > rows(made)["study"]["p_a"]
+
+
+def test_a_pilot_that_is_kept_cannot_change_its_mind_alone():
+    same = rows(pt.plan(SCORES, keep=True))["study"]
+    p = compare(SCORES, engine="exact").pairs[0]["p_a_better"]
+    assert same["p_a"] == float(p > 0.95)
+    clear = make([DIFFERENCE - 0.3, 0 * DIFFERENCE], "ab")
+    kept, fresh = (rows(pt.plan(clear, n_items=160, keep=keep))["study"] for keep in (True, False))
+    assert kept["width"] == fresh["width"]
+    assert kept["p_certain"] > fresh["p_certain"]
+
+
+def test_exchanged_models():
+    made, other = pt.plan(SCORES, n_items=200, a="a", b="b"), pt.plan(SCORES, n_items=200, a="b", b="a")
+    assert made.difference == -other.difference
+    assert rows(made)["study"]["p_a"] == pytest.approx(rows(other)["study"]["p_b"], rel=EXACT)
+
+
+def test_the_cheapest_is_enough_and_one_item_less_is_not():
+    made = pt.plan(SCORES, width=0.3, costs={"item": 3})
+    best = rows(made)["cheapest"]
+    assert best["width"] <= 0.3
+    assert best["cost"] == 3 * best["n_items"]
+    assert rows(pt.plan(SCORES, n_items=int(best["n_items"]) - 1))["study"]["width"] > 0.3
+
+
+def test_the_cheapest_of_items_and_annotations():
+    scores = labelled(np.random.default_rng(1), 150, 4, "brier")
+    dear, cheap = (
+        rows(pt.plan(scores, width=0.1, costs={"item": price, "annotation": 1}))["cheapest"] for price in (20, 0.1)
+    )
+    assert dear["n_annotators"] > cheap["n_annotators"]
+    assert dear["n_items"] < cheap["n_items"]
+    tried = pt.plan(scores, n_items=int(dear["n_items"]) + 30, n_annotators=int(dear["n_annotators"]) - 1,
+                    costs={"item": 20, "annotation": 1})  # fmt: skip
+    assert rows(tried)["study"]["width"] > 0.1 or rows(tried)["study"]["cost"] >= dear["cost"]
+
+
+def test_clusters_that_share_all_are_bought_whole():
+    shared = np.repeat(RNG.normal(size=30), 4)
+    scores = make([shared, 0 * shared], "ab")
+    names = np.repeat(np.arange(30), 4).astype(str).tolist()
+    made = pt.plan(scores, clusters=names, n_items=480, n_clusters=30, costs={"item": 1, "cluster": 5}, width=0.5)
+    assert made.variance["items"] == pytest.approx(0, abs=EXACT)
+    study, more = rows(made)["study"], rows(made)["clusters x 2"]
+    assert study["width"] == pytest.approx(rows(made)["pilot again"]["width"], rel=EXACT)  # more of the same is nothing
+    assert more["width"] < 0.75 * study["width"]
+    assert pt.plan(scores, clusters=names, n_clusters=60).designs[1]["n_items"] == 240
+
+
+def test_replicates():
+    if "replicate_values" not in Scores.__dataclass_fields__:
+        pytest.skip("scores keep no replicates")
+    rng = np.random.default_rng(3)
+    items, answers = rng.normal(size=(2, 1, 400)), rng.normal(0, 2, (2, 5, 400))
+    frame = {
+        "item": [k for _ in range(2) for _ in range(5) for k in range(400)],
+        "model": ["a"] * 2000 + ["b"] * 2000,
+        "seed": [r for _ in range(2) for r in range(5) for _ in range(400)],
+        "score": (items + answers).ravel(),
+    }
+    made = pt.plan(Scores.from_frame(frame, replicate="seed", higher_is_better=False), n_replicates=20)
+    assert made.variance["replicate"] == pytest.approx(8, rel=0.1)  # twice 2^2, from 3,200 degrees of freedom
+    assert made.variance["items"] == pytest.approx(2, rel=0.5)
+    assert rows(made)["replicates x 2"]["n_replicates"] == 40
+
+
+def test_nothing_varies():
+    made = pt.plan(make([[1.0] * 9, [2.0] * 9], "ab"), costs={"item": 1})
+    assert rows(made)["study"]["width"] == 0
+    assert rows(made)["study"]["p_a"] == 1
+    assert "no spread" in made.warnings[0]
+
+
+def test_out_of_reach_is_said():
+    made = pt.plan(SCORES, difference=0.0, power=0.9, costs={"item": 1})
+    assert "cheapest" not in rows(made)
+    assert "no design" in made.warnings[-1]
+
+
+def test_curve_grows():
+    curve = pt.plan(SCORES, n_items=200).curve()
+    assert (np.diff(curve["width"].to_numpy()) < 0).all()
+    assert curve["n_items"].min() == 20
+    assert curve["n_items"].max() == 2000
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pt.plan([1, 2]), "list, expected Scores, a Comparison or a Result"),
+        (lambda: pt.plan(make(np.ones((3, 4)))), "3 models and no a"),
+        (lambda: pt.plan(SCORES, a="a", b="a"), "'a' twice"),
+        (lambda: pt.plan(SCORES, a="a", b="c"), "model 'c'"),
+        (lambda: pt.plan(SCORES, n_items=1), "n_items 1"),
+        (lambda: pt.plan(SCORES, n_annotators=3), "n_annotators with a pilot that says nothing of annotators"),
+        (lambda: pt.plan(SCORES, n_clusters=3), "n_clusters with a pilot"),
+        (lambda: pt.plan(SCORES, n_replicates=3), "n_replicates with a pilot"),
+        (lambda: pt.plan(SCORES, certainty=0.3), "certainty 0.3, expected a number between 0.5 and 1"),
+        (lambda: pt.plan(SCORES, certainty=1), "certainty 1, expected a number between 0.5 and 1"),
+        (lambda: pt.plan(SCORES, certainty=1.5), "certainty 1.5, expected a number between 0.5 and 1"),
+        (lambda: pt.plan(SCORES, power=95), "power 95"),
+        (lambda: pt.plan(SCORES, width=0), "width 0"),
+        (lambda: pt.plan(SCORES, difference=math.nan), "difference 'nan'"),
+        (lambda: pt.plan(SCORES, costs=3), "costs '3'"),
+        (lambda: pt.plan(SCORES, costs={"items": 3}), "Did you mean 'item'?"),
+        (lambda: pt.plan(SCORES, costs={"item": -3}), "prices of at least 0"),
+        (lambda: pt.plan(SCORES, n_items=40, keep=True), "smaller than the pilot"),
+        (lambda: pt.plan(compare(SCORES, engine="exact"), clusters=["x"] * 80), "its own"),
+        (lambda: pt.plan(compare(REPEATED, engine="exact", population="these-items")), "one of new items"),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(pt.InputError) as error:
+        call()
+    assert message in str(error.value)
+
+
+def test_comparisons_that_say_too_little_to_plan_from():
+    with pytest.raises(pt.errors.PosteriorError, match="no finite difference"):
+        pt.plan(compare(make([[1.0, math.inf, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
+    with pytest.raises(pt.errors.PosteriorError, match="3 independent units"):
+        pt.plan(compare(make([[1.0, 3.0, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
+
+
+@pytest.mark.parametrize("values", [[[1.0], [2.0]], [[1.0, math.inf], [1.0, 2.0]]])
+def test_pilots_without_a_spread(values):
+    with pytest.raises(pt.errors.PosteriorError):
+        pt.plan(make(values, "ab"))
+
+
+def test_a_comparison_gives_the_width_it_reports():
+    # thirty skewed differences: the interval is wider than the t's, and the plan for the same study as wide as it is
+    skewed = np.random.default_rng(5).exponential(size=30) ** 2
+    found = compare(make([skewed, 0 * skewed], "ab"), engine="exact")
+    row = found.pairs[0]
+    width = float(str(row["high"])) - float(str(row["low"]))
+    t_width = 2 * t.ppf(0.975, 29) * skewed.std(ddof=1) / math.sqrt(30)
+    assert width > 1.1 * t_width
+    designs = rows(pt.plan(found))
+    # a sample's standard deviation is expected to be 1 - 1/(4 (n - 1)) of the true one
+    assert designs["study"]["width"] == pytest.approx(width * (1 + 1 / (4 * 29)), rel=1e-3)
+    # with more items it is the interval that the scores themselves are planned to have
+    by_scores = rows(pt.plan(make([skewed, 0 * skewed], "ab")))
+    assert designs["items x 2"]["width"] == pytest.approx(by_scores["items x 2"]["width"], rel=CLOSE)
+
+
+def test_widths_between_the_simulated_sizes_are_between_theirs():
+    pilot = pilot_of(SCORES, None, None, None, None, 0)
+    found = [pilot.half_width(n) for n in range(20, 60)]
+    assert (np.diff(found) < 0).all()
+
+
+def test_clusters_of_one_item_are_as_good_as_items():
+    alone = rows(pt.plan(SCORES, clusters=[f"c{place}" for place in range(80)]))
+    assert alone["clusters x 2"]["width"] == pytest.approx(rows(pt.plan(SCORES))["items x 2"]["width"], rel=CLOSE)
