@@ -95,13 +95,14 @@ def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
     table = tmp_path / "about.csv"
     rows = [f"i{number},{'even' if number % 2 == 0 else 'odd'},{number // 2}" for number in range(24)]
     table.write_text("\n".join(["item,parity,pair", *rows]) + "\n")
-    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", "--json"]
+    exact = ["--engine", "exact", "--json"]
+    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", *exact]
     grouped = run(*command, "--out", tmp_path / "grouped")
     assert grouped.status == 0, grouped.err
     assert grouped.json["settings"]["groups"] == 2
     assert "these 2 groups" in grouped.json["estimand"]
     assert set(grouped.json["groups"]) == {"population of groups", "one new group"}
-    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", "--json"]
+    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", *exact]
     clustered = run(*command, "--out", tmp_path / "clustered")
     assert clustered.json["settings"]["clusters"] == 12
 
@@ -131,6 +132,7 @@ def test_repeats_without_their_column_are_refused(run, data, tmp_path):
     assert "line 3" in outcome.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["vote-share", "dirichlet"])
 def test_run_on_chaosnli(run, data, tmp_path, method):
     """Direct sums over the files (data/README.md): expected log loss of each model, and the mean entropy."""
@@ -181,6 +183,7 @@ def test_demo(run, tmp_path):
     assert "simulated" in (tmp_path / "demo" / "report.html").read_text()
 
 
+@pytest.mark.process
 def test_importing_and_helping_load_nothing_heavy():
     heavy = ["jax", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
     code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"

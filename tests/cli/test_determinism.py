@@ -46,6 +46,7 @@ def test_order_of_rows_columns_and_files_changes_no_byte(run, files, about, tmp_
     assert result(None) == result(1)
 
 
+@pytest.mark.long
 def test_order_of_score_rows_changes_no_byte_under_nuts(run, files, tmp_path):
     found = []
     for place, table in enumerate((files["scores"], shuffled(files["scores"], 3))):

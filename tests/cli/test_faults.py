@@ -29,6 +29,7 @@ def start(tmp_path, files):
     return begin
 
 
+@pytest.mark.process
 def test_a_damaged_compilation_cache_is_made_anew(start, tmp_path):
     first = start(tmp_path / "one", "nuts")
     assert first.communicate()[1] == ""
@@ -43,6 +44,7 @@ def test_a_damaged_compilation_cache_is_made_anew(start, tmp_path):
     assert all(path.read_bytes() != b"not what was compiled" for path in entries)
 
 
+@pytest.mark.process
 def test_a_full_disk(start, tmp_path):
     """As a limit on the size of files has it: the same error on the same call."""
     (tmp_path / "out").mkdir()
@@ -54,6 +56,7 @@ def test_a_full_disk(start, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.process
 def test_two_runs_into_one_folder(start, tmp_path):
     runs = [start(tmp_path / "out") for _ in range(2)]
     for run in runs:
@@ -63,6 +66,7 @@ def test_two_runs_into_one_folder(start, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.process
 def test_a_closed_pipe(start, tmp_path):
     read, write = os.pipe()
     os.close(read)

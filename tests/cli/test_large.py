@@ -64,6 +64,7 @@ def score(folder, out, *more):
     return ("score", "--truth", folder / "soft.parquet", *predictions, "--out", out, "--json", *more)
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
 def test_scores_that_are_streamed_are_those_of_memory(run, files):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -114,6 +115,7 @@ def test_a_table_of_scores_that_is_streamed_compares_as_in_memory(run, tmp_path)
     assert (tmp_path / "1KB" / "report.html").stat().st_size > 0
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_workers_give_the_result_of_memory(run, files):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -124,6 +126,7 @@ def test_workers_give_the_result_of_memory(run, files):
     assert "on Dask (local)" in spread.err
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -134,6 +137,7 @@ def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     assert "Hint" in outcome.err
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_workers_compare_a_table_of_scores_as_memory_does(run, tmp_path):
     pytest.importorskip("distributed", reason="needs the extra `dask`")

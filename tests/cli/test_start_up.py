@@ -38,6 +38,7 @@ def compiled(words, cache):
     return misses, hits
 
 
+@pytest.mark.process
 def test_the_second_run_of_a_command_compiles_nothing(files, tmp_path):
     predictions = (f"--predictions={name}={files[name]}" for name in ("sharp", "flat"))
     words = ["run", "--annotations", files["labels"], *predictions, "--out"]

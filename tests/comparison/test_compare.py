@@ -280,9 +280,10 @@ def test_two_items_are_answered_with_a_warning():
     assert any("only 2 items" in warning for warning in comparison.warnings)
 
 
-def test_more_models_than_items():
+@pytest.mark.parametrize("engine", [pytest.param("nuts", marks=pytest.mark.long), "exact"])
+def test_more_models_than_items(engine):
     values = np.random.default_rng(6).normal(size=(50, 12))
-    comparison = compare(make(values), draws=300)
+    comparison = compare(make(values), engine=engine, draws=300)
     assert_no_nan(comparison)
     assert len(comparison.pairs) == 1225
     assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)
@@ -344,6 +345,7 @@ def test_dropped_items_and_floors_are_said():
     assert any("is not proper" in said for said in compare(improper, engine="exact").warnings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_few_groups_are_sampled_without_divergences(n_groups):
     """At an acceptance of 0.8 there were 31 of them with two groups and 2 with three."""

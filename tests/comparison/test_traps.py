@@ -93,6 +93,7 @@ def test_folds_share_their_training_data():
     assert np.mean([min(one.below(0.0), one.above(0.0)) < 0.025 for one in ours]) < 0.08
 
 
+@pytest.mark.long
 def test_peeking_until_the_posterior_is_sure():
     rng = np.random.default_rng(5)
     right = (rng.random((60, 2, 600)) < 0.7).astype(float)
@@ -204,6 +205,7 @@ def test_scoring_draws_of_a_label_posterior_shrinks_the_difference():
     np.testing.assert_allclose(scores.values[1], -(counts / 2) @ np.log([0.9, 0.1]), rtol=1e-6)
 
 
+@pytest.mark.long
 def test_groups_weighted_by_their_own_spread():
     rng = np.random.default_rng(12)
     naive, ours = 0, 0

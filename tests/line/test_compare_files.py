@@ -97,6 +97,7 @@ def test_scores_that_were_streamed_are_compared_as_such(tmp_path):
     assert {row["model"]: row["score"] for row in found.comparison.ranks} == written.means
 
 
+@pytest.mark.process
 def test_a_killed_process_is_gone_on_with(tmp_path, monkeypatch):
     path, scratch = tmp_path / "scores.parquet", tmp_path / "scratch"
     table().write_parquet(path)

@@ -1,11 +1,8 @@
-import doctest
-
 import numpy as np
 import pytest
 from sklearn.metrics import d2_brier_score, d2_log_loss_score
 
 import probtruth as pt
-from probtruth.scoring import skill
 
 ROUNDING = 1e-12
 
@@ -63,7 +60,3 @@ def test_errors():
         pt.calibration.skill_scores(
             pt.Predictions.from_probs(tables), pt.Truth.from_labels(labels, 3), baseline="frequencies"
         )
-
-
-def test_examples_run():
-    assert doctest.testmod(skill).failed == 0

@@ -40,6 +40,7 @@ def shown(found):
     return [repr(getattr(found.comparison, part)) for part in PARTS]
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
@@ -64,6 +65,7 @@ def test_workers_give_the_bits_of_one_machine(client, tmp_path, kind, names):
     assert heard[-1][0] == heard[-1][1] > 2
 
 
+@pytest.mark.cluster
 def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
     table("shuffled").write_parquet(tmp_path / "scores.parquet")
     asked = {"engine": "exact", "memory": 1, "higher_is_better": False}
@@ -80,6 +82,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
     assert shown(here) == shown(there)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("item", ["q7", "q0"])  # the third model lacks q0: it is not compared, and yet checked
 def test_what_workers_cannot_use_is_the_same_error(client, tmp_path, item):
     wrong = polars.when(polars.col("item") == item, polars.col("model") == "m1").then(float("nan")).otherwise("score")

@@ -110,6 +110,7 @@ def test_a_students_location_is_not_the_mean_and_that_is_said():
     assert default["p_a_better"] > 0.999
 
 
+@pytest.mark.long
 def test_every_likelihood_beside_the_others():
     rng = np.random.default_rng(4)
     base = rng.gamma(2, 0.5, 300)

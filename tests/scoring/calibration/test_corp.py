@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from calibration_cases import HARD, SOFT, WEIGHTS, two_labels
@@ -163,7 +161,3 @@ def test_bootstrap_bands_hold_the_estimate_and_follow_the_seed():
 def test_errors(options, message):
     with pytest.raises(pt.InputError, match=message):
         pt.calibration.calibration_decomposition(*two_labels(HARD), **options)
-
-
-def test_examples_run():
-    assert doctest.testmod(corp).failed == 0

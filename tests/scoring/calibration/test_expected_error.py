@@ -1,11 +1,8 @@
-import doctest
-
 import numpy as np
 import pytest
 from calibration_cases import simulated
 
 import probtruth as pt
-from probtruth.scoring.calibration import expected_error
 
 ROUNDING = 1e-12
 BINNING = 1.6e-3
@@ -52,10 +49,6 @@ def test_a_calibrated_model_has_an_error_above_zero_and_as_large_as_said(soft):
         said.append(row["if_calibrated"])
     assert np.mean(errors) > 0.03
     np.testing.assert_allclose(np.mean(said), np.mean(errors), rtol=0.2)  # 20 data sets: about 5 per cent noise
-
-
-def test_examples_run():
-    assert doctest.testmod(expected_error).failed == 0
 
 
 def test_errors():

@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.calibration import grouping
 
 ROUNDING = 1e-10
 
@@ -45,7 +42,3 @@ def test_votes_that_scatter_look_like_grouping_loss_until_corrected():
     row = pt.calibration.grouping_decomposition(predictions, truth, rule="brier").row(0, named=True)
     np.testing.assert_allclose(row["grouping"], 2 * 0.7 * 0.3 / 5, rtol=0.1)  # 4,000 items: about 2 per cent noise
     assert abs(row["grouping_corrected"]) < 0.01
-
-
-def test_examples_run():
-    assert doctest.testmod(grouping).failed == 0

@@ -1,12 +1,9 @@
-import doctest
-
 import numpy as np
 import pytest
 from calibration_cases import FORECAST, HARD, SOFT, WEIGHTS, two_labels
 from scipy.integrate import trapezoid
 
 import probtruth as pt
-from probtruth.scoring.calibration import murphy
 from probtruth.scoring.calibration.murphy import elementary_score
 
 PASTED = 1e-12
@@ -47,7 +44,3 @@ def test_errors():
     predictions, truth = two_labels(SOFT)
     with pytest.raises(pt.InputError, match="thresholds outside 0 to 1"):
         pt.calibration.murphy_diagram(predictions, truth, thresholds=[0.5, 1.5])
-
-
-def test_examples_run():
-    assert doctest.testmod(murphy).failed == 0

@@ -1,12 +1,9 @@
-import doctest
-
 import numpy as np
 import pytest
 from calibration_cases import simulated
 from sklearn.calibration import calibration_curve
 
 import probtruth as pt
-from probtruth.scoring.calibration import reliability
 
 ROUNDING = 1e-12
 
@@ -86,7 +83,3 @@ def test_errors(options, message):
     _, _, predictions, truth = simulated(items=5)
     with pytest.raises(pt.InputError, match=message):
         pt.calibration.reliability_curve(predictions, truth, **options)
-
-
-def test_examples_run():
-    assert doctest.testmod(reliability).failed == 0

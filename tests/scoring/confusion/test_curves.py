@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +6,6 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics as skm
 
 import probtruth as pt
-from probtruth.scoring.confusion import curves as module
 
 ROUND_OFF = 1e-12
 """Cumulative sums of a few dozen numbers near 1 in float64."""
@@ -112,7 +109,3 @@ def test_errors():
         pt.confusion.roc_curves(*both([0.2], [1]), label=3)
     with pytest.raises(pt.InputError, match="model 'b', expected one of 'a'"):
         pt.confusion.roc_curves(*both([0.2], [1])).of("b")
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0

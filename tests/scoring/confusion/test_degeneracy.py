@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +6,6 @@ from hypothesis.extra import numpy as hnp
 from scipy.optimize import minimize_scalar
 
 import probtruth as pt
-from probtruth.scoring.confusion import degeneracy as module
 
 ROUND_OFF = 1e-12
 """Sums of a few dozen numbers near 1 in float64."""
@@ -95,7 +92,3 @@ def test_three_labels_and_a_label_that_never_happens():
 def test_errors():
     with pytest.raises(pt.InputError, match="got truth of type list"):
         pt.confusion.degeneracy_report([[1, 0]])
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0

@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.nelson import explain
 
 THREE_DIGITS = 5e-4
 
@@ -51,7 +48,3 @@ def test_names_and_zeros_and_ties():
 def test_errors(power):
     with pytest.raises(pt.InputError):
         pt.nelson.explain_metric(power)
-
-
-def test_examples_run():
-    assert doctest.testmod(explain).failed == 0

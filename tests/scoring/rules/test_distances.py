@@ -1,12 +1,9 @@
-import doctest
-
 import jax
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
 import probtruth as pt
-from probtruth.scoring.rules import distances
 
 ROUNDING = 1e-12
 KERNELS = (pt.rules.total_variation, pt.rules.hellinger, pt.rules.jensen_shannon)
@@ -61,7 +58,3 @@ def test_few_votes_reverse_the_order_that_expected_log_loss_keeps(chaosnli):
         sharp, flat = (float(x64(kernel, probs, shares).mean()) for probs in versions)
         few = [float(np.mean([x64(kernel, probs, vote).mean() for vote in votes])) for probs in versions]
         assert ((sharp < flat) == (few[0] < few[1])) == kept, kernel.__name__
-
-
-def test_examples_run():
-    assert doctest.testmod(distances).failed == 0

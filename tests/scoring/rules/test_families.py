@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -221,10 +219,3 @@ def test_two_label_rule_on_three_labels():
     predictions = pt.Predictions.from_probs({"a": [[0.2, 0.3, 0.5]]})
     with pytest.raises(pt.InputError, match="3 labels, expected 2 labels"):
         pt.score(predictions, pt.Truth.from_probs([[1, 0, 0]]), rule=pt.rules.beta(1, 1))
-
-
-@pytest.mark.parametrize("module", ["power", "pseudospherical", "beta", "bregman"])
-def test_examples_run(module):
-    from importlib import import_module
-
-    assert doctest.testmod(import_module(f"probtruth.scoring.rules.{module}")).failed == 0

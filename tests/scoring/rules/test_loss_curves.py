@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.rules import loss_curves as curves
 
 ROUNDING = 1e-12
 PUBLISHED = 5e-4
@@ -58,7 +55,3 @@ def test_three_labels_share_what_is_left_as_the_truth_does():
 def test_errors(arguments, message):
     with pytest.raises(pt.InputError, match=message):
         pt.rules.loss_curve(*arguments)
-
-
-def test_examples_run():
-    assert doctest.testmod(curves).failed == 0

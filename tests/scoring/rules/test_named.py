@@ -1,4 +1,3 @@
-import doctest
 from functools import lru_cache
 
 import jax
@@ -138,7 +137,3 @@ def test_flags():
 def test_unknown_rule(rule, message):
     with pytest.raises(pt.InputError, match=message):
         pt.rules.get_rule(rule)
-
-
-def test_examples_run():
-    assert doctest.testmod(pt.rules).failed == 0

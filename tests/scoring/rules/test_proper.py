@@ -1,4 +1,3 @@
-import doctest
 import inspect
 
 import jax
@@ -202,10 +201,6 @@ def test_float32_agrees_with_float64(name):
 
 def test_integer_truth_takes_the_type_of_the_probabilities():
     assert pt.log_score(np.array([0.5, 0.5], np.float32), np.array([1, 0])).dtype == np.float32
-
-
-def test_examples_run():
-    assert doctest.testmod(proper).failed == 0
 
 
 SCORES_OF_TWO = ("log_score", "brier_score", "quadratic_score", "spherical_score", "ranked_probability_score")

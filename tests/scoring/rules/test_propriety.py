@@ -1,11 +1,8 @@
-import doctest
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.rules import propriety
 
 SEARCH = 5e-4
 """Three digits are given."""
@@ -110,7 +107,3 @@ def test_errors(arguments, message):
 def test_best_report_wants_a_distribution():
     with pytest.raises(pt.InputError, match=r"sum to 0\.9"):
         pt.rules.best_report("log", [0.5, 0.4])
-
-
-def test_examples_run():
-    assert doctest.testmod(propriety).failed == 0

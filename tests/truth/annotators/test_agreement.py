@@ -1,6 +1,5 @@
 """Agreement: published examples, scikit-learn, hand algebra, invariances, errors."""
 
-import doctest
 import itertools
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 import probtruth as pt
-from probtruth.truth.annotators import agreement as module
 
 THREE_DIGITS = 5e-4
 """The published values have three digits."""
@@ -33,10 +31,6 @@ FLEISS = np.array(
     ]
 )  # fmt: skip
 """The worked example of Fleiss' kappa in common use (14 raters, 10 subjects, 5 categories): .210."""
-
-
-def test_doctest() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize(

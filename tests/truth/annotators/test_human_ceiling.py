@@ -1,16 +1,9 @@
 """A human against the others: by hand, unbiased population loss, models better and worse than annotators, errors."""
 
-import doctest
-
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth.annotators import human_ceiling as module
-
-
-def test_doctest() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def test_by_hand() -> None:

@@ -31,6 +31,7 @@ def assigned(seed: int) -> tuple[pt.Annotations, np.ndarray, np.ndarray]:
     return pt.Annotations.from_long(rows, labels=list("abc")), population, bias
 
 
+@pytest.mark.long
 def test_recovers_the_population_better_than_shares_and_dirichlet() -> None:
     """Mean Kullback-Leibler divergence over three crowds; the shares are smoothed by 1/K, else theirs is infinite."""
     names = ("annotator-effects", "vote-share", "dirichlet", "dirichlet-mixture")

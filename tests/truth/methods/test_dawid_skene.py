@@ -12,7 +12,6 @@ from probtruth.truth.sampled import settled, switching
 
 SMALL = {"samples": 400, "warmup": 200, "chains": 4}
 QUICK = {"samples": 100, "warmup": 100, "chains": 2}
-"""As in test_infer, whose compiled program the test of pooling uses again: 30 items, 5 annotators, 3 labels."""
 
 TWELVE = pt.Annotations.from_long(
     {"item": list("aaabbbcccdde"), "annotator": list("pqrpqrpqrpqp"), "label": list("xxyxyyyyxxyx")}
@@ -45,7 +44,7 @@ def exact(annotations: pt.Annotations, known: dict[str, str]) -> np.ndarray:
     return total / total.sum(1, keepdims=True)
 
 
-@pytest.mark.parametrize("known", [{}, {"b": "y", "e": "y"}])
+@pytest.mark.parametrize("known", [pytest.param({}, marks=pytest.mark.long), {"b": "y", "e": "y"}])
 def test_against_exact_enumeration(known: dict[str, str]) -> None:
     truth = pt.infer_truth(TWELVE, "dawid-skene", gold=known, **SMALL)
     ess = truth.diagnostics["min_ess"]
@@ -56,6 +55,7 @@ def test_against_exact_enumeration(known: dict[str, str]) -> None:
         assert truth.probs[TWELVE.index.items.index(item), TWELVE.index.labels.index(label)] == 1
 
 
+@pytest.mark.long
 def test_anesthesia(anesthesia) -> None:
     """Patient 3, whom EM makes certain, is not: .37 to .63 under a Bayesian fit of these data with a similar prior."""
     truth = pt.infer_truth(anesthesia, "dawid-skene")
@@ -72,6 +72,7 @@ def test_anesthesia(anesthesia) -> None:
     assert truth.draws.shape == (1000, 45, 4)
 
 
+@pytest.mark.long
 def test_hierarchical_pulls_those_with_few_annotations_to_the_others() -> None:
     generator = np.random.default_rng(0)
     classes = generator.integers(3, size=30)

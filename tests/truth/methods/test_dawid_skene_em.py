@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth.em import climb
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 
@@ -120,11 +119,11 @@ def test_600_annotators_an_item_do_not_underflow() -> None:
     assert np.isfinite(truth.diagnostics["log_likelihood"])  # type: ignore[arg-type]
 
 
-def test_kernel_traces_once_a_shape_and_leaves_precision_alone(simulated) -> None:
+def test_kernel_is_compiled_once_a_shape_and_leaves_precision_alone(simulated, compiled) -> None:
     annotations, _, _ = simulated
     pt.infer_truth(annotations, "dawid-skene-em")
-    traced = climb._cache_size()
+    compiled.clear()
     pt.infer_truth(annotations, "dawid-skene-em", diagonal=1)
-    assert climb._cache_size() == traced
+    assert compiled == []
     assert jax.config.jax_enable_x64 is False
     assert jnp.zeros(1).dtype == jnp.float32

@@ -63,6 +63,7 @@ def test_components_are_recovered() -> None:
     np.testing.assert_allclose(found.alphas[order], SHARP, rtol=sampling)
 
 
+@pytest.mark.long
 def test_better_than_one_dirichlet_on_held_out_votes() -> None:
     counts = sample([0.5, 0.3, 0.2], SHARP, 105, 1500, seed=6)
     generator = np.random.default_rng(7)
@@ -75,6 +76,7 @@ def test_better_than_one_dirichlet_on_held_out_votes() -> None:
     assert loss["dirichlet-mixture"] < loss["dirichlet"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("votes", "published"), [(1, 0.297), (3, 0.159), (5, 0.111), (10, 0.070)])
 def test_natural_language_inference(data, votes: int, published: float) -> None:
     """KL of the other votes' shares from n votes on ChaosNLI-SNLI: at least as good as a four-component reference fit.

@@ -33,6 +33,7 @@ def log_loss(truth: pt.Truth, classes: np.ndarray) -> float:
     return float(-np.log(np.maximum(truth.probs[np.arange(len(classes)), classes], 1e-15)).mean())
 
 
+@pytest.mark.long
 def test_better_than_nominal_methods_on_graded_items() -> None:
     """Nominal methods take borderline items, on which annotators split, for certain; over three crowds of 30 items."""
     losses: dict[str, list[float]] = {"ordinal": [], "ability": [], "dawid-skene-em": [], "one-coin": []}

@@ -12,6 +12,7 @@ def loss(truth: pt.Truth, classes: np.ndarray) -> float:
     return float(-np.log(np.maximum(truth.probs[np.arange(len(classes)), classes], 1e-15)).mean())
 
 
+@pytest.mark.long
 def test_not_confident_where_everybody_is_wrong() -> None:
     annotations, classes = misperceived(1)
     found = {
@@ -42,6 +43,7 @@ def test_draws_have_the_probabilities_as_frequencies() -> None:
     np.testing.assert_allclose(truth.draws.mean(0, dtype=float), truth.probs, atol=mixing)
 
 
+@pytest.mark.long
 def test_known_answers_hold_and_teach_how_often_items_mislead() -> None:
     annotations, classes = misperceived(3, share=0.4)
     names, labels = annotations.index.items, annotations.index.labels
@@ -66,6 +68,7 @@ def test_errors(simulated, options: dict[str, float], words: str) -> None:
     assert words in str(caught.value)
 
 
+@pytest.mark.long
 def test_spammers_and_adversaries_are_flagged() -> None:
     annotations, classes = misperceived(4, share=0.1)
     assert annotations.annotator is not None

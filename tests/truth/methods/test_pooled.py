@@ -9,6 +9,7 @@ from probtruth.truth.fit import MethodRequest
 from probtruth.truth.methods.pooled import _mixed_draws, temper
 
 
+@pytest.mark.long
 def test_snow_rte(snow_rte) -> None:
     """Without gold: log loss on the experts' labels at most .20, error at most 7.3 per cent (EM: infinite, 7.25)."""
     annotations, gold = snow_rte
