@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from probtruth import frames
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
-from probtruth.kernels.few_terms import few_terms
+from probtruth.kernels.exact_sums import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.sampled import sampled_items
 from probtruth.scoring.score import baseline_of, check_floor, entropies, losses
