@@ -15,9 +15,10 @@ from probtruth.comparison.decisions import Decisions, decide, interchangeable, s
 from probtruth.comparison.evidence import Evidence, Facts
 from probtruth.comparison.joint import rake
 from probtruth.comparison.margins import Margin, margins
-from probtruth.comparison.naming import by_name
+from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior import Population, Sampled
+from probtruth.comparison.population import Population
+from probtruth.comparison.posterior import Sampled
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
 from probtruth.comparison.sensitivity import sensitive
 from probtruth.comparison.sufficient import Location, all_pairs, contrasts
@@ -205,8 +206,9 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
     )
     population = None
     if post.population is not None:
-        between = post.population.unit * post.population.sampled.sites["between"]
-        population = {"contrast": post.population.contrast(), "between": between}
+        difference, between = post.population.draws()
+        *_, place, sign = zip(*named_pairs(models), strict=True)
+        population = {"difference": np.array(sign) * difference[..., list(place)], "between": between[..., list(place)]}
     runs = {"items": post.sampled, "population": post.population.sampled if post.population else None}
     densities = {
         name: (run.log_prior, run.log_likelihood)

@@ -1,7 +1,7 @@
 """The rows of the tables that a reader gets: pairs, models, and the population of groups."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,9 +11,8 @@ from probtruth.comparison.decisions import Decisions
 from probtruth.comparison.evidence import Facts
 from probtruth.comparison.exact import Mixture
 from probtruth.comparison.margins import Margin, infinite_margin
-from probtruth.comparison.naming import by_name
-from probtruth.comparison.posterior import Population
-from probtruth.comparison.sufficient import all_pairs
+from probtruth.comparison.naming import by_name, named_pairs
+from probtruth.comparison.population import Population
 
 Row = dict[str, object]
 
@@ -119,22 +118,16 @@ def population_rows(
     facts: Facts, order: np.ndarray, population: Population, rope: float | None
 ) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
-    names = [facts.models[row] for row in order]
-    pairs = sorted(((a, b) if names[a] < names[b] else (b, a) for a, b in all_pairs(len(names))), key=_by(names))
-    first, second = np.array(pairs).T
+    pairs = named_pairs([facts.models[row] for row in order])
     results: dict[str, list[Row]] = {}
     for what, new_group in (("population of groups", False), ("one new group", True)):
-        columns = _of_mixture(population.difference(first, second, new_group), rope)
-        known = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        results[what] = [{"a": names[a], "b": names[b], **row} for (a, b), row in zip(pairs, known, strict=True)]
+        columns = mixture_columns(population.differences(new_group), rope)
+        results[what] = [{"a": a, "b": b, **mixture_row(columns, row, sign)} for a, b, row, sign in pairs]
     return results
 
 
-def _by(names: Sequence[str]) -> Callable[[tuple[int, int]], tuple[str, str]]:
-    return lambda pair: (names[pair[0]], names[pair[1]])
-
-
-def _of_mixture(mixture: Mixture, rope: float | None) -> dict[str, list[float | None]]:
+def mixture_columns(mixture: Mixture, rope: float | None) -> dict[str, list[float | None]]:
+    """What is said of each difference of a mixture."""
     p = mixture.below(0.0)
     return {
         "difference": mixture.average().tolist(),
@@ -144,3 +137,15 @@ def _of_mixture(mixture: Mixture, rope: float | None) -> dict[str, list[float | 
         "p_equivalent": [None] * len(p) if rope is None else mixture.within(rope).tolist(),
         "p_b_better": (1.0 - p).tolist(),
     }
+
+
+def mixture_row(columns: Mapping[str, Sequence[float | None]], row: int, sign: float) -> Row:
+    """One difference, or with sign -1 that of the other model from the first."""
+    values: Row = {name: column[row] for name, column in columns.items()}
+    if sign > 0:
+        return values
+    turned = {name: -float(str(values[other])) for name, other in _TURNED.items()}
+    return values | turned | {"p_a_better": values["p_b_better"], "p_b_better": values["p_a_better"]}
+
+
+_TURNED = {"difference": "difference", "low": "high", "high": "low"}

@@ -13,9 +13,10 @@ import numpy as np
 from likelihood_worlds import LIKELIHOODS, folds_world, likelihood_world
 from scipy.stats import chisquare, kstest
 
-from probtruth.comparison import exact, likelihood_programs, programs
+from probtruth.comparison import likelihood_programs, programs
 from probtruth.comparison.margins import margins
-from probtruth.comparison.posterior import filled_up
+from probtruth.comparison.pooling import Groups, Prior
+from probtruth.comparison.population import program_data
 from probtruth.comparison.sufficient import Moments, Structure, combine, means_of
 from probtruth.inference import nuts
 
@@ -43,24 +44,18 @@ def note(ranks: Ranks, name: str, drawn: np.ndarray, truth: float) -> None:
 
 
 def hierarchy(many: int) -> Ranks:
-    """Parameters from the prior, the groups' means from the parameters; how unsure each mean is stays as it is."""
+    """The sds between groups from their prior, the groups' means from those; the prior of the centre is flat, so that
+    its rank is even at every true centre: 0 is as good as any. The prior itself and how unsure each mean is stay."""
     rng, ranks = np.random.default_rng(1), Ranks()
     variance = np.outer([0.05, 0.05, 0.05, 0.3, 1.0], [1.3, 0.7])  # three sizes: the first three groups are summed up
+    prior = Prior(np.array([0.2, 0.5]), np.array([4.0, 2.0]))
     for seed in range(many):
-        between, centre = abs(rng.standard_normal()), rng.standard_normal(2)
-        mean = centre + np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
-        drawn = draws(programs.hierarchy, filled_up(exact.Groups.of(mean, variance)) | {"basis": BASIS}, seed)
-        note(ranks, "between", drawn["between"], between)
-        note(ranks, "centre, first direction", drawn["centre"][:, 0], centre[0])
-        note(ranks, "centre, second direction", drawn["centre"][:, 1], centre[1])
-        population, true = drawn["population"], BASIS @ centre
-        for a, b in ((0, 1), (1, 2)):
-            note(
-                ranks,
-                f"difference of models {a + 1} and {b + 1}",
-                population[:, a] - population[:, b],
-                true[a] - true[b],
-            )
+        between = prior.between(rng.uniform(size=2))
+        mean = np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
+        drawn = draws(programs.hierarchy, program_data(Groups.of(mean, variance), prior), seed)
+        for pair, word in enumerate(("first", "second")):
+            note(ranks, f"between, {word} pair", drawn["between"][:, pair], between[pair])
+            note(ranks, f"centre, {word} pair", drawn["centre"][:, pair], 0.0)
     return ranks
 
 
