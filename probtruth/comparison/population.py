@@ -17,6 +17,8 @@ ROUNDING = 1e-12
 """Groups' means whose spread is below this, relative to their size, are one constant."""
 FEWEST = 8
 """Sizes of groups that the sampler's arrays have room for at least."""
+MODERATION = 10.0
+"""Degrees of freedom that the pooled variance within groups stands for beside a group's own."""
 ACCEPT = 0.9
 """Acceptance that the sampler aims at: with two or three groups, larger steps miss where they hardly differ."""
 
@@ -26,8 +28,8 @@ class Population:
     """The hierarchy over groups of every pair that varies (`varies`): draws, and its posterior by quadrature.
 
     Those are of (difference - `reference`) / `unit`, in units of the groups' own spread; pairs that do not vary differ
-    by `reference`. `means` and `variances` are the groups' own, in units of the score. `shared` is the variance of each
-    difference that all groups have in common (annotators, seeds).
+    by `reference`. `means` are the groups' own and `own_variances` those of these, in units of the score. `shared` is
+    the variance of each difference that all groups have in common (annotators, seeds).
     """
 
     sampled: Sampled
@@ -38,7 +40,7 @@ class Population:
     reference: Float[np.ndarray, " pair"]
     unit: Float[np.ndarray, " pair"]
     means: Float[np.ndarray, "pair group"]
-    variances: Float[np.ndarray, "pair group"]
+    own_variances: Float[np.ndarray, "pair group"]
     shared: Float[np.ndarray, " pair"] | float = 0.0
 
     def differences(self, new_group: bool, quadrature: pooling.Hierarchy | None = None) -> Mixture:
@@ -59,7 +61,7 @@ class Population:
             mixture = Mixture(np.ones(1), one, np.zeros_like(one))
         else:
             place = int(np.count_nonzero(self.varies[:pair]))
-            mean, variance = (self.means[pair] - reference) / unit, self.variances[pair] / unit**2
+            mean, variance = (self.means[pair] - reference) / unit, self.own_variances[pair] / unit**2
             scaled = self.quadrature.of_groups(place, mean, variance, every)
             mixture = Mixture(scaled.weight, unit * scaled.mean + reference, unit * scaled.sd)
         return mixture.widened(np.broadcast_to(self.shared, self.varies.shape)[pair])
@@ -92,7 +94,20 @@ def population_of(parts: Moments) -> Population | None:
     )
     prior = pooling.Prior.of(scaled)
     quadrature = pooling.hierarchy(scaled, prior)
-    return Population(Sampled({}, {}), quadrature, scaled, prior, varies, reference, unit, means, variances)
+    return Population(
+        Sampled({}, {}), quadrature, scaled, prior, varies, reference, unit, means, _moderated(parts, variances)
+    )
+
+
+def _moderated(parts: Moments, pooled: Float[np.ndarray, "pair group"]) -> Float[np.ndarray, "pair group"]:
+    """The variance of each group's mean, its own estimate weighed by its degrees of freedom against the pooled one.
+
+    Only a group's own answer takes it. The weights of the groups in the population do not: under skew the mean and the
+    variance of a group go together, and the mean of means so weighted is off.
+    """
+    df = parts.df.astype(np.float64)
+    own = np.where(df > 0, parts.pairs.variance, 0.0)
+    return np.asarray((MODERATION * pooled + df * own) / (MODERATION + df))
 
 
 def prepare_population(population: Population) -> None:

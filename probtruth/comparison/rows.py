@@ -61,6 +61,7 @@ def rank_rows(
     own: Sequence[Margin],
     decisions: Decisions | None,
     mean_scores: Float[np.ndarray, " model"],
+    tiers: Sequence[int] | None = None,
 ) -> list[Row]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
     place = {int(model): row for row, model in enumerate(order)}
@@ -78,7 +79,8 @@ def rank_rows(
             "entropy": facts.entropy,
             "divergence": None if facts.entropy is None or not known else mean - facts.entropy,
         }
-        rows.append((not known, mean if known else 0.0, name, {**row, **_decided(model, means, place, decisions)}))
+        decided = _decided(model, means, place, decisions) | {"tier": _tier(model, means, place, tiers)}
+        rows.append((not known, mean if known else 0.0, name, {**row, **decided}))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
@@ -108,6 +110,17 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
         "expected_rank": first + (tied + 1) / 2,
         "expected_regret": 0.0 if first == 0 else math.inf,
     }
+
+
+def _tier(model: int, means: Sequence[float], place: dict[int, int], tiers: Sequence[int] | None) -> int | None:
+    """The model's tier; those of infinite means are the first or the last, all in one."""
+    if any(math.isnan(mean) for mean in means):
+        return None
+    finite = list(tiers) if tiers is not None else [1] * len(place)
+    first = 1 if -math.inf in means else 0
+    if model in place:
+        return first + finite[place[model]]
+    return 1 if means[model] < 0 else first + max(finite, default=0) + 1
 
 
 def _oriented(value: float, facts: Facts) -> float:
