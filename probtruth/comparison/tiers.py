@@ -18,7 +18,8 @@ def tiers(
     Two neighbours in that order part if P(all models above are better than all below, by more than the ROPE) >= CUT.
     Models of equal means are never parted. A cut says that the order of its two sides is known, so that two equal
     models are parted in about 2 (1 - CUT) of data sets, and more models, which must all be in order at once, more
-    rarely (`docs/validity/tiers.md`). Inside a tier the order as a whole is open, though two of its models may be told apart.
+    rarely (`docs/validity/tiers.md`). Inside a tier the order as a whole is open, though two of its models may be told
+    apart.
     """
     draws = contrast.reshape(-1, contrast.shape[-1])
     order = np.argsort(means, kind="stable")
