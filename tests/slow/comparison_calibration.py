@@ -138,8 +138,9 @@ OPENING = """# Validity of the comparison programs
 
 Written by `tests/slow/comparison_calibration.py`. Simulation-based calibration (Talts et al. 2018,
 doi:10.48550/arXiv.1804.06788) of the programs that NUTS samples, their plug-in quantities (variances within groups,
-degrees of freedom, the root of the covariance) held fixed: parameters from the prior, five groups' means of three
-models (folds of six data sets, 32 differences of a pair) from the parameters, and the rank of each true value among
+degrees of freedom, the root of the covariance, where the prior of the sd between groups bends) held fixed: parameters
+from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs (folds of six data
+sets, 32 differences of a pair) from the parameters, and the rank of each true value among
 {kept} draws, one in {thin} of a chain (in 32 for two components, which mix slowly).
 {many} simulations; p-values of chi-squared over {bins} bins of ranks.
 `location` observes nothing but what is plugged in (its flat prior on the mean is integrated out), so that its rows ask
