@@ -4,6 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from probtruth.report import annotators, calibration, candidates, checks, tables
+from probtruth.report.by_group import by_group
 from probtruth.report.cells import Table
 from probtruth.report.interface import ResultLike
 from probtruth.report.numbers import count
@@ -63,7 +64,8 @@ def contents(result: ResultLike) -> Contents:
         pairs=tables.pairs(result),
         group_pairs=tuple(
             tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-        ),
+        )
+        + by_group(result),
         best_set=candidates.best_set(result),
         ranks=candidates.ranks(result),
         calibration=found,
