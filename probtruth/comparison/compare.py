@@ -11,10 +11,11 @@ from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.in_memory import LARGEST, of_scores
-from probtruth.comparison.evidence.moments import Location, Moments, all_pairs, combine, square
+from probtruth.comparison.evidence.moments import Location, Moments, all_pairs, combine
 from probtruth.comparison.options import Options, options
-from probtruth.comparison.posterior.engines import population_of, prepare_population, sample_location, sample_population
+from probtruth.comparison.posterior.engines import sample_location
 from probtruth.comparison.posterior.margins import margins
+from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
 from probtruth.comparison.ropes import width
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
@@ -94,7 +95,7 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
     sampled, hierarchy, fitted = None, None, None
     if pairs is not None and found.parts is not None and len(found.order) > 1:
         n_models, stages = len(found.order), 2 if found.strata.grouped and not asked.these_items else 1
-        hierarchy = population_of(found.parts, n_models) if stages == 2 else None
+        hierarchy = population_of(found.parts) if stages == 2 else None
         if hierarchy is not None and asked.engine == "nuts":
             prepare_population(hierarchy)
         fitted = _fitted(found, pairs, asked)
@@ -105,7 +106,7 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
             hierarchy = sample_population(hierarchy, asked.engine, asked.draws, asked.seed, second)
             if of_items is not None:
-                hierarchy = replace(hierarchy, shared=square(pairs.variance - of_items.variance, n_models))
+                hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
     return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy, fitted), asked)
 
 

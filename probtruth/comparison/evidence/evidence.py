@@ -56,6 +56,7 @@ class Strata:
     n_items: int
     n_clusters: int | None
     notes: tuple[str, ...] = ()
+    group_names: tuple[str, ...] = ()
 
     @property
     def n_groups(self) -> int:
@@ -76,7 +77,7 @@ class Strata:
     def of(cls, plan: Design, n_items: int) -> "Strata":
         """Those of a design."""
         clusters = None if plan.clusters is None else len(np.unique(plan.clusters))
-        return cls(plan.weights, n_items, clusters, plan.notes)
+        return cls(plan.weights, n_items, clusters, plan.notes, plan.group_names)
 
 
 @dataclass(frozen=True, eq=False)
