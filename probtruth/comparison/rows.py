@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.moments import all_pairs
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.naming import by_name
 from probtruth.comparison.posterior.decisions import Decisions
 from probtruth.comparison.posterior.engines import Population
@@ -76,8 +76,8 @@ def rank_rows(
             "score": _oriented(mean, facts) if known else None,
             "low": _oriented(high if facts.higher_is_better else low, facts) if known else None,
             "high": _oriented(low if facts.higher_is_better else high, facts) if known else None,
-            "entropy": facts.entropy,
-            "divergence": None if facts.entropy is None or not known else mean - facts.entropy,
+            "entropy": facts.known.entropy,
+            "divergence": None if facts.known.entropy is None or not known else mean - facts.known.entropy,
         }
         rows.append((not known, mean if known else 0.0, name, {**row, **_decided(model, means, place, decisions)}))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]

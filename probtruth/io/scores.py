@@ -1,7 +1,7 @@
 """Scores as a file: one row for each item and model, in the orientation in which they were given."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import read_table, shown
-from probtruth.types import Scores
+from probtruth.types import RuleFacts, Scores
 
 
 def write_scores(scores: Scores, path: object) -> None:
@@ -29,27 +29,23 @@ def write_scores(scores: Scores, path: object) -> None:
         "model": polars.Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=polars.String),
         "score": polars.Series(values.ravel()),
     }
-    for what, codes, names in (
-        ("group", scores.groups, scores.group_names),
-        ("cluster", scores.clusters, scores.cluster_names),
-    ):
-        if codes is not None:
-            columns[what] = polars.Series([names[code] for code in codes.tolist()] * n_models, dtype=polars.String)
-    notes = notes_of(scores.rule, scores.higher_is_better, scores.floor, scores.proper, scores.entropy)
+    for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
+        if partition is not None:
+            names = [partition.names[code] for code in partition.codes.tolist()]
+            columns[what] = polars.Series(names * n_models, dtype=polars.String)
+    notes = notes_of(scores.rule, scores.higher_is_better, scores.known)
     parquet_notes.write(polars.DataFrame(columns), path, notes, None)
 
 
-def notes_of(
-    rule: str, higher_is_better: bool, floor: float | None, proper: bool | None, entropy: float | None
-) -> Mapping[str, object]:
+def notes_of(rule: str, higher_is_better: bool, known: RuleFacts) -> Mapping[str, object]:
     """What the file's metadata say of the scores."""
     return {
         "content": "scores",
         "rule": rule,
         "higher_is_better": higher_is_better,
-        "floor": floor,
-        "proper": proper,
-        "entropy": entropy,
+        "floor": known.floor,
+        "proper": known.proper,
+        "entropy": known.entropy,
     }
 
 
@@ -99,7 +95,7 @@ def read_scores(
         group = group or ("group" if "group" in frame.columns else None)
         cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
     made = Scores.from_frame(frame, item, model, score, group, cluster, replicate, known.higher_is_better, source)
-    return replace(made, rule=known.rule, floor=known.floor, entropy=known.entropy, proper=known.proper)
+    return replace(made, rule=known.rule, known=known.facts)
 
 
 @dataclass(frozen=True)
@@ -109,9 +105,7 @@ class Known:
     ours: bool
     higher_is_better: bool
     rule: str
-    floor: float | None = None
-    entropy: float | None = None
-    proper: bool | None = None
+    facts: RuleFacts = field(default_factory=RuleFacts)
 
 
 def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
@@ -131,9 +125,8 @@ def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
         return Known(bool(notes), upward, score)
     try:
         rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
-        return Known(
-            True, upward, str(rule), _number(floor), _number(entropy), None if proper is None else proper is True
-        )
+        is_proper = None if proper is None else proper is True
+        return Known(True, upward, str(rule), RuleFacts(_number(floor), None, is_proper, _number(entropy)))
     except (KeyError, TypeError, ValueError) as error:
         raise parquet_notes.damaged(str(error), path) from None
 

@@ -7,14 +7,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison.evidence.moments import (
-    Location,
-    Moments,
-    all_pairs,
-    contrast_covariance,
-    contrasts,
-    pool,
-)
+from probtruth.comparison.evidence.moments import Location, Moments, contrast_covariance, contrasts, pool
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.collapse import collapse
 from probtruth.comparison.posterior.joint_draws import with_margins

@@ -104,7 +104,7 @@ def _rows(
         found[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if result.scores.rule in RULES:
         table = calibration_decomposition(
-            predictions, truth, rule=result.scores.rule, by="joint", floor=result.scores.floor
+            predictions, truth, rule=result.scores.rule, by="joint", floor=result.scores.known.floor
         )
         for row in table.to_dicts():
             found[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from probtruth.comparison.evidence.moments import Structure, combine, contrast_covariance, contrasts, moments
+from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.engines import (
     _hierarchy_agrees,
     _location_agrees,
