@@ -27,7 +27,7 @@ def main() -> None:
     print("mean log loss of each model, nats:", [round(float(loss), 3) for loss in mean_loss(probs, truth)])
 
     # expected loss = what no forecast can avoid + how far this one is from the truth
-    entropy, divergence = pt.entropy(truth).mean(), pt.kl_divergence(truth, probs).mean(-1)
+    entropy, divergence = pt.entropy(truth).mean(), pt.kl_divergence(probs, truth).mean(-1)
     print(f"entropy {float(entropy):.3f} + divergence", [round(float(part), 3) for part in divergence])
 
     # vmap: the same kernel over an axis that is not the first
@@ -39,12 +39,16 @@ def main() -> None:
     print("gradient in p for a one-hot truth:", jax.grad(pt.log_score)(probs[0, 0], one_hot).round(2).tolist())
     print("gradient in logits is softmax less truth:", end=" ")
     print(
-        bool(jnp.allclose(jax.grad(pt.log_score_from_logits)(logits[0, 0], one_hot), probs[0, 0] - one_hot, atol=1e-6))
+        bool(
+            jnp.allclose(
+                jax.grad(pt.rules.log_score_from_logits)(logits[0, 0], one_hot), probs[0, 0] - one_hot, atol=1e-6
+            )
+        )
     )
 
     # train: the temperature at which the first model's logits have the least expected loss
     def loss(log_temperature: jax.Array) -> jax.Array:
-        return pt.log_score_from_logits(logits[0] / jnp.exp(log_temperature), truth).mean()
+        return pt.rules.log_score_from_logits(logits[0] / jnp.exp(log_temperature), truth).mean()
 
     step = jax.jit(lambda value: value - 0.5 * jax.grad(loss)(value))
     value = jnp.array(0.0)
@@ -61,7 +65,8 @@ def main() -> None:
     certain = jnp.array([1.0, 0.0])
     print("log loss of a certain mistake:", float(pt.log_score(certain, jnp.array([0.5, 0.5]))))
     print(
-        "of log-probability -200:", float(pt.log_score_from_log_probs(jnp.array([0.0, -200.0]), jnp.array([0.0, 1.0])))
+        "of log-probability -200:",
+        float(pt.rules.log_score_from_log_probs(jnp.array([0.0, -200.0]), jnp.array([0.0, 1.0]))),
     )
 
 

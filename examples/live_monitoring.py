@@ -37,7 +37,7 @@ def one_day(stream: dict[str, np.ndarray], day: int) -> dict[str, list[object]]:
     }
 
 
-def follow(stream: dict[str, np.ndarray], state: Path | None = None) -> pt.Monitor:
+def follow(stream: dict[str, np.ndarray], state: Path | None = None) -> Monitor:
     """Looks every day and stops at the first decision; the state is a file, as it would be between days."""
     watch = None
     for day in range(DAYS):

@@ -29,13 +29,13 @@ def likelihoods(x: np.ndarray, world: dict[str, tuple[float, float]]) -> np.ndar
     """Log-density of each point under each class."""
     loc, variance, kappa = (np.array(world[name]) for name in ("loc", "variance", "kappa"))
     with jax.enable_x64(True):
-        return np.asarray(pt.coupled_gaussian.log_density(x[:, None], loc, np.sqrt(variance), kappa))
+        return np.asarray(pt.nelson.coupled_gaussian.log_density(x[:, None], loc, np.sqrt(variance), kappa))
 
 
 def posterior(x: np.ndarray, world: dict[str, tuple[float, float]]) -> np.ndarray:
     """Probability of each class at each point, with equal priors."""
     with jax.enable_x64(True):
-        return np.exp(np.asarray(pt.coupled_gaussian.log_posterior(likelihoods(x, world), np.array([0.5, 0.5]))))
+        return np.exp(np.asarray(pt.nelson.coupled_gaussian.log_posterior(likelihoods(x, world), np.array([0.5, 0.5]))))
 
 
 def points(world: dict[str, tuple[float, float]] = SOURCE, number: int = 20_000) -> np.ndarray:
@@ -59,7 +59,7 @@ def areas(world: dict[str, tuple[float, float]]) -> dict[str, Curve]:
     curves = {}
     for name, (x, judge) in {"actual": (points(), SOURCE), "predicted": (points(world), world)}.items():
         predictions = pt.Predictions.from_probs({"model": posterior(x, world)})
-        curves[name] = pt.roc_curves(predictions, pt.Truth.from_probs(posterior(x, judge))).of("model")
+        curves[name] = pt.confusion.roc_curves(predictions, pt.Truth.from_probs(posterior(x, judge))).of("model")
     return curves
 
 

@@ -31,10 +31,10 @@ def reported(train: jax.Array, test: jax.Array, kappa: jax.Array) -> jax.Array:
 
     def density(samples: jax.Array) -> jax.Array:
         loc, scale = samples.mean(0), jnp.cov(samples.T)
-        return pt.coupled_gaussian.multivariate_log_density(test, loc, scale, kappa)
+        return pt.nelson.coupled_gaussian.multivariate_log_density(test, loc, scale, kappa)
 
     logs = jnp.stack([density(samples) for samples in train], -1)
-    probs = jnp.exp(pt.coupled_gaussian.log_posterior(logs, jnp.array([0.5, 0.5])))
+    probs = jnp.exp(pt.nelson.coupled_gaussian.log_posterior(logs, jnp.array([0.5, 0.5])))
     # where both classes are impossible the model has nothing to say, and gives what happened no probability
     return jnp.nan_to_num(jnp.stack([probs[0, :, 0], probs[1, :, 1]]).ravel())
 

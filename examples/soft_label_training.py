@@ -45,7 +45,7 @@ def fit(features: Array, truth: Array) -> Array:
     """Multinomial logistic regression by gradient descent on the expected log loss, with a small ridge."""
 
     def loss(weights: Array) -> Array:
-        return pt.log_score_from_logits(logits(weights, features), truth).mean() + 1e-3 * (weights**2).sum()
+        return pt.rules.log_score_from_logits(logits(weights, features), truth).mean() + 1e-3 * (weights**2).sum()
 
     def step(_: int, weights: Array) -> Array:
         return weights - 0.5 * jax.grad(loss)(weights)

@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for the posterior (netCDF)")
     out = parser.parse_args().out
 
-    scores = pt.Scores.from_frame(score_table(), score="brier", group="set")
+    scores = pt.Scores.from_frame(score_table(), score="brier", group="set", higher_is_better=False)
     names = list(scores.groups.names)
     comparison = pt.compare(
         scores, rope=0.01, weights=dict.fromkeys(names, 1 / len(names))

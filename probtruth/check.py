@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -62,10 +63,10 @@ def shortlist(names: Iterable[object], most: int = 8) -> str:
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
-def one_of(value: object, options: Sequence[str], what: str) -> str:
+def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
     """The value, if it is one of the options; else an error with the nearest of them."""
     if isinstance(value, str) and value in options:
-        return value
+        return cast(S, value)
     raise InputError(f"{what} {quote(value)}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
 
 
@@ -83,8 +84,44 @@ def unique(names: Sequence[str], what: str) -> None:
         )
 
 
+def checks_itself[F: Callable[..., object]](function: F) -> F:
+    """Marks a function that checks its own arguments: where types are checked at run time, its own messages come."""
+    function.__no_type_check__ = True  # type: ignore[attr-defined]
+    return function
+
+
+def whole(value: object, least: int, what: str) -> int:
+    """An integer of at least `least`; anything else is an error."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise InputError(f"{what} {value!r}", f"an integer of at least {least}", f"Check {what}.")
+
+
+def non_negative(value: object, what: str) -> float:
+    """A finite number of at least 0; anything else is an error."""
+    if isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value) and value >= 0:
+        return float(value)
+    raise InputError(f"{what} {value!r}", "a number of at least 0", f"Check {what}.")
+
+
+def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
+    """Numbers above 0, one for each label, or one number for all of them; anything else is an error."""
+    try:
+        row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
+    except (TypeError, ValueError):
+        row = np.full(n_labels, np.nan)
+    if not (np.isfinite(row) & (row > 0)).all():
+        raise InputError(
+            f"{what} {values!r}", f"{n_labels} positive numbers, one for each label, or one number", "Check its length."
+        )
+    return row
+
+
 def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     """The values as a float array with one axis a word of `axes`; float32 stays, all else becomes float64."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        place = tuple(int(axis[0]) for axis in np.nonzero(np.ma.getmaskarray(values)))
+        raise InputError(f"{what} with a masked entry at {place}", "a number everywhere", "Fill it or drop its item.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "cmMV":
@@ -108,7 +145,7 @@ def length(got: int, wanted: int, what: str) -> None:
         raise InputError(
             f"{got} {what}",
             f"{wanted}",
-            f"Arrays follow the order of the index; give names ({what.rstrip('s')} names) to align by name instead.",
+            f"Arrays follow the order of the other side; give {what.rstrip('s')} names to align by name instead.",
         )
 
 

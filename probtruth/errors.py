@@ -1,5 +1,7 @@
 """The package's exceptions: each says what came, what was wanted and what to do."""
 
+__all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
+
 LONGEST_PART = 2000
 """How many characters of each part a message shows, whatever a file holds."""
 

@@ -15,6 +15,8 @@ from probtruth.errors import InputError
 if TYPE_CHECKING:
     import polars
 
+EXACT = 2.0**53
+"""Below it every integer is a number of float64."""
 BLOCK = 4096
 """Rows that are put side by side at once."""
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -71,7 +73,8 @@ def _native(frame: Any) -> Any:
     """A dataframe for what is one under another name: a Hugging Face dataset, or xarray data by dimension."""
     kind = type(frame).__module__.split(".")[0]
     if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
-        return frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas()
+        table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
+        return _with_names(table, getattr(frame, "features", None))
     if kind == "xarray":
         made = (
             frame.to_dataframe(name=frame.name or "score")
@@ -80,6 +83,34 @@ def _native(frame: Any) -> Any:
         )
         return made.reset_index()
     return frame
+
+
+def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFrame":
+    """Columns of integers under the names that the features of a dataset give to them; -1 is a hidden label, blank.
+
+    Errors: `InputError` for an integer that has no name.
+    """
+    import polars
+
+    for column, feature in features.items() if isinstance(features, Mapping) else ():
+        labels = getattr(feature, "names", None)
+        if not isinstance(labels, list | tuple) or column not in table.columns:
+            continue
+        series = table.get_column(column)
+        if not series.dtype.is_integer():
+            continue
+        values = series.drop_nulls().to_numpy()
+        odd = values[(values < -1) | (values >= len(labels))]
+        if len(odd):
+            raise InputError(
+                f"{odd[0]} in the column {check.quote(column)}",
+                f"one of 0 to {len(labels) - 1}, which the features of the dataset name",
+                "Check that column.",
+            )
+        known = dict(enumerate(map(str, labels)))
+        named = [known.get(value) for value in series.to_list()]
+        table = table.with_columns(polars.Series(column, named, dtype=polars.String))
+    return table
 
 
 def _series(name: str, column: Any) -> "polars.Series":
@@ -279,7 +310,31 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
         row = int(bad.arg_max() or 0)
         found = "a blank cell" if series[row] is None else check.quote(series[row])
         raise InputError(found, "a number", "Check that cell.", source.at(row, column))
+    _no_overflow(series, values, column, source)
     return values.to_numpy()
+
+
+def _no_overflow(series: "polars.Series", values: "polars.Series", column: str, source: Source) -> None:
+    """Raises for an integer past 2^53, which float64 rounds, and for digits that it makes infinite."""
+    import polars
+
+    if series.dtype.is_integer():
+        lost = (values.abs() >= EXACT).arg_true()
+    elif series.dtype == polars.String:
+        digits = series.str.strip_chars()
+        lost = ((values.abs() >= EXACT) & digits.str.contains(r"^[+-]?[0-9]+$")).arg_true()
+        if not len(lost):
+            lost = (values.is_infinite() & digits.str.contains("[0-9]")).arg_true()
+    else:
+        return
+    if len(lost):
+        row = int(lost[0])
+        raise InputError(
+            check.quote(series[row]),
+            "a number that float64 holds: integers below 2^53, others up to 1.8e308",
+            "Check that cell; nothing is rounded or made infinite.",
+            source.at(row, column),
+        )
 
 
 def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:

@@ -1,15 +1,22 @@
-"""Shapes and types in annotations are checked at run time in the tests; real data is found through PROBTRUTH_DATA."""
+"""Compiled code is shared among the tests, shapes are checked on demand, real data is found through PROBTRUTH_DATA."""
 
 import os
+import shutil
 import signal
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from jaxtyping import install_import_hook
 
 PACKAGE = Path(__file__).parents[1] / "probtruth"
+CHECK_SHAPES = "PROBTRUTH_CHECK_SHAPES"
+"""Environment variable: set, annotations of shapes are checked at run time: imports take 6 s longer, calls a third."""
 INNERMOST = {"probtruth.truth.gibbs", "probtruth.report.words.numbers"}
 """Modules whose functions are called so often that checking every call takes most of the time of the tests."""
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
+"""Environment variable of JAX: the folder of compiled code. All processes of a run of the tests share one."""
 
 
 def modules() -> list[str]:
@@ -18,10 +25,24 @@ def modules() -> list[str]:
     return sorted({".".join(path.parts) for path in paths if path.name != "__init__"} - INNERMOST)
 
 
-install_import_hook(modules(), "beartype.beartype").__enter__()
+if os.environ.get(CHECK_SHAPES):
+    install_import_hook(modules(), "beartype.beartype").__enter__()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so starts what a shell puts into the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the workers start and before JAX loads, both of which read the environment."""
+    if COMPILED in os.environ:
+        return
+    folder = tempfile.mkdtemp(prefix="probtruth-tests-")
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ |= {
+        COMPILED: folder,
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
 
 
 @pytest.fixture(scope="session")
@@ -30,3 +51,22 @@ def data() -> Path:
     if not folder:
         pytest.skip("PROBTRUTH_DATA is not set: no real data here")
     return Path(folder)
+
+
+@pytest.fixture
+def compiled() -> Iterator[list[str]]:
+    """An entry for each program that JAX compiles, or finds compiled on disk, while the test runs."""
+    import jax
+
+    programs: list[str] = []
+
+    def hear(event: str, _: float, **about: str) -> None:
+        if event == "/jax/core/compile/backend_compile_duration":
+            programs.append(about.get("fun_name", "?"))
+
+    jax.monitoring.register_event_duration_secs_listener(hear)
+    jax.jit(lambda x: x + 1)(0)
+    assert programs, "JAX no longer says what it compiles"
+    programs.clear()
+    yield programs
+    jax.monitoring.unregister_event_duration_listener(hear)

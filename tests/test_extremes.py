@@ -39,7 +39,9 @@ def losses(a, b, **more):
     n = len(a)
     rows = {"item": [*range(n)] * 2, "model": ["a"] * n + ["b"] * n, "score": [*a, *b]}
     return pt.Scores.from_frame(
-        {**rows, **{key: list(value) * 2 for key, value in more.items()}}, **{k: k for k in more}
+        {**rows, **{key: list(value) * 2 for key, value in more.items()}},
+        **{k: k for k in more},
+        higher_is_better=False,
     )
 
 
@@ -60,10 +62,10 @@ def answer(scores, **options):
 
 class TestItems:
     def test_one(self):
-        with pytest.raises(pt.PosteriorError, match=r"one item .*Hint: add items"):
+        with pytest.raises(pt.errors.PosteriorError, match=r"one item .*Hint: add items"):
             pt.compare(losses([0.1], [0.5]))
         truth = pt.infer_truth(long({"q": {"ann": "x", "bob": "y"}}), method="vote-share")
-        with pytest.raises(pt.PosteriorError, match="one item"):
+        with pytest.raises(pt.errors.PosteriorError, match="one item"):
             pt.evaluate(truth, pt.Predictions.from_probs(two_models(1)), engine="exact")
 
     def test_two(self):
@@ -73,7 +75,7 @@ class TestItems:
         assert any("2 items" in line for line in comparison.warnings)
 
     def test_one_cluster(self):
-        with pytest.raises(pt.PosteriorError, match="one cluster"):
+        with pytest.raises(pt.errors.PosteriorError, match="one cluster"):
             pt.compare(losses([0.1, 0.3, 0.4], [0.5, 0.2, 0.1], cluster="xxx"))
 
 
@@ -220,19 +222,21 @@ class TestGroups:
 
 class TestMonitorAndPlan:
     def test_monitor_of_one_item_knows_nothing(self):
-        watch = pt.monitor({"item": [1, 1], "model": ["a", "b"], "score": [0, 1]}, bounds=(0, 1))
+        watch = pt.monitor(
+            {"item": [1, 1], "model": ["a", "b"], "score": [0, 1]}, bounds=(0, 1), higher_is_better=False
+        )
         assert (watch.decision, watch.p_a_better) == (None, None)
         assert -1 <= watch.interval[0] < 0 < watch.interval[1] <= 1
         assert no_nan(watch.to_dict())
 
     def test_monitor_of_ties_never_decides(self):
         rows = {"item": [*range(500)] * 2, "model": ["a"] * 500 + ["b"] * 500, "score": [1.0] * 1000}
-        watch = pt.monitor(rows, bounds=(0, 1))
+        watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
         assert (watch.decision, watch.p_value, watch.difference) == (None, 1.0, 0.0)
         assert watch.interval[0] == -watch.interval[1]
 
     def test_plan_without_spread_says_so(self):
         made = pt.plan(losses([0.5, 1.5, 2.5], [1.0, 2.0, 3.0]))
         assert any("no spread" in line for line in made.warnings)
-        with pytest.raises(pt.PosteriorError, match="one unit"):
+        with pytest.raises(pt.errors.PosteriorError, match="one unit"):
             pt.plan(losses([0.5], [1.0]))

@@ -25,7 +25,7 @@ CALLS = {
     "plot_nelson": lambda **kw: pt.figures.plot_nelson(RISK, model="a", **kw),
     "plot_divergence": lambda **kw: pt.figures.plot_divergence(RISK, model="a", **kw),
     "plot_spectrum": lambda **kw: pt.figures.plot_spectrum(RISK, **kw),
-    "plot_curves": lambda **kw: pt.figures.plot_curves(pt.roc_curves(PRED, TRUTH), **kw),
+    "plot_curves": lambda **kw: pt.figures.plot_curves(pt.confusion.roc_curves(PRED, TRUTH), **kw),
 }
 
 
@@ -126,7 +126,7 @@ def test_spectrum_draws_models_and_sources():
     assert "b" in words(ax)
 
 
-@pytest.mark.parametrize("make", [pt.roc_curves, pt.precision_recall_curves])
+@pytest.mark.parametrize("make", [pt.confusion.roc_curves, pt.confusion.precision_recall_curves])
 def test_curves_and_their_areas(make):
     curves = make(PRED, TRUTH)
     ax = pt.figures.plot_curves(curves, models=["b"])

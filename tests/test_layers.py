@@ -11,6 +11,7 @@ import probtruth
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.process
 def test_imports_run_one_way():
     run = subprocess.run(
         [sys.executable, "-c", "from importlinter.cli import lint_imports_command as main; main()", "--no-cache"],

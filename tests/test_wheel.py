@@ -102,6 +102,7 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
     assert points.split() == ["[console_scripts]", "probtruth", "=", "probtruth.cli:main"]
 
 
+@pytest.mark.process
 def test_types_work_for_a_user_under_a_strict_checker(wheel: Path, tmp_path: Path) -> None:
     """In an environment of its own, which finds the wheel's package first and the other packages where they are."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True)

@@ -13,9 +13,9 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "nouns": ("types",),
     "truth": ("truth", "informed"),
     "scores": ("scoring",),
-    "kernels": ("scoring.proper", "kernels"),
+    "kernels": ("scoring.rules.proper", "kernels"),
     "rules": ("scoring.rules",),
-    "comparison": ("comparison",),
+    "comparison": ("comparison", "companions"),
     "distributed": ("distributed",),
     "errors": ("errors",),
 }
@@ -49,8 +49,12 @@ def as_markdown(section: str) -> str:
 def _directives(name: str) -> str:
     thing = getattr(probtruth, name)
     if inspect.ismodule(thing):
-        functions = [f".. autofunction:: probtruth.{name}.{function}\n" for function in functions_of(thing)]
-        return f"**probtruth.{name}**\n\n.. automodule:: {thing.__name__}\n\n" + "\n".join(functions)
+        parts = [_directive(f"{name}.{part}", getattr(thing, part)) for part in callables_of(thing)]
+        return f"**probtruth.{name}**\n\n.. automodule:: {thing.__name__}\n\n" + "\n".join(parts)
+    return _directive(name, thing)
+
+
+def _directive(name: str, thing: object) -> str:
     if isinstance(thing, type) and issubclass(thing, Exception):
         return f".. autoexception:: probtruth.{name}()\n"
     if isinstance(thing, type):
@@ -58,10 +62,11 @@ def _directives(name: str) -> str:
     return f".. autofunction:: probtruth.{name}\n"
 
 
-def functions_of(module: ModuleType) -> list[str]:
-    """The public functions of a public module, its parts' included."""
+def callables_of(module: ModuleType) -> list[str]:
+    """The functions and classes of a public module that are not at the top level too."""
     return [
         name
-        for name, thing in vars(module).items()
-        if inspect.isfunction(thing) and not name.startswith("_") and thing.__module__.startswith(module.__name__)
+        for name in module.__all__
+        if (inspect.isfunction(thing := getattr(module, name)) or inspect.isclass(thing))
+        and getattr(probtruth, name, None) is not thing
     ]

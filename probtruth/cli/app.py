@@ -37,6 +37,8 @@ Engine = Annotated[
         metavar="nuts|exact", autocompletion=completion.of(completion.ENGINES), help="How the posterior is computed."
     ),
 ]
+ORIENTATION = "Which way the score counts; needed unless its name is known (accuracy, loss, ...) or a log says it."
+Higher = Annotated[bool | None, typer.Option("--higher-is-better/--lower-is-better", help=ORIENTATION)]
 Item = Annotated[str, typer.Option(metavar="COL", help="Column of item names.")]
 Annotator = Annotated[str, typer.Option(metavar="COL", help="Column of annotator names.")]
 Label = Annotated[str, typer.Option(metavar="COL", help="Column of labels.")]
@@ -61,6 +63,12 @@ Rule = Annotated[
     str,
     typer.Option(
         metavar="R", autocompletion=completion.of(completion.RULES), help="Scoring rule; `probtruth info` lists them."
+    ),
+]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        "--label-order", metavar="A,B,...", help="Labels from low to high, where ranked-probability scores text."
     ),
 ]
 Evidence = Annotated[
@@ -96,7 +104,7 @@ Form = Annotated[
         "--format",
         metavar="F",
         autocompletion=completion.of(logs.ANNOTATION_FORMATS),
-        help="Of annotations: auto (by content), table, wide (a column an annotator), label-studio, argilla, prodigy.",
+        help="Of annotations: auto, table, counts, wide (a column an annotator), label-studio, argilla, prodigy.",
     ),
 ]
 Filter = Annotated[
@@ -168,6 +176,7 @@ def run(
     evidence: Evidence = "auto",
     rule: Rule = "log",
     floor: Floor = None,
+    label_order: Order = None,
     groups: Column = None,
     clusters: Clusters = None,
     rope: Rope = None,
@@ -201,7 +210,8 @@ def run(
     sources = commands.Sources(
         annotations, soft, predictions, kind, groups, clusters, columns, memory, dask, format, normalise
     )
-    options = {"method": truth, "estimand": estimand, "evidence": evidence, "rule": rule, "floor": floor, "rope": rope}
+    options = {"method": truth, "estimand": estimand, "evidence": evidence, "floor": floor, "rope": rope}
+    options["rule"] = commands.rule_of(rule, label_order)
     commands.run(
         sources,
         {**options, "engine": engine, "strict": strict, "seed": seed},
@@ -246,6 +256,7 @@ def score(
     out: OutFile,
     rule: Rule = "log",
     floor: Floor = None,
+    label_order: Order = None,
     kind: Kind = "probs",
     item: Item = "item",
     memory: Memory = None,
@@ -258,7 +269,8 @@ def score(
     from probtruth.cli import commands, settings
 
     console = settings.console(context, json, quiet)
-    commands.score(truth, predictions, kind, rule, floor, item, out, console, memory, dask)
+    chosen = commands.rule_of(rule, label_order)
+    commands.score(truth, predictions, kind, chosen, floor, item, out, console, memory, dask)
 
 
 @app.command()
@@ -296,10 +308,7 @@ def compare(
     fold_correlation: Annotated[
         float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
     ] = None,
-    higher_is_better: Annotated[
-        bool | None,
-        typer.Option("--higher-is-better/--lower-is-better", help="A merit or a loss; a loss, or as the log's metric."),
-    ] = None,
+    higher_is_better: Higher = None,
     format: Annotated[
         str,
         typer.Option(
@@ -354,7 +363,9 @@ def check(
     annotator: Annotator = "annotator",
     label: Label = "label",
     replicate: Replicate = "replicate",
-    score: Annotated[str | None, typer.Option(metavar="NAME", help="The metric, in logs of several.")] = None,
+    score: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The metric of logs; the column of a table.")
+    ] = None,
     filter: Filter = None,
     format: Annotated[str, typer.Option(metavar="F", help="As of the command that will read them.")] = "auto",
     json: Json = False,

@@ -39,6 +39,15 @@ class Sources:
     normalise: str = "none"
 
 
+def rule_of(name: str, order: str | None) -> Any:
+    """A rule by its name or, where the order of the labels is written out (`low,medium,high`), for that order."""
+    if order is None:
+        return name
+    from probtruth.scoring.rules import get_rule
+
+    return get_rule(name, [label.strip() for label in order.split(",")])
+
+
 def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console, note: str | None = None) -> None:
     """The line on files, and its report."""
     from probtruth.io.output.folder import check_out
@@ -83,7 +92,7 @@ def run(sources: Sources, options: Mapping[str, Any], out: str, console: Console
         reference = sources.soft if streams else read_soft(sources.soft, columns.item, settings.pop("estimand"))
     else:
         with console.progress("reading annotations"):
-            reference = logs.read_annotations(str(sources.annotations), columns, sources.format)
+            reference = logs.read_annotations(str(sources.annotations), columns, sources.format, files[0][1])
     specs = {"group": sources.groups, "cluster": sources.clusters}
     if streams:
         if check_names.one_of(settings.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
@@ -186,6 +195,7 @@ def truth(
     """Soft labels from annotations."""
     cache.switch_on()
     from probtruth.io.truth import write_soft
+    from probtruth.line.evaluate import of_labels
     from probtruth.report.formats import terminal
     from probtruth.truth.infer import infer_truth
 
@@ -193,6 +203,8 @@ def truth(
         annotations, gone = logs.read_annotations(path, columns, format).annotated()
     if gone:
         console.note(f"{len(gone)} items without annotations left out")
+    for warning in of_labels(annotations.index.labels):
+        console.note(warning)
     with console.progress("inferring"):
         found = infer_truth(annotations, **options, draws=0)
     if out is not None:
@@ -207,7 +219,7 @@ def score(
     path: str,
     predictions: Sequence[str],
     kind: str,
-    rule: str,
+    rule: Any,
     floor: float | None,
     item: str,
     out: str,
@@ -236,9 +248,10 @@ def score(
         write_scores(scores, out)
         means, n_items = large.means_of(scores), len(scores.items)
     console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
+    known = rule if isinstance(rule, str) else rule.name
     for name, mean in means.items():
-        console.show(f"{name}: {mean:.6g} mean {rule} score")
-    console.emit({"rule": rule, "floor": floor, "n_items": n_items, "models": means})
+        console.show(f"{name}: {mean:.6g} mean {known} score")
+    console.emit({"rule": known, "floor": floor, "n_items": n_items, "models": means})
 
 
 def check(
@@ -262,7 +275,7 @@ def check(
         for place, path in enumerate(files):
             on_progress(place, len(files))
             try:
-                found.append((path, inspect_file(path, columns, format)))
+                found.append((path, inspect_file(path, columns, format, chosen[0])))
             except InputError as error:
                 faults.append(error)
     for path, one in found:

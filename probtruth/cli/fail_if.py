@@ -1,5 +1,6 @@
 """A condition on a result that turns the exit status, for a check of a pull request: `p_worse > 0.9`."""
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +58,8 @@ class Finding:
 def parse(text: str, rope: object = None) -> Condition:
     """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated.
 
-    Errors: `InputError` for another form, an unknown name, and `p_equivalent` without a ROPE.
+    Errors: `InputError` for another form, an unknown name, `p_equivalent` without a ROPE, a probability outside 0 to 1,
+    and a condition that can never hold or always does.
     """
     found = _FORM.fullmatch(text)
     if found is None:
@@ -69,7 +71,34 @@ def parse(text: str, rope: object = None) -> Condition:
     name = check.one_of(found[1], QUANTITIES, "--fail-if")
     if name == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    return Condition(name, found[2], float(found[3]))
+    made = Condition(name, found[2], float(found[3]))
+    _can_hold(made, text)
+    return made
+
+
+def _can_hold(condition: Condition, text: str) -> None:
+    """Raises for a probability outside 0 to 1, and for a condition that no value can meet or every value meets."""
+    if not math.isfinite(condition.bound):
+        raise InputError(f"--fail-if {text!r}", "a finite number", "No result is beyond it.")
+    if not condition.quantity.startswith("p_"):
+        return
+    if not 0 <= condition.bound <= 1:
+        hint = (
+            f"For {condition.bound:g} per cent write {condition.bound / 100:g}." if 1 < condition.bound <= 100 else ""
+        )
+        raise InputError(
+            f"--fail-if {text!r}",
+            "a probability between 0 and 1",
+            hint or "Write --fail-if 'p_worse > 0.9'.",
+        )
+    ends = [condition.holds(end) for end in (0.0, 1.0)]
+    if all(ends) or not any(ends):
+        always = "always holds" if all(ends) else "can never hold"
+        raise InputError(
+            f"--fail-if {text!r}, which {always}",
+            "a condition that a result decides",
+            "Write --fail-if 'p_worse > 0.9'.",
+        )
 
 
 def findings(

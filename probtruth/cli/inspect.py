@@ -1,7 +1,7 @@
 """What a file would be used as: annotations, probabilities, scores, the log of a harness, or the export of a tool."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,9 @@ from probtruth import check
 from probtruth.cli import logs
 from probtruth.errors import InputError
 from probtruth.report.words.numbers import count
+
+AS_COUNTS = "read as counts with --format counts, or beside predictions that have every column as a label"
+"""Said of a table of integers, which may be counts or something else."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,8 @@ class Found:
     """What was read: annotations, a table of probabilities, or None."""
 
 
-def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
-    """The kind of a file or folder (`FILE` or `NAME=FILE`), and what is in it.
+def inspect_file(word: str, columns: Any, format: str = "auto", score: str | None = None) -> Found:
+    """The kind of a file or folder (`FILE` or `NAME=FILE`), and what is in it; `score` names a table's scores.
 
     Errors: `InputError` where it is none of these, or is one of them with a fault in it.
     """
@@ -36,13 +39,13 @@ def inspect_file(word: str, columns: Any, format: str = "auto") -> Found:
         return _log(tool, {name: path} if name else path)
     if tool != "table":
         made = logs.read_annotations(str(path), columns, tool)
-        return _annotations(made, "annotations, wide form" if tool == "wide" else f"{tool} export")
-    return _table(path, columns)
+        kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
+        return _annotations(made, kinds.get(tool, f"{tool} export"))
+    return _table(path, columns, score or "score")
 
 
-def _table(path: Path, columns: Any) -> Found:
+def _table(path: Path, columns: Any, score: str) -> Found:
     from probtruth.io.annotations import read_annotations
-    from probtruth.io.scores import read_scores
     from probtruth.io.tables.read import read_table
     from probtruth.io.truth import read_soft
 
@@ -51,10 +54,8 @@ def _table(path: Path, columns: Any) -> Found:
     names = set(table.columns)
     if {columns.item, columns.annotator, columns.label} <= names:
         return _annotations(read_annotations(path, *named), "annotations, long form")
-    if {columns.item, "model", "score"} <= names:
-        return _scores(
-            read_scores(path, columns.item, replicate=columns.replicate if columns.replicate in names else None)
-        )
+    if {columns.item, "model", score} <= names:
+        return _scores(path, columns.item, score, columns.replicate if columns.replicate in names else None)
     if columns.item not in names:
         raise InputError(
             f"the columns {check.shortlist(table.columns, 12)}",
@@ -63,7 +64,8 @@ def _table(path: Path, columns: Any) -> Found:
             source.name,
         )
     try:
-        return _annotations(read_annotations(path, *named), "annotations, counts per label")
+        made = _annotations(read_annotations(path, *named, format="counts"), "annotations, counts per label")
+        return replace(made, lines=(*made.lines, AS_COUNTS))
     except InputError:
         soft = read_soft(path, columns.item)
     words = (count(soft.n_items, "item"), count(len(soft.index.labels), "label"))
@@ -72,14 +74,29 @@ def _table(path: Path, columns: Any) -> Found:
     return Found("probabilities", ("probabilities (predictions or soft labels)", *words), lines, facts, soft)
 
 
-def _scores(scores: Any) -> Found:
+def _scores(path: Path, item: str, score: str, replicate: str | None) -> Found:
+    from probtruth.io.scores import notes_in, read_scores
+    from probtruth.types import orientation
+
+    try:
+        upward = notes_in(path, score, None).higher_is_better
+    except InputError:
+        upward = None
+    scores = read_scores(path, item, score=score, replicate=replicate, higher_is_better=upward or False)
     words = (
         f"{len(scores.items)} items that all models have",
         count(len(scores.models), "model"),
         f"{len(scores.audit.missing)} items that some model lacks",
     )
     facts = {"n_items": len(scores.items), "models": list(scores.models), "missing": len(scores.audit.missing)}
-    return Found("scores", ("scores", *words), (f"models: {check.shortlist(scores.models, 12)}",), facts)
+    facts["higher_is_better"] = upward
+    lines = [f"models: {check.shortlist(scores.models, 12)}"]
+    if upward is None:
+        lines.append(f"which way {score!r} counts is not known: add --higher-is-better or --lower-is-better")
+    else:
+        lines.append(f"{score}: {'higher' if upward else 'lower'} is better")
+    lines += [f"known by name, {way}: {', '.join(sorted(names))}" for way, names in orientation.BY_WAY.items()]
+    return Found("scores", ("scores", *words), tuple(lines), facts)
 
 
 def _annotations(made: Any, kind: str) -> Found:

@@ -10,7 +10,7 @@ from probtruth.errors import InputError
 
 FORMATS = ("auto", "table", "wide", "lm-eval", "inspect", "helm")
 """What --format takes where scores are read."""
-ANNOTATION_FORMATS = ("auto", "table", "wide", "label-studio", "argilla", "prodigy")
+ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", "label-studio", "argilla", "prodigy")
 """What --format takes where annotations are read."""
 
 
@@ -84,7 +84,7 @@ def read_scores(words: Sequence[str], columns: Mapping[str, Any], reading: Readi
             )
         kept = {key: columns[key] for key in ("item", "group", "cluster")}
         models = _listed(columns["model"], "model")
-        return loaders.read_wide_scores(words[0], models, **kept, higher_is_better=upward is True)
+        return loaders.read_wide_scores(words[0], models, **kept, higher_is_better=upward, rule=columns["score"])
     if tool not in SCORES:
         raise InputError(f"an export of {tool}", "scores", "Give it as --annotations of `probtruth run`.", words[0])
     ours = [name for name in ("group", "cluster", "replicate") if columns[name] is not None]
@@ -104,7 +104,7 @@ def _of_tool(tool: str, files: object, metric: str | None, reading: Reading) -> 
 
     upward = reading.higher_is_better
     if tool == "inspect":
-        return loaders.read_inspect(files, metric, upward is not False)
+        return loaders.read_inspect(files, metric, upward)
     if tool == "helm":
         return loaders.read_helm(files, metric, higher_is_better=upward)
     return loaders.read_lm_eval_samples(files, metric, reading.filter, upward)
@@ -115,15 +115,17 @@ def _listed(names: str, usual: str) -> list[str] | None:
     return None if names == usual else [name.strip() for name in names.split(",")]
 
 
-def read_annotations(path: str, columns: Any, format: str = "auto") -> Any:
-    """Annotations from a table or the export of a tool; there `--label` names the question."""
+def read_annotations(path: str, columns: Any, format: str = "auto", predictions: str | None = None) -> Any:
+    """Annotations from a table or the export of a tool; there `--label` names the question.
+
+    The labels of `predictions` (a file) tell counts from other columns of numbers.
+    """
     from probtruth.io import loaders
-    from probtruth.io.annotations import read_annotations as read_table
 
     tool = annotation_tool(path, format)
     question = None if columns.label == "label" else columns.label
-    if tool == "table":
-        return read_table(path, columns.item, columns.annotator, columns.label, columns.replicate)
+    if tool in ("table", "counts"):
+        return _table(path, columns, tool, predictions)
     if tool == "wide":
         return loaders.read_wide_annotations(path, _listed(columns.annotator, "annotator"), columns.item)
     if tool == "prodigy":
@@ -138,6 +140,28 @@ def read_annotations(path: str, columns: Any, format: str = "auto") -> Any:
     if tool == "label-studio":
         return loaders.read_label_studio(path, question, None if columns.item == "item" else columns.item)
     return loaders.read_argilla(path, question)
+
+
+def _table(path: str, columns: Any, tool: str, predictions: str | None) -> Any:
+    from probtruth.io.annotations import is_long, read_annotations
+    from probtruth.io.tables.read import read_table
+
+    named = (columns.item, columns.annotator, columns.label)
+    if tool == "counts":
+        return read_annotations(path, *named, columns.replicate, format="counts")
+    labels = None
+    if predictions is not None and not is_long(read_table(path)[0].columns, *named):
+        labels = [name for name in _columns(predictions) if name != columns.item and name.strip()]
+    return read_annotations(path, *named, columns.replicate, labels)
+
+
+def _columns(path: str) -> Sequence[str]:
+    """The columns of a table, of Parquet and Arrow without its rows."""
+    from probtruth.io.tables.batches import SUFFIXES, open_table
+    from probtruth.io.tables.read import read_table
+
+    big = Path(path).is_dir() or Path(path).suffix.lower() in SUFFIXES
+    return open_table(path).columns if big else read_table(path)[0].columns
 
 
 def annotation_tool(path: str, format: str) -> str:
@@ -165,7 +189,7 @@ def choices(predictions: Sequence[str], normalise: str) -> Any:
     return read_lm_eval_choices(files, normalise)
 
 
-def tasks(items: Sequence[str]) -> list[str] | None:
+def tasks(items: Sequence[str]) -> dict[str, str] | None:
     """The task of each item (`TASK/doc_id`) as its group; None where there is one task only."""
-    found = [item.rpartition("/")[0] for item in items]
-    return found if len(set(found)) > 1 else None
+    found = {item: item.rpartition("/")[0] for item in items}
+    return found if len(set(found.values())) > 1 else None

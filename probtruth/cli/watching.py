@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from probtruth.cli.app import Context, Item, Json, Kind, Quiet, Rope, Rule, Seed, app
+from probtruth.cli.app import Context, Higher, Item, Json, Kind, Quiet, Rope, Rule, Seed, app
 
 Scores = Annotated[str, typer.Argument(metavar="SCORES", help="A table of scores: item, model, score.")]
 Model = Annotated[str, typer.Option(metavar="COL", help="Column of model names.")]
@@ -12,7 +12,6 @@ Score = Annotated[str, typer.Option(metavar="COL", help="Column of scores.")]
 Cluster = Annotated[str | None, typer.Option(metavar="COL", help="Column of clusters.")]
 First = Annotated[str | None, typer.Option("--a", metavar="NAME", help="One model, where there are more than two.")]
 Second = Annotated[str | None, typer.Option("--b", metavar="NAME", help="The other model.")]
-Higher = Annotated[bool, typer.Option("--higher-is-better", help="The score is a merit, not a loss.")]
 Bounds = Annotated[
     tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The least and the largest score there can be.")
 ]
@@ -42,7 +41,7 @@ def monitor(
     ] = None,
     alpha: Annotated[float | None, typer.Option(metavar="X", help="Rate of false alarms, .05 unless given.")] = None,
     rope: Rope = None,
-    higher_is_better: Higher = False,
+    higher_is_better: Higher = None,
     a: First = None,
     b: Second = None,
     item: Item = "item",
@@ -63,7 +62,7 @@ def monitor(
 
     columns = {"item": item, "model": model, "score": score, "cluster": cluster}
     options = {"bounds": bounds, "method": method, "alpha": alpha, "rope": rope, "a": a, "b": b, "close": close}
-    options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better or None}
+    options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better}
     commands.monitor(scores, state, columns, options, plot, settings.console(context, json, quiet))
 
 
@@ -99,7 +98,7 @@ def plan(
         float | None, typer.Option(metavar="X", help="True difference, a minus b, in place of the pilot's.")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="The items of the study include the pilot's.")] = False,
-    higher_is_better: Higher = False,
+    higher_is_better: Higher = None,
     a: First = None,
     b: Second = None,
     item: Item = "item",
@@ -147,7 +146,7 @@ def validate(
     replications: Annotated[
         int | None, typer.Option(metavar="N", help="Studies at each true difference: 4,000, fewer for many items.")
     ] = None,
-    higher_is_better: Higher = False,
+    higher_is_better: Higher = None,
     a: First = None,
     b: Second = None,
     item: Item = "item",

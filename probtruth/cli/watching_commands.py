@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from probtruth.cli import logs
+from probtruth.cli.commands import Columns
 from probtruth.cli.console import Console as Console
 from probtruth.errors import InputError
 
@@ -49,7 +51,7 @@ class Pilot:
 
     scores: str | None
     columns: Mapping[str, Any]
-    higher: bool
+    higher: bool | None
     annotations: str | None
     predictions: Sequence[str]
     rule: str
@@ -65,16 +67,16 @@ class Pilot:
         if self.scores is not None:
             from probtruth.io.scores import read_scores
 
-            return read_scores(self.scores, **self.columns, higher_is_better=self.higher or None), None
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher), None
         from probtruth.comparison.evidence.crossed import same_few
-        from probtruth.io.annotations import read_annotations
         from probtruth.io.predictions import model_files, read_predictions_pairs
         from probtruth.scoring.score import score
         from probtruth.truth.infer import infer_truth
 
         item = self.columns["item"]
-        annotations = read_annotations(self.annotations, item)
         files = model_files(self.predictions)
+        columns = Columns(item, "annotator", "label", "replicate")
+        annotations = logs.read_annotations(str(self.annotations), columns, "auto", files[0][1])
         predictions = read_predictions_pairs(files, annotations.index, item, self.kind)
         annotations = annotations.annotated()[0]
         scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=self.rule)

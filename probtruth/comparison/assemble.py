@@ -126,6 +126,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "fold_correlation": asked.fold_correlation,
             "crossed": None if found.crossed is None else found.crossed.what,
             "floor": facts.known.floor,
+            "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
         decisions=decisions_of(found, post.pairs, decisions, ranks),
@@ -187,10 +188,10 @@ def _estimand(found: Evidence, asked: Options) -> str:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
-    sign = "; scores are higher-is-better, so the difference is of their negatives" if facts.higher_is_better else ""
+    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
-    return f"mean paired difference (a minus b, negative favours a) of {of_rule} over {over}{sign}"
+    return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 
 def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":

@@ -52,8 +52,14 @@ def pair_rows(
                 "p_equivalent": None if rope is None or p is None else 0.0,
                 "p_b_better": None if p is None else 1.0 - p,
             }
-        rows.append({"a": names[0], "b": names[1], **values})
+        rows.append({"a": names[0], "b": names[1], **values, "favours": favours(values["difference"])})
     return rows
+
+
+def favours(difference: object) -> str | None:
+    """The side that a difference of losses, a minus b, is in favour of; None where it is 0 or not known."""
+    value = math.nan if difference is None else float(str(difference))
+    return "a" if value < 0 else "b" if value > 0 else None
 
 
 def rank_rows(
@@ -126,7 +132,10 @@ def population_rows(
     for what, new_group in (("population of groups", False), ("one new group", True)):
         columns = _of_mixture(population.difference(first, second, new_group), rope)
         known = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        results[what] = [{"a": names[a], "b": names[b], **row} for (a, b), row in zip(pairs, known, strict=True)]
+        results[what] = [
+            {"a": names[a], "b": names[b], **row, "favours": favours(row["difference"])}
+            for (a, b), row in zip(pairs, known, strict=True)
+        ]
     return results
 
 

@@ -12,8 +12,10 @@ from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import first_repeated, unnamed
 from probtruth.types import Annotations
-from probtruth.types.annotations import all_labels
+from probtruth.types.annotations import index_of_labels
 
+FORMS = ("auto", "counts")
+"""What `format` can be."""
 LARGEST = 2**53
 """Counts from here on would not be exact."""
 
@@ -25,30 +27,34 @@ def read_annotations(
     label: str = "label",
     replicate: str = "replicate",
     labels: Iterable[object] | None = None,
+    format: str = "auto",
 ) -> Annotations:
     r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
 
     The table is in long form if it has the columns `item`, `annotator` and `label` (other columns are ignored, but
-    `replicate` is used where it exists), in counts form if it has the column `item` and all others hold non-negative
-    integers: how many annotators gave the item that label.
+    `replicate` is used where it exists). It is in counts form (how many annotators gave the item each label) if that is
+    sure: with `format="counts"`, or where every column but `item` is one of `labels`. Anything else is an error, since
+    a column of numbers may be a total or a code.
 
-    Arguments: the names of the columns; `labels` are all the labels an item can have, where some were never used.
+    Arguments: the names of the columns; `labels` are all the labels an item can have (those of the predictions, say);
+    `format` is "auto" or "counts".
 
-    Errors: `InputError` names file, line and column of what cannot be used.
+    Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 
     >>> import probtruth as pt, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
     >>> _ = path.write_text("item,cat,dog\na,3,0\nb,1,2\n")
-    >>> pt.read_annotations(path).counts().tolist()
+    >>> pt.read_annotations(path, format="counts").counts().tolist()
     [[3, 0], [1, 2]]
     """
+    check.one_of(format, FORMS, "format")
     table, source = read_table(path)
-    if all(column in table.columns for column in (item, annotator, label)):
+    if format == "auto" and is_long(table.columns, item, annotator, label):
         return Annotations.from_long(table, item, annotator, label, replicate, labels, source)
     asked = [name for name, usual in ((annotator, "annotator"), (label, "label")) if name != usual]
     stray = [name for name in (annotator, label) if name in table.columns]
     found = f"the columns {check.shortlist(table.columns, 12)}"
-    if item not in table.columns or asked or stray:
+    if item not in table.columns or (format == "auto" and (asked or stray)):
         raise _neither(found, item, annotator, label, table.columns, source)
     names = [column for column in table.columns if column != item]
     if not all(name.strip() for name in names):
@@ -59,6 +65,7 @@ def read_annotations(
         raise _neither(
             f"{found}, and {error.got} in {error.where}", item, annotator, label, table.columns, source
         ) from None
+    known = None if labels is None else index_of_labels(labels)
     codes, items = frames.encode(table, item, source, "item")
     twice = first_repeated(codes)
     if twice is not None:
@@ -68,8 +75,34 @@ def read_annotations(
             "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label).",
             source.at(twice, item),
         )
+    if format == "auto":
+        _sure(table, item, names, () if known is None else known.labels, source)
     made = Annotations.from_counts(counts, items, names, source)
-    return made if labels is None else made.with_labels(all_labels(labels))
+    return made if known is None else made.with_labels(known)
+
+
+def is_long(columns: Sequence[str], item: str, annotator: str, label: str) -> bool:
+    """Whether a table of these columns is in long form."""
+    return {item, annotator, label} <= set(columns)
+
+
+def _sure(table: polars.DataFrame, item: str, names: Sequence[str], labels: Sequence[str], source: Source) -> None:
+    """Raises where some column of counts may be none, with the way in which the first row would be read."""
+    doubtful = [name for name in names if name not in labels]
+    if not doubtful:
+        return
+    votes = ", ".join(f"{table[name][0]} for {check.quote(name)}" for name in names[:4])
+    near = check.did_you_mean(doubtful[0], labels) if labels else ""
+    against = f" ({check.shortlist(doubtful)} no label of those that are known)" if labels else ""
+    raise InputError(
+        f"columns that may count votes or not: {check.shortlist(names)}{against}; as counts, item "
+        f"{check.quote(table[item][0])} would have {votes}{' ...' if len(names) > 4 else ''}",
+        f"counts that are said to be so, or the long form (columns {item!r}, 'annotator', 'label')",
+        f"If every column but {item!r} counts the votes for a label: format='counts' (command line: --format counts), "
+        "or labels=[...]. Else drop what is no label, or name the columns of the long form with item=, annotator=, "
+        f"label= (--item, --annotator, --label); --format wide is for one column an annotator. {near}",
+        source.name,
+    )
 
 
 def _neither(found: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:

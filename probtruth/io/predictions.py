@@ -8,7 +8,7 @@ from probtruth.errors import InputError
 from probtruth.io import align
 from probtruth.io.tables.wide import KINDS, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
-from probtruth.types.index import common_labels, positions
+from probtruth.types.index import match_labels, positions
 
 
 def read_predictions(files: object, index: Index | None = None, item: str = "item", kind: str = "probs") -> Predictions:
@@ -48,9 +48,11 @@ def read_predictions_pairs(
     for model, table in zip(models, tables, strict=True):
         same_labels(models[0], labels, model, table.labels, table.source.name)
         if index is not None:
-            common_labels(index, Index((), table.labels), table.source.name)
+            match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
-    items, audit = align.common(models, [table.items for table in tables], index)
+    kept, audit = align.common(models, [table.items for table in tables], index)
+    shared = frozenset(kept)
+    items, *others = (tuple(name for name in table.items if name in shared) for table in tables)
     arrays = {
         model: table.values[positions(table.items, items)][:, positions(table.labels, labels)]
         for model, table in zip(models, tables, strict=True)
@@ -60,7 +62,15 @@ def read_predictions_pairs(
         "log_probs": Predictions.from_log_probs,
         "logits": Predictions.from_logits,
     }
-    return replace(build[kind](arrays, items=items, labels=labels), audit=audit)
+    made = replace(build[kind](arrays, items=items, labels=labels), audit=audit)
+    return replace(
+        made,
+        index=replace(
+            made.index,
+            item_rows=made.index.item_rows if all(other == items for other in others) else None,
+            label_columns=made.index.label_columns if all(table.labels == labels for table in tables) else None,
+        ),
+    )
 
 
 def named_files(files: Iterable[tuple[str, object]], kind: str) -> list[tuple[str, object]]:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import read_table, shown
-from probtruth.types import RuleFacts, Scores
+from probtruth.types import RuleFacts, Scores, orientation
 
 
 def write_scores(scores: Scores, path: object) -> None:
@@ -77,16 +77,17 @@ def read_scores(
 ) -> Scores:
     r"""Scores from a file with one row for each item and model: any per-item metric.
 
-    Arguments: the names of the columns; `higher_is_better` says which way the score counts (no: lower is better,
-    unless the file was written by probtruth and says otherwise). Such a file's groups and clusters are used unless
-    others are named.
+    Arguments: the names of the columns; `higher_is_better` says which way the score counts; left out, a file
+    that probtruth wrote says it, else the name of the score's column, if it is that of a known metric (accuracy, loss,
+    ...). Such a file's groups and clusters are used unless others are named.
 
-    Errors: `InputError` names file, line and column of what cannot be used, or an orientation other than the file's.
+    Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
+    score of which nothing says which way it counts.
 
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
     >>> _ = path.write_text("item,model,score\na,m,1\nb,m,0\n")
-    >>> read_scores(path).values.tolist()
+    >>> read_scores(path, higher_is_better=False).values.tolist()
     [[1.0, 0.0]]
     """
     frame, source = read_table(path)
@@ -94,7 +95,9 @@ def read_scores(
     if known.ours:
         group = group or ("group" if "group" in frame.columns else None)
         cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
-    made = Scores.from_frame(frame, item, model, score, group, cluster, replicate, known.higher_is_better, source)
+    made = Scores.from_frame(
+        frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
+    )
     return replace(made, rule=known.rule, known=known.facts)
 
 
@@ -120,15 +123,18 @@ def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
         raise InputError(
             f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", place
         )
-    upward = own is True if higher_is_better is None else higher_is_better
+    said = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
     if not notes or score != "score":
-        return Known(bool(notes), upward, score)
+        return Known(bool(notes), orientation.upward(score, said, shown(Path(str(path)))), score)
     try:
         rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
-        is_proper = None if proper is None else proper is True
-        return Known(True, upward, str(rule), RuleFacts(_number(floor), None, is_proper, _number(entropy)))
+        facts = RuleFacts(
+            floor=_number(floor), proper=None if proper is None else proper is True, entropy=_number(entropy)
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise parquet_notes.damaged(str(error), path) from None
+    upward = orientation.upward(str(rule), said, shown(Path(str(path))))
+    return Known(True, upward, str(rule), facts)
 
 
 def _number(value: object) -> float | None:

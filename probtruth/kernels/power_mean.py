@@ -7,6 +7,7 @@ from jax import Array
 from jaxtyping import Float, Real
 
 from probtruth.kernels import simplex
+from probtruth.kernels.precision import float64_for_numpy
 
 Values = Real[Array | np.ndarray, "*batch value"]
 Weights = Real[Array | np.ndarray, "*#batch value"]
@@ -19,6 +20,7 @@ SERIES_TERMS = 18
 """Terms of (e^z - 1 - z)/z^2: for |z| <= 1 the next is below 1/20!, under float64's rounding."""
 
 
+@float64_for_numpy
 @jax.jit
 def generalized_mean(probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
     """The generalised mean of order m over the last axis.

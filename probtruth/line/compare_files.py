@@ -49,9 +49,9 @@ def compare_files(
     >>> import pathlib, polars, tempfile
     >>> import probtruth as pt
     >>> place = pathlib.Path(tempfile.mkdtemp()) / "scores.parquet"
-    >>> rows = {"item": ["x", "y", "z"] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.2, 0.1, 0.4, 0.5, 0.2, 0.9]}
+    >>> rows = {"item": ["x", "y", "z"] * 2, "model": ["a"] * 3 + ["b"] * 3, "loss": [0.2, 0.1, 0.4, 0.5, 0.2, 0.9]}
     >>> polars.DataFrame(rows).write_parquet(place)
-    >>> pt.compare_files(place, engine="exact").comparison.ranking()["model"].to_list()
+    >>> pt.compare_files(place, score="loss", engine="exact").comparison.ranking()["model"].to_list()
     ['a', 'b']
     """
     chosen = options(engine, "new-items", rope, DRAWS, seed, strict)

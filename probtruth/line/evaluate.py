@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,9 +15,12 @@ from probtruth.errors import InputError
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.other_estimand import NO_ROOM, OtherEstimand, other_estimand
 from probtruth.scoring.decompose import decompose
+from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import Streamed
 from probtruth.truth.infer import infer_truth
-from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
+from probtruth.truth.options import Estimand, MethodName
+from probtruth.types import Annotations, Audit, Comparison, Index, Predictions, Scores, Truth
+from probtruth.types.index import look_alikes
 
 VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 """The packages whose versions a result names."""
@@ -95,6 +98,7 @@ def evaluate(
     evidence: str = "auto",
     rule: object = "log",
     floor: float | None = None,
+    order: Sequence[object] | None = None,
     groups: object = None,
     clusters: object = None,
     weights: object = None,
@@ -108,9 +112,9 @@ def evaluate(
 
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
     or a `Truth`; `evidence` for the class of an item is its annotators ("annotators") or the models' forecasts too
-    ("annotators-and-models", the default where classes are inferred, see `informed_truth`); `rule` and
-    `floor` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order of the reference's
-    items), `weights`, `engine`, `rope` and `strict` as in `compare`.
+    ("annotators-and-models", the default where classes are inferred, see `informed_truth`); `rule`,
+    `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order
+    in which the caller gave the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings.
 
@@ -135,7 +139,9 @@ def evaluate(
         raise InputError(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
         )
-    of_item = _by_item(groups, reference.index.items), _by_item(clusters, reference.index.items)
+    rule = get_rule(rule, order)
+    lists = {"groups": groups, "clusters": clusters}
+    of_item = tuple(_by_item(listed, reference.index, predictions.index, what) for what, listed in lists.items())
     reference, predictions = _aligned(reference, predictions)
     truth = truth_of(reference, method, estimand, seed)
     if evidence == "auto":
@@ -155,8 +161,9 @@ def evaluate(
         strict=strict,
         on_progress=on_progress,
     )
+    unknown = [label for label in predictions.index.labels if label not in truth.index.labels]
     parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
-    warnings = [*comparison.warnings, *of_method(truth)]
+    warnings = [*comparison.warnings, *of_method(truth), *of_labels((*truth.index.labels, *unknown))]
     other = None
     if isinstance(reference, Annotations):
         design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}
@@ -182,37 +189,41 @@ def truth_of(reference: Annotations | Truth, method: str | None, estimand: str |
                 "Leave them out, or give annotations.",
             )
         return reference
-    return infer_truth(reference, method=method, estimand=estimand, seed=seed)
+    named = cast(MethodName | None, method), cast(Estimand | None, estimand)  # infer_truth checks both
+    return infer_truth(reference, *named, seed=seed)
 
 
 def _aligned(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
-    """Annotations under all labels of the predictions, without the items that nobody annotated.
+    """Both sides under the same names, where one has some.
 
-    Predictions matched by position get the reference's names before items go.
+    Annotations get all labels of the predictions, and lose the items that nobody annotated.
     """
+    predictions = predictions.named_by(reference.index)
     if isinstance(reference, Truth):
         return reference, predictions
-    kept, gone = reference.annotated()
+    kept, gone = reference.named_by(predictions.index, "the predictions").annotated()
     index = predictions.index
-    if gone and (reference.index.positional_items or index.positional_items):
+    if gone and index.positional_items:
         check.length(len(index.items), reference.n_items, "items in the predictions")
-        names = index.items if reference.index.positional_items else reference.index.items
-        index = replace(index, items=names, positional_items=False)
-        kept_names = tuple(name for name, old in zip(names, reference.index.items, strict=True) if old not in set(gone))
-        kept = replace(kept, index=replace(kept.index, items=kept_names, positional_items=False))
-    named = not (index.positional_labels or kept.index.positional_labels)
-    if named and set(index.labels) >= set(kept.index.labels):
-        kept = kept.with_labels(index.labels)
+        index = replace(index, positional_items=False)
+        kept = replace(kept, index=replace(kept.index, positional_items=False))
+    if not index.positional_labels and set(index.labels) >= set(kept.index.labels):
+        kept = kept.with_labels(index)
     return kept, replace(predictions, index=index)
 
 
-def _by_item(given: object, items: Sequence[str]) -> object:
-    """Names in the order of the reference's items as a mapping, since items may be dropped on the way."""
-    if given is None or isinstance(given, Mapping):
-        return given
-    names = np.asarray(given).ravel().tolist()
-    check.length(len(names), len(items), "items with a group or cluster")
-    return dict(zip(items, names, strict=True))
+def _by_item(listed: object, reference: Index, predictions: Index, what: str) -> object:
+    """A list by item as a mapping, since items may be dropped on the way; the list is in the caller's order of items.
+
+    That is the order of the reference, or of the predictions where the reference has no names or no order.
+    """
+    if listed is None or isinstance(listed, Mapping):
+        return listed
+    names = np.asarray(listed).ravel().tolist()
+    unordered = reference.positional_items or reference.item_rows is None
+    index = predictions if unordered and not predictions.positional_items else reference
+    check.length(len(names), len(index.items), f"items in {what}")
+    return dict(zip(index.written_items(what), names, strict=True))
 
 
 def about(truth: Truth) -> dict[str, object]:
@@ -231,6 +242,14 @@ def about(truth: Truth) -> dict[str, object]:
 def _weights(truth: Truth) -> list[dict[str, object]] | None:
     found = truth.diagnostics.get("model_weights")
     return [{"model": name, "weight": weight} for name, weight in found.items()] if isinstance(found, dict) else None
+
+
+def of_labels(labels: Sequence[str]) -> tuple[str, ...]:
+    """Warnings about labels that were probably meant to be one."""
+    return tuple(
+        f"labels that differ only in spaces, case or Unicode form are counted apart: {', '.join(map(ascii, names))}"
+        for names in look_alikes(labels)
+    )
 
 
 def of_method(truth: Truth) -> tuple[str, ...]:

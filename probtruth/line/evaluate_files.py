@@ -7,7 +7,7 @@ from probtruth.comparison.evidence.crossed import same_few
 from probtruth.comparison.options import Options, options
 from probtruth.errors import InputError
 from probtruth.io.tables.soft_batches import read_many_soft
-from probtruth.line.evaluate import Result, about, of_method, truth_of
+from probtruth.line.evaluate import Result, about, of_labels, of_method, truth_of
 from probtruth.line.other_estimand import OtherEstimand, changed, other_truth
 from probtruth.streaming.compare_files import Asked, streamed
 from probtruth.streaming.opening import DRAWS, n_bytes, opened, scratch
@@ -105,7 +105,7 @@ def _evaluated(
             "label instead of annotators.",
         )
     found = streamed(truth, tables, asked, chosen, place("asked"), on_progress)
-    warnings = [*found.comparison.warnings, *of_method(truth)]
+    warnings = [*found.comparison.warnings, *of_method(truth), *of_labels(tables.labels)]
     other = None
     if annotations is not None and truth.estimand == "class":
         warnings.append(ANNOTATORS_ALONE)
@@ -128,7 +128,8 @@ def _labelled(annotations: Annotations, files: Files) -> Annotations:
     """The annotations of items that have some, under all labels of the files."""
     kept, _ = annotations.annotated()
     named = not kept.index.positional_labels
-    return kept.with_labels(files.labels) if named and set(files.labels) >= set(kept.index.labels) else kept
+    more = named and set(files.labels) >= set(kept.index.labels)
+    return kept.with_labels(files.index) if more else kept
 
 
 def _other(

@@ -23,7 +23,7 @@ def write_report(result: ResultLike, out: object) -> None:
 
     >>> import probtruth as pt, pathlib, tempfile
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> scores = pt.Scores.from_frame(frame)
+    >>> scores = pt.Scores.from_frame(frame, higher_is_better=False)
     >>> from probtruth.line.evaluate import of_scores
     >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> pt.write_report(of_scores(scores, pt.compare(scores, engine="exact")), out)

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.types.index import Audit, Index, common_items, common_labels, positions
+from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.truth import Truth
 
@@ -19,8 +19,9 @@ class Aligned:
     """The same items and labels on both sides.
 
     `truth` is the centre of every score: the unsmoothed vote shares where the estimand is the distribution of
-    opinions and there are votes, else the probabilities of the truth. `rows` and `columns` are where the truth's items
-    and labels stand; labels that the truth does not know have probability 0.
+    opinions and there are votes, else the probabilities of the truth. `rows` are the rows of the truth's items, and
+    `columns` are where the truth's labels stand; labels that the truth does not know have probability 0. `item_rows` is
+    the order in which the caller gave the items (see `Index`), of the truth if it has one, else of the predictions.
     """
 
     log_probs: Float[np.ndarray, "model item label"]
@@ -34,6 +35,7 @@ class Aligned:
     columns: Int[np.ndarray, " known"]
     audit: Audit
     estimand: str
+    item_rows: Int[np.ndarray, " item"] | None = None
 
     @property
     def probs(self) -> Float[np.ndarray, "model item label"]:
@@ -63,16 +65,13 @@ def align(predictions: object, truth: object) -> Aligned:
             "Make it with infer_truth(annotations), Truth.from_probs(probs) or Truth.from_labels(labels, n_labels=K).",
         )
     ours, theirs = truth.index, predictions.index
-    items = common_items(ours, theirs, "the predictions")
-    labels = common_labels(ours, theirs, "the predictions")
-    by_position = ours.positional_items or theirs.positional_items
-    rows, their_rows = (_places(index.items, items, by_position) for index in (ours, theirs))
-    columns = _places(labels, ours.labels, ours.positional_labels or theirs.positional_labels)
+    items, rows, their_rows = match_items(ours, theirs, "the predictions")
+    labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
     votes = truth.estimand == "distribution" and truth.shares is not None
     n_labels = len(labels)
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     return Aligned(
-        predictions.log_probs if _whole(their_rows, len(theirs.items)) else predictions.log_probs[:, their_rows],
+        reordered(predictions.log_probs, their_rows, their_columns),
         shares if votes and shares is not None else widened(truth.probs, rows, columns, n_labels),
         shares,
         None if truth.n_votes is None else truth.n_votes[rows],
@@ -83,7 +82,16 @@ def align(predictions: object, truth: object) -> Aligned:
         columns,
         predictions.audit + _audit(ours, theirs, predictions),
         truth.estimand,
+        _written(ours, theirs, rows, their_rows),
     )
+
+
+def reordered(
+    table: Float[np.ndarray, "model row column"], rows: Int[np.ndarray, " item"], columns: Int[np.ndarray, " label"]
+) -> Float[np.ndarray, "model item label"]:
+    """The rows and columns of a table in this order; the table itself where that is its own."""
+    chosen = table if _whole(rows, table.shape[1]) else table[:, rows]
+    return chosen if _whole(columns, table.shape[2]) else np.ascontiguousarray(chosen[:, :, columns])
 
 
 def label_position(labels: Sequence[str], label: object) -> int:
@@ -94,8 +102,17 @@ def label_position(labels: Sequence[str], label: object) -> int:
     return labels.index(check.one_of(name_text(label), labels, "label"))
 
 
-def _places(names: Sequence[str], wanted: Sequence[str], by_position: bool) -> Int[np.ndarray, " wanted"]:
-    return np.arange(len(wanted)) if by_position else positions(names, wanted)
+def _written(
+    ours: Index, theirs: Index, rows: Int[np.ndarray, " item"], their_rows: Int[np.ndarray, " item"]
+) -> Int[np.ndarray, " item"] | None:
+    """The caller's order of the items, from the side that has one."""
+    if ours.positional_items:
+        return ranks(rows)
+    if ours.item_rows is not None:
+        return ranks(ours.item_rows[rows])
+    if theirs.positional_items:
+        return ranks(their_rows)
+    return None if theirs.item_rows is None else ranks(theirs.item_rows[their_rows])
 
 
 def _whole(places: np.ndarray, size: int) -> bool:

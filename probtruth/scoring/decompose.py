@@ -13,7 +13,7 @@ from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -51,9 +51,8 @@ def decompose(predictions: object, truth: object, rule: object = "log", floor: o
     >>> [round(row[part], 2) for part in ("expected", "entropy", "divergence")]
     [0.44, 0.42, 0.02]
     """
-    chosen = get_rule(rule)
     aligned = align(predictions, truth)
-    check_labels(chosen, len(aligned.labels))
+    chosen = get_rule(rule).for_labels(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     with jax.enable_x64(True):
         expected, entropy, divergence = map(np.asarray, _parts(chosen, logs, aligned.truth))
@@ -83,4 +82,4 @@ def decompose(predictions: object, truth: object, rule: object = "log", floor: o
 @partial(jax.jit, static_argnums=0)
 def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
     logs, weights = simplex.as_floats(log_probs, truth)
-    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(weights, logs)
+    return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)

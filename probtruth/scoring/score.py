@@ -1,7 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import jax
@@ -20,7 +20,13 @@ BLOCK, CELLS = 4096, 1 << 20
 """Items that are scored at once, and the numbers that they hold at most; no less than one item."""
 
 
-def score(predictions: object, truth: object, rule: object = "log", floor: object = None) -> Scores:
+def score(
+    predictions: object,
+    truth: object,
+    rule: object = "log",
+    floor: object = None,
+    order: Sequence[object] | None = None,
+) -> Scores:
     """The expected loss of every model on every item when the label is drawn from the truth.
 
     Formula: sum_k t_k loss(p, k). Under the estimand `distribution` t is the unsmoothed vote share of the item where
@@ -29,11 +35,13 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     models and stand in the audit.
 
     Arguments: `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every probability
-    below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
+    below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`;
+    `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
 
     Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite.
 
-    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), or no item in common.
+    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), no item in common, or labels that are text where
+    the rule needs their order.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
@@ -42,9 +50,8 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
     >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
     [[0.6325], [0.7645]]
     """
-    chosen = get_rule(rule)
     aligned = align(predictions, truth)
-    check_labels(chosen, len(aligned.labels))
+    chosen = get_rule(rule, order).for_labels(aligned.labels)
     least = check_floor(floor, len(aligned.labels))
     scored = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
     single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
@@ -63,6 +70,8 @@ def score(predictions: object, truth: object, rule: object = "log", floor: objec
             forecast=aligned.probs.mean(0) if single_votes else None,
         ),
         audit=aligned.audit,
+        item_rows=aligned.item_rows,
+        item_order=aligned.item_rows is not None,
     )
 
 
@@ -70,6 +79,7 @@ def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[np.ndarray, 
     """What is known of a rule where labels of these distributions are scored."""
     return RuleFacts(
         floor=floor,
+        label_order=rule.order,
         range=rule.range_for(truth.shape[1]),
         proper=rule.proper and floor is None,
         entropy=math.fsum(few_terms(entropies(rule, truth))) / len(truth),
@@ -98,14 +108,6 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
     """The log-probabilities in float64, those below the floor replaced by it."""
     logs: np.ndarray = log_probs.astype(np.float64, copy=False)
     return logs if floor is None else np.maximum(logs, np.log(floor))
-
-
-def check_labels(rule: ScoringRule, n_labels: int) -> None:
-    """Raises where the rule is defined for another number of labels."""
-    if rule.n_labels not in (None, n_labels):
-        raise InputError(
-            f"{n_labels} labels", f"{rule.n_labels} labels for the rule {rule.name!r}", "Choose a rule for any number."
-        )
 
 
 def losses(

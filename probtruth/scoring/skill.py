@@ -8,7 +8,7 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -39,13 +39,11 @@ def skill_scores(
 
     >>> import probtruth as pt
     >>> pred, truth = pt.Predictions.from_probs({"a": [[0.2, 0.8]]}), pt.Truth.from_labels([1], n_labels=2)
-    >>> round(pt.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
+    >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
     0.84
     """
-    chosen = get_rule(rule)
     aligned = align(predictions, truth)
-    n_labels = len(aligned.labels)
-    check_labels(chosen, n_labels)
+    chosen, n_labels = get_rule(rule).for_labels(aligned.labels), len(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, n_labels))
     name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
     mean_label = aligned.truth.mean(0) if name == "frequency" else np.full(n_labels, 1 / n_labels)
@@ -92,7 +90,7 @@ def perplexity(predictions: object, truth: object, floor: object = None) -> "pol
 
     >>> import probtruth as pt
     >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
-    >>> round(pt.perplexity(pred, truth)["perplexity"][0], 6)
+    >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
     4.0
     """
     chosen = get_rule("log")

@@ -14,8 +14,7 @@ from probtruth.comparison.options import Options
 from probtruth.streaming.label_terms import StreamedLabels
 from probtruth.streaming.prepared import Prepared, prepare
 from probtruth.streaming.reference import Reference
-from probtruth.streaming.score_batches import Sample
-from probtruth.streaming.score_batches import Files, Progress
+from probtruth.streaming.score_batches import Files, Progress, Sample
 from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index
 

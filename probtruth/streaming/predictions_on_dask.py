@@ -25,8 +25,7 @@ from probtruth.streaming.dask_store import (
 from probtruth.streaming.disk_arrays import Table
 from probtruth.streaming.label_terms import label_terms
 from probtruth.streaming.reference import Reference
-from probtruth.streaming.score_batches import Sample, positions_in
-from probtruth.streaming.score_batches import Files, Progress, Scoring
+from probtruth.streaming.score_batches import Files, Progress, Sample, Scoring, positions_in
 from probtruth.types.predictions import as_logs
 
 SENT = 8_000_000

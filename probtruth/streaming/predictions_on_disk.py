@@ -13,8 +13,7 @@ from probtruth.scoring.score import expected_losses, floored, label_losses
 from probtruth.streaming.disk_arrays import Journal, Table, run
 from probtruth.streaming.disk_store import DiskParts, DiskStore
 from probtruth.streaming.label_terms import label_terms
-from probtruth.streaming.score_batches import Sample, positions_in
-from probtruth.streaming.score_batches import Progress, Scoring
+from probtruth.streaming.score_batches import Progress, Sample, Scoring, positions_in
 
 
 @dataclass(frozen=True, eq=False)

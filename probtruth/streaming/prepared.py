@@ -15,7 +15,7 @@ from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.sampled import sampled_items
-from probtruth.scoring.score import check_floor, check_labels, losses, rule_facts
+from probtruth.scoring.score import check_floor, losses, rule_facts
 from probtruth.streaming.disk_arrays import Journal
 from probtruth.streaming.predictions_on_dask import PredictionsOnDask
 from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
@@ -89,9 +89,8 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
 
     Errors: as `score`.
     """
-    reference = Reference.of(truth, files.labels, files.tables[0].name)
-    chosen = get_rule(rule)
-    check_labels(chosen, len(reference.labels))
+    reference = Reference.of(truth, files.index, files.tables[0].name)
+    chosen = get_rule(rule).for_labels(reference.labels)
     least = check_floor(floor, len(reference.labels))
     places: list[Places] = []
     for table in files.tables:

@@ -1,6 +1,5 @@
 """The labels that predictions are scored against, by the codes of their items."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from probtruth import frames
 from probtruth.scoring.align import widened
 from probtruth.types import Truth
-from probtruth.types.index import Index, common_labels, positions
+from probtruth.types.index import Index, match_labels
 
 if TYPE_CHECKING:
     import polars
@@ -54,13 +53,12 @@ class Reference:
         return replace(self, names=self.names.head(0), centre=centre, shares=shares, n_votes=votes)
 
     @classmethod
-    def of(cls, truth: Truth, labels: Sequence[str], what: str) -> "Reference":
+    def of(cls, truth: Truth, labels: Index, what: str) -> "Reference":
         """A truth under the labels of the predictions.
 
         Errors: `InputError` where the predictions lack a label of the truth.
         """
-        known = common_labels(truth.index, Index((), tuple(labels)), what)
-        columns = positions(known, truth.index.labels) if not truth.index.positional_labels else np.arange(len(known))
+        known, columns, _ = match_labels(truth.index, labels, what)
         rows = np.arange(truth.n_items)
         shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))
         voted = truth.estimand == "distribution" and shares is not None

@@ -1,7 +1,7 @@
 """Files of predictions against a reference, batch by batch: each model's rows at the places of their items."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,8 @@ from probtruth.io.tables.wide import cells, labels_of
 from probtruth.scoring.rules import ScoringRule
 from probtruth.streaming.disk_arrays import run
 from probtruth.streaming.reference import Reference
-from probtruth.types.index import sort_names
+from probtruth.types.annotations import index_of_labels
+from probtruth.types.index import Index
 from probtruth.types.predictions import as_logs
 
 if TYPE_CHECKING:
@@ -27,11 +28,11 @@ NAMES = 4
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """Each model's table; their labels in the order of an index; what the cells are, and how many rows a batch has."""
+    """Each model's table; the index of their labels; what the cells are, and how many rows a batch has."""
 
     models: tuple[str, ...]
     tables: tuple[BigTable, ...]
-    labels: tuple[str, ...]
+    index: Index
     item: str
     kind: str
     size: int
@@ -39,6 +40,11 @@ class Files:
     def checked(self, batch: Batch) -> Float[np.ndarray, "item label"]:
         """The cells of a batch in the order of the labels; an error for what is no distribution."""
         return cells(batch.frame, self.labels, batch.source, self.item, self.kind)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, sorted."""
+        return self.index.labels
 
     @property
     def n_batches(self) -> int:
@@ -56,7 +62,10 @@ def open_files(files: Sequence[tuple[str, object]], item: str, kind: str, size: 
         columns.append(labels_of(table.columns, item, check.Source(table.name)))
     for model, table, labels in zip(models, tables, columns, strict=True):
         same_labels(models[0], columns[0], model, labels, table.name)
-    return Files(tuple(models), tuple(tables), sort_names(columns[0]), item, kind, size)
+    index = index_of_labels(columns[0])
+    if any(labels != columns[0] for labels in columns):
+        index = replace(index, label_columns=None)
+    return Files(tuple(models), tuple(tables), index, item, kind, size)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from probtruth.comparison.options import whole
 from probtruth.errors import InputError
 from probtruth.study.arrivals import Batch, digest, digests, from_scores, from_table, table_models, two_models
 from probtruth.study.monitored import Monitor
-from probtruth.types import Scores
+from probtruth.types import Scores, orientation
 
 METHODS = ("betting", "asymptotic")
 LARGEST = 1e60
@@ -51,7 +51,8 @@ def monitor(
     again, and how the items are cut into batches changes nothing. `a` and `b` name the models where there are more
     than two. `bounds` are the least and largest score there can be (for `Scores` of a bounded rule they are known);
     where there are none, `method` "asymptotic" takes a central limit theorem for the whole path from the 100th unit on.
-    `alpha` is the level (.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation.
+    `alpha` is the level (.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation
+    (it can be left out where the score's column has the name of a known metric, such as accuracy or loss).
     `item`, `model`, `score` and `cluster` are columns; the items of a cluster arrive together, `largest_cluster` is
     the most that one can have, and it counts once the next begins or with `close`. `source` names the table in errors.
 
@@ -79,7 +80,9 @@ def monitor(
     if earlier is None:
         known = list(batch.models) if isinstance(batch, Scores) else table_models(batch, model, source)
         first, second = two_models(known, a, b)
-        watch = Monitor(first, second, **_options(bounds, method, alpha, rope, higher_is_better, largest_cluster))
+        watch = Monitor(first, second, **_options(bounds, method, alpha, rope, largest_cluster))
+        upward = orientation.upward(score, higher_is_better, source.name)
+        watch = replace(watch, higher_is_better=upward)
     else:
         watch = earlier
         _unchanged(watch, a, b, bounds, method, alpha, rope, higher_is_better, largest_cluster)
@@ -96,9 +99,7 @@ def _finite(scores: Scores) -> object:
     return known if known is not None and all(map(math.isfinite, known)) else None
 
 
-def _options(
-    bounds: object, method: object, alpha: object, rope: object, higher_is_better: object, largest_cluster: object
-) -> dict[str, Any]:
+def _options(bounds: object, method: object, alpha: object, rope: object, largest_cluster: object) -> dict[str, Any]:
     chosen = None if method is None else check.one_of(method, METHODS, "method")
     if bounds is None and chosen != "asymptotic":
         raise InputError(
@@ -111,7 +112,6 @@ def _options(
         "bounds": None if bounds is None else known_bounds(bounds),
         "alpha": LEVEL if alpha is None else known_number(alpha, "alpha", "a number between 0 and 1", 1e-12, 1 - 1e-12),
         "rope": None if rope is None else known_number(rope, "rope", "a finite number of at least 0", 0.0, LARGEST),
-        "higher_is_better": bool(higher_is_better),
         "largest_cluster": 1 if largest_cluster is None else whole(largest_cluster, "largest_cluster", 1),
     }
 

@@ -26,7 +26,7 @@ def write_monitor(watch: Monitor, path: object) -> None:
 
     >>> import pathlib, tempfile, probtruth as pt
     >>> rows = {"item": [1, 1, 2, 2], "model": ["x", "y"] * 2, "score": [0, 1, 1, 1]}
-    >>> watch = pt.monitor(rows, bounds=(0, 1))
+    >>> watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "state.json"
     >>> pt.write_monitor(watch, path)
     >>> pt.read_monitor(path).difference

@@ -182,7 +182,7 @@ def plan(
     >>> import numpy as np, probtruth as pt
     >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> made = pt.plan(pt.Scores.from_frame(rows), n_items=400, costs={"item": 2})
+    >>> made = pt.plan(pt.Scores.from_frame(rows, higher_is_better=False), n_items=400, costs={"item": 2})
     >>> [row["design"] for row in made.table().iter_rows(named=True)]
     ['pilot again', 'study', 'items x 2', 'cheapest']
     """

@@ -81,7 +81,7 @@ def validate(
     >>> import numpy as np, probtruth as pt
     >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> found = pt.validate(pt.Scores.from_frame(rows), replications=400)
+    >>> found = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=400)
     >>> 0.9 < found.rows[0]["coverage"] <= 1, found.monitor["false_alarms"] < 0.1
     (True, True)
     """

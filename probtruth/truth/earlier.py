@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from probtruth.errors import InputError
-from probtruth.truth.flat import Flat
+from probtruth.truth.flat import FlatAnnotations
 from probtruth.types import Annotations, Truth
 
 NEWCOMER = 5.0
@@ -14,11 +14,12 @@ NEWCOMER = 5.0
 
 
 @dataclass(frozen=True, eq=False)
-class Earlier:
-    """What an earlier `Truth` says of these annotations; annotators are those of the index, then those only of old.
+class EarlierTruth:
+    """What an earlier `Truth` tells about these annotations; annotators of the index come first, then earlier ones.
 
-    `counts` are expected annotations by (annotator, truth, said), `class_counts` expected items by class, without those
-    annotated again; `tilt` is the log of an item's earlier posterior over the earlier marginals, 0 where it is new.
+    `counts` are expected annotations by (annotator, true class, label), `class_counts` expected items by
+    class, without those annotated again; `tilt` is the log of an item's earlier posterior over the earlier marginals,
+    0 where it is new.
     """
 
     names: tuple[str, ...]
@@ -27,14 +28,14 @@ class Earlier:
     tilt: Float[np.ndarray, "item label"]
     seen: Bool[np.ndarray, " annotator"]
 
-    def extend(self, flat: Flat) -> Flat:
+    def extend(self, flat: FlatAnnotations) -> FlatAnnotations:
         """The annotations with room for all annotators, and with what is known of the items."""
         return replace(flat, n_annotators=len(self.names), known=flat.known + self.tilt)
 
     def newcomers(self) -> Float[np.ndarray, "annotator label label"]:
         """Pseudo-counts: the pooled earlier confusion, worth `NEWCOMER` of each class, for annotators not seen before.
 
-        A class of which nothing was heard has none.
+        A class without earlier annotations has none.
         """
         pooled = self.counts.sum(0)
         totals = pooled.sum(1, keepdims=True)
@@ -42,19 +43,21 @@ class Earlier:
         return np.where(self.seen[:, None, None], 0.0, rows)
 
 
-def nothing_earlier(annotations: Annotations) -> Earlier:
-    """No prior knowledge."""
-    size, n_labels = annotations.n_annotators or 0, annotations.n_labels
-    return Earlier(
+def earlier_of(prior: object, annotations: Annotations) -> EarlierTruth:
+    """What a prior tells about annotators and items: an earlier truth does, anything else tells nothing."""
+    if isinstance(prior, Truth):
+        return _from_truth(prior, annotations)
+    n_annotators, n_labels = annotations.n_annotators or 0, annotations.n_labels
+    return EarlierTruth(
         annotations.index.annotators,
-        np.zeros((size, n_labels, n_labels)),
+        np.zeros((n_annotators, n_labels, n_labels)),
         np.zeros(n_labels),
         np.zeros((annotations.n_items, n_labels)),
-        np.ones(size, bool),
+        np.ones(n_annotators, bool),
     )
 
 
-def from_truth(earlier: Truth, annotations: Annotations) -> Earlier:
+def _from_truth(earlier: Truth, annotations: Annotations) -> EarlierTruth:
     """Matches an earlier truth with these annotations by the names of items, annotators and labels."""
     if not earlier.evidence:
         raise InputError(
@@ -76,24 +79,26 @@ def from_truth(earlier: Truth, annotations: Annotations) -> Earlier:
     blank = np.zeros((n_labels, n_labels))
     counts = np.stack([known.get(name, blank) for name in names])
     rows = {name: row for row, name in enumerate(earlier.index.items)}
-    place = np.array([rows.get(name, -1) for name in index.items])
-    again = place >= 0
+    row_before = np.array([rows.get(name, -1) for name in index.items])
+    again = row_before >= 0
     class_counts = earlier.evidence["classes"]
     tilt = np.zeros((len(index.items), n_labels))
     if again.any():
-        probs = earlier.probs[place[again]]
+        probs = earlier.probs[row_before[again]]
         marginals = (class_counts + 1) / (class_counts + 1).sum()
         tilt[again] = np.log(np.maximum(probs, np.finfo(float).tiny)) - np.log(marginals)
         class_counts = np.maximum(class_counts - probs.sum(0), 0.0)
-    return Earlier(names, counts, class_counts, tilt, np.array([name in known for name in names]))
+    return EarlierTruth(names, counts, class_counts, tilt, np.array([name in known for name in names]))
 
 
-def evidence(probs: Float[np.ndarray, "item label"], flat: Flat, earlier: Earlier) -> dict[str, np.ndarray]:
+def evidence(
+    probs: Float[np.ndarray, "item label"], flat: FlatAnnotations, earlier: EarlierTruth
+) -> dict[str, np.ndarray]:
     """What a later call can take as its prior: earlier and present expected counts, by annotators' names."""
     n_labels = flat.n_labels
     size = len(earlier.names)
-    said = [np.bincount(flat.cell, flat.weight * probs[flat.item, k], size * n_labels) for k in range(n_labels)]
-    counts = np.stack([part.reshape(size, n_labels) for part in said], 1)
+    answers = [np.bincount(flat.cell, flat.weight * probs[flat.item, k], size * n_labels) for k in range(n_labels)]
+    counts = np.stack([part.reshape(size, n_labels) for part in answers], 1)
     return {
         "annotators": np.array(earlier.names, dtype=object),
         "annotations": counts + earlier.counts,

@@ -37,6 +37,6 @@ def annotator_effects(
     bias = spread * own
     numpyro.deterministic("log_p", log_p)
     numpyro.deterministic("bias", bias)
-    said = jax.nn.log_softmax(log_p[item] + bias[annotator], axis=1)
-    terms = jnp.take_along_axis(said, label[:, None], axis=1)[:, 0]
+    log_probs = jax.nn.log_softmax(log_p[item] + bias[annotator], axis=1)
+    terms = jnp.take_along_axis(log_probs, label[:, None], axis=1)[:, 0]
     numpyro.factor("annotations", (terms * weight).sum())

@@ -1,27 +1,39 @@
-"""Expectation-maximisation for models in which every item has one class, on sparse flat arrays, in log space."""
+"""Expectation-maximisation for models in which every item has one class, on sparse flat arrays, in log space.
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+A method gives its M step, the log likelihood of an annotation under each class, and its log prior; starts, the class
+marginals, the E step, convergence, restarts, diagnostics and the form of the result are the same for all.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.nn import logsumexp
 from jax.ops import segment_sum
+from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from probtruth.truth.fit import Request
-from probtruth.truth.flat import Flat, non_negative, whole
+from probtruth import check
+from probtruth.truth.annotators.quality import annotator_columns
+from probtruth.truth.fit import MethodFit, MethodRequest, class_draws
+from probtruth.truth.flat import FlatAnnotations
 
 SAME_TOP = 1e-6
-"""Runs that end within this many nats of the best found the same top; the first of them counts."""
+"""Runs that end within this many nats of the best reached the same top; the first of them counts."""
 
-Parameters = Any
-"""A tuple of arrays: the parameters of one model."""
+Parameters = tuple[Array, ...]
+"""The parameters of a method, without the class marginals."""
+
+Priors = tuple[Array, ...]
+"""What a method's M step and log prior need to know of its priors."""
 
 
-class Sparse(NamedTuple):
+class SparseAnnotations(NamedTuple):
     """Annotations for kernels, sorted by item, with indices of 32 bits where those suffice (twice as fast on a CPU).
 
     `cell` is annotator * n_labels + label; `known` is 0, and -inf for the classes that a known answer rules out.
@@ -35,10 +47,42 @@ class Sparse(NamedTuple):
     known: Float[Array, "item label"]
 
 
-class Climb(NamedTuple):
-    """An EM run: class probabilities given the parameters, the parameters, and how the climb went."""
+@dataclass(frozen=True)
+class EmModel:
+    """What a method adds to the scaffold: pure functions.
+
+    `maximise(probs, parameters, data, priors)` makes parameters from class probabilities and the parameters before;
+    `log_terms(parameters, data)` is each annotation's log probability under each class; `log_prior(parameters, priors)`
+    is that of the parameters, up to a constant. `uniform_classes`: class marginals are uniform unless they have
+    pseudo-counts.
+    """
+
+    maximise: Callable[[Array, Parameters, SparseAnnotations, Priors], Parameters]
+    log_terms: Callable[[Parameters, SparseAnnotations], Array]
+    log_prior: Callable[[Parameters, Priors], Array]
+    uniform_classes: bool = False
+
+
+@dataclass(frozen=True)
+class EmLimits:
+    """When a climb ends, and from how many starts it is tried."""
+
+    max_iterations: int
+    tolerance: float
+    restarts: int = 1
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        check.whole(self.max_iterations, 1, "max_iterations")
+        check.non_negative(self.tolerance, "tolerance")
+        check.whole(self.restarts, 1, "restarts")
+
+
+class EmRun(NamedTuple):
+    """One climb: class probabilities given the parameters, the parameters, and how the climb went."""
 
     probs: Float[Array, "item label"]
+    log_marginals: Float[Array, " label"]
     parameters: Parameters
     objective: Float[Array, ""]
     log_likelihood: Float[Array, ""]
@@ -47,45 +91,64 @@ class Climb(NamedTuple):
     converged: Bool[Array, ""]
 
 
-def sparse(flat: Flat) -> Sparse:
+@dataclass(frozen=True, eq=False)
+class EmSolution:
+    """The best run, on the host."""
+
+    probs: Float[np.ndarray, "item label"]
+    log_marginals: Float[np.ndarray, " label"]
+    parameters: tuple[np.ndarray, ...]
+    diagnostics: dict[str, object]
+
+
+def sparse(flat: FlatAnnotations) -> SparseAnnotations:
     """The flat arrays on the device."""
     most = max(flat.n_items, flat.n_annotators * flat.n_labels)
     kind = np.int32 if most < 2**31 else np.int64
     parts = *(part.astype(kind) for part in (flat.item, flat.annotator, flat.label, flat.cell)), flat.weight, flat.known
-    return Sparse(*(jnp.asarray(part) for part in parts))
+    return SparseAnnotations(*(jnp.asarray(part) for part in parts))
 
 
+@partial(jax.jit, static_argnames="model")
 def climb(
+    model: EmModel,
     start: Float[Array, "item label"],
+    data: SparseAnnotations,
     parameters: Parameters,
-    maximise: Callable[[Array, Parameters], Parameters],
-    expect: Callable[[Parameters], tuple[Array, Array, Array]],
+    priors: Priors,
+    class_counts: Float[Array, " label"],
     tolerance: Float[Array, ""],
     max_iterations: Int[Array, ""],
-) -> Climb:
+) -> EmRun:
     """Alternates both steps until no class probability moves by more than `tolerance`.
 
-    Arguments: `maximise` makes parameters from class probabilities and the parameters before; `expect` makes class
-    probabilities, the log likelihood of the labels, and the log prior from parameters.
+    Arguments: `start` are class probabilities, `parameters` what the first M step begins from; `class_counts` are
+    pseudo-counts of the class marginals.
     """
+    uniform = jnp.full_like(start, -jnp.log(start.shape[1]), shape=start.shape[1])
 
-    def step(state: Climb) -> Climb:
-        found = maximise(state.probs, state.parameters)
-        probs, log_likelihood, log_prior = expect(found)
+    def step(run: EmRun) -> EmRun:
+        parameters = model.maximise(run.probs, run.parameters, data, priors)
+        log_marginals, _ = log_normalised(run.probs.sum(0) + class_counts, 0, 1.0)
+        if model.uniform_classes:
+            log_marginals = jnp.where(class_counts.sum() > 0, log_marginals, uniform)
+        probs, log_likelihood = classes(log_marginals, model.log_terms(parameters, data), data)
+        log_prior = model.log_prior(parameters, priors) + log_pseudo(class_counts, log_marginals)
         objective = log_likelihood + log_prior
-        gain = jnp.minimum(state.smallest_gain, objective - state.objective)
-        settled = jnp.abs(probs - state.probs).max() <= tolerance
-        return Climb(probs, found, objective, log_likelihood, gain, state.n_iterations + 1, settled)
+        gain = jnp.minimum(run.smallest_gain, objective - run.objective)
+        settled = jnp.abs(probs - run.probs).max() <= tolerance
+        n_iterations = run.n_iterations + 1
+        return EmRun(probs, log_marginals, parameters, objective, log_likelihood, gain, n_iterations, settled)
 
     low = jnp.full_like(start, -jnp.inf, shape=())
-    blank = Climb(start, parameters, low, low, -low, jnp.zeros((), int), jnp.zeros((), bool))
-    return jax.lax.while_loop(lambda state: ~state.converged & (state.n_iterations < max_iterations), step, blank)
+    first = EmRun(start, uniform, parameters, low, low, -low, jnp.zeros((), int), jnp.zeros((), bool))
+    return jax.lax.while_loop(lambda run: ~run.converged & (run.n_iterations < max_iterations), step, first)
 
 
 def classes(
-    log_marginals: Float[Array, " label"], log_terms: Float[Array, "annotation label"], data: Sparse
+    log_marginals: Float[Array, " label"], log_terms: Float[Array, "annotation label"], data: SparseAnnotations
 ) -> tuple[Float[Array, "item label"], Float[Array, ""]]:
-    """P(class | labels) of every item, and the log likelihood, from each annotation's log P(said | class)."""
+    """The E step: P(class | labels) of every item and the log likelihood, from log P(label | class) of annotations."""
     weighted = log_terms * data.weight[:, None]
     joint = log_marginals + segment_sum(weighted, data.item, data.known.shape[0], indices_are_sorted=True)
     joint = joint + data.known
@@ -93,16 +156,24 @@ def classes(
     return jnp.exp(joint - evidence), evidence.sum()
 
 
-def said_given_class(
-    probs: Float[Array, "item label"], data: Sparse, n_annotators: int
+def answers_by_class(
+    probs: Float[Array, "item label"], data: SparseAnnotations, n_annotators: int
 ) -> Float[Array, "annotator label label"]:
-    """Expected annotations by (annotator, label said, true class).
+    """Expected annotations by (annotator, label given, true class).
 
     In the items' order: reading probabilities one after the other saves more than scattered additions cost.
     """
     n_labels = probs.shape[1]
     counts = segment_sum(probs[data.item] * data.weight[:, None], data.cell, n_annotators * n_labels)
     return counts.reshape(n_annotators, n_labels, n_labels)
+
+
+def right_or_wrong(
+    log_right: Float[Array, " annotation"], log_wrong: Float[Array, " annotation"], data: SparseAnnotations
+) -> Float[Array, "annotation label"]:
+    """An annotation's log probability under each class: `log_right` where it names the class, else `log_wrong`."""
+    hit = data.label[:, None] == jnp.arange(data.known.shape[1])
+    return jnp.where(hit, log_right[:, None], log_wrong[:, None])
 
 
 def log_normalised(
@@ -119,42 +190,42 @@ def log_pseudo(counts: Float[Array, "..."], log_probs: Float[Array, "..."]) -> F
     return jnp.where(counts > 0, counts * log_probs, 0.0).sum()
 
 
-def starts(flat: Flat, restarts: int, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
+def starts(flat: FlatAnnotations, restarts: int, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
     """The vote shares, then tables in which every smoothed share is multiplied by an exponential variate."""
     votes = np.zeros((flat.n_items, flat.n_labels))
     np.add.at(votes, (flat.item, flat.label), flat.weight)
-    open_to = np.exp(flat.known)
-    votes = np.where((votes * open_to).sum(1, keepdims=True) > 0, votes, 1.0) * open_to
+    possible = np.exp(flat.known)
+    votes = np.where((votes * possible).sum(1, keepdims=True) > 0, votes, 1.0) * possible
     shares = votes / votes.sum(1, keepdims=True)
     yield shares
     generator = np.random.default_rng([seed, 1])
     for _ in range(restarts - 1):
-        noisy = (shares + 1 / flat.n_labels) * generator.standard_exponential(shares.shape) * open_to
+        noisy = (shares + 1 / flat.n_labels) * generator.standard_exponential(shares.shape) * possible
         yield noisy / noisy.sum(1, keepdims=True)
 
 
+def class_counts(prior: ArrayLike | None, n_labels: int) -> Float[np.ndarray, " label"]:
+    """Pseudo-counts of the class marginals: none without a prior."""
+    return np.zeros(n_labels) if prior is None else check.positive_row(prior, n_labels, "prior")
+
+
 def solve(
-    request: Request,
-    flat: Flat,
-    kernel: Callable[..., Climb],
-    priors: Sequence[object],
-    restarts: object,
-    max_iterations: object,
-    tolerance: object,
-) -> tuple[Float[np.ndarray, "item label"], Parameters, dict[str, object]]:
-    """Runs a kernel in float64 from every start; the best run's class probabilities, parameters and diagnostics."""
-    many, most = whole(restarts, 1, "restarts"), whole(max_iterations, 1, "max_iterations")
-    settled = non_negative(tolerance, "tolerance")
+    request: MethodRequest,
+    flat: FlatAnnotations,
+    model: EmModel,
+    parameters: tuple[np.ndarray, ...],
+    priors: tuple[ArrayLike, ...],
+    class_counts: Float[np.ndarray, " label"],
+    limits: EmLimits,
+) -> EmSolution:
+    """Climbs in float64 from every start, and returns the best run."""
     with jax.enable_x64(True):
-        data, fixed = sparse(flat), [jnp.asarray(part) for part in priors]
-        limits = jnp.asarray(settled), jnp.asarray(most)
-        runs = [
-            kernel(jnp.asarray(start), data, *fixed, *limits, flat.n_annotators)
-            for start in starts(flat, many, request.seed)
-        ]
+        stop = limits.tolerance, limits.max_iterations
+        fixed = jax.tree.map(jnp.asarray, (sparse(flat), parameters, priors, class_counts, *stop))
+        runs = [climb(model, jnp.asarray(start), *fixed) for start in starts(flat, limits.restarts, request.seed)]
     reached = [float(run.objective) for run in runs]
-    place = next(run for run in range(many) if reached[run] >= max(reached) - SAME_TOP)
-    chosen = runs[place]
+    best = next(run for run in range(len(runs)) if reached[run] >= max(reached) - SAME_TOP)
+    chosen = runs[best]
     probs = np.array(chosen.probs)
     diagnostics: dict[str, object] = {
         "log_likelihood": float(chosen.log_likelihood),
@@ -164,14 +235,37 @@ def solve(
         "smallest_gain": float(chosen.smallest_gain),
         "label_switching": label_switching(probs, flat),
     }
-    if many > 1:
-        diagnostics["restarts_log_posterior"] = reached
-        diagnostics["best_restart"] = place
-    return probs, jax.tree.map(np.asarray, chosen.parameters), diagnostics
+    if len(runs) > 1:
+        diagnostics |= {"restarts_log_posterior": reached, "best_restart": best}
+    parameters = tuple(np.array(part) for part in chosen.parameters)
+    return EmSolution(probs, np.array(chosen.log_marginals), parameters, diagnostics)
 
 
-def label_switching(probs: Float[np.ndarray, "item label"], flat: Flat) -> bool:
-    """Whether another naming of the classes would agree with more annotations than the one found."""
+def as_fit(
+    request: MethodRequest,
+    flat: FlatAnnotations,
+    solution: EmSolution,
+    confusion: Float[np.ndarray, "annotator label label"],
+    columns: Mapping[str, np.ndarray],
+    item_results: Mapping[str, np.ndarray] | None = None,
+    evidence: Mapping[str, np.ndarray] | None = None,
+) -> MethodFit:
+    """The solution as a fit, with draws of the class given the point estimate; `columns` are the method's own."""
+    marginals = np.exp(solution.log_marginals)
+    return MethodFit(
+        solution.probs,
+        class_draws(solution.probs, request.draws, request.seed),
+        marginals,
+        confusion,
+        solution.diagnostics,
+        annotator_columns(solution.probs, marginals, confusion, flat) | dict(columns),
+        item_results or {},
+        evidence or {},
+    )
+
+
+def label_switching(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> bool:
+    """Whether another naming of the classes would agree with more annotations than this one."""
     agree = np.zeros((flat.n_labels, flat.n_labels))
     np.add.at(agree, flat.label, probs[flat.item] * flat.weight[:, None])
     rows, columns = linear_sum_assignment(agree, maximize=True)

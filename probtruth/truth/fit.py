@@ -1,22 +1,23 @@
-"""What a method hands back, and the bounds within which posterior draws are kept."""
+"""What a method takes and returns, and the bounds within which posterior draws are stored."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt
 
 from probtruth.types import Annotations
 
 DRAW_BYTES = 2**28
 """Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities."""
+
 INDEPENDENT = "independent"
-"""Among a fit's evidence: the class probabilities if annotators erred independently of each other."""
+"""Key in a fit's evidence: the class probabilities if annotators erred independently of each other."""
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
-    """What every method is asked: the annotations, how many draws, the seed, and known answers.
+class MethodRequest:
+    """What every method gets: the annotations, the number of draws, the seed, and known answers.
 
     `gold` is the position of each item's known label, -1 where it is not known.
     """
@@ -26,9 +27,14 @@ class Request:
     seed: int
     gold: Int[np.ndarray, " item"]
 
+    @classmethod
+    def without_draws(cls, annotations: Annotations) -> "MethodRequest":
+        """A request for no draws, without known answers."""
+        return cls(annotations, 0, 0, np.full(annotations.n_items, -1))
+
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class MethodFit:
     """A method's posterior; the fields are those of `Truth`."""
 
     probs: Float[np.ndarray, "item label"]
@@ -43,8 +49,23 @@ class Fit:
 
 
 def affordable(draws: int, n_items: int, n_labels: int) -> int:
-    """How many of the draws asked for fit into `DRAW_BYTES` (at least one, if any were asked for)."""
+    """How many of the requested draws fit into `DRAW_BYTES` (at least one, if any were requested)."""
     return min(draws, max(1, DRAW_BYTES // (4 * n_items * n_labels)))
+
+
+def draw_tables(
+    table: Callable[[np.random.Generator], Float[np.ndarray, "item label"]],
+    shape: tuple[int, int],
+    number: int,
+    generator: np.random.Generator,
+) -> Float[np.ndarray, "draw item label"] | None:
+    """So many draws of a table of items by labels, one after the other; None for no draw."""
+    if number == 0:
+        return None
+    tables = np.empty((number, *shape), np.float32)
+    for draw in tables:
+        draw[:] = table(generator)
+    return tables
 
 
 def class_draws(
@@ -52,16 +73,36 @@ def class_draws(
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws of the one true class of every item, as rows with a single 1, independent over items."""
     n_items, n_labels = probs.shape
-    kept = affordable(draws, n_items, n_labels)
-    if kept == 0:
+    cumulative, rows = np.cumsum(probs, axis=1), np.eye(n_labels, dtype=np.float32)
+    number = affordable(draws, n_items, n_labels)
+    return draw_tables(
+        lambda generator: rows[categorical(generator, cumulative)],
+        (n_items, n_labels),
+        number,
+        np.random.default_rng(seed),
+    )
+
+
+def class_rows(
+    classes: UInt[np.ndarray, "sweep item"], n_labels: int, draws: int
+) -> Float[np.ndarray, "draw item label"] | None:
+    """Sampled classes as rows with a single 1: so many of them, evenly spread, within the budget."""
+    if draws == 0:
         return None
-    generator = np.random.default_rng(seed)
-    steps = np.cumsum(probs, axis=1)[:, :-1] / probs.sum(1, keepdims=True)
-    made = np.zeros((kept, n_items, n_labels), np.float32)
-    for table in made:
-        chosen = (generator.random((n_items, 1)) >= steps).sum(1)
-        table[np.arange(n_items), chosen] = 1
-    return made
+    number = affordable(min(draws, len(classes)), classes.shape[1], n_labels)
+    rows: np.ndarray = np.eye(n_labels, dtype=np.float32)[classes[evenly(len(classes), number)]]
+    return rows
+
+
+def evenly(length: int, number: int) -> Int[np.ndarray, " number"]:
+    """So many positions from the first to the last, evenly spread."""
+    return np.linspace(0, length - 1, number).round().astype(int)
+
+
+def categorical(generator: np.random.Generator, cumulative: Float[np.ndarray, "row label"]) -> Int[np.ndarray, " row"]:
+    """A position in each row, from the running sums of its weights."""
+    level = generator.random((len(cumulative), 1)) * cumulative[:, -1:]
+    return np.asarray((level >= cumulative[:, :-1]).sum(1))
 
 
 def dirichlet_draws(
@@ -69,19 +110,18 @@ def dirichlet_draws(
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws from the Dirichlet distribution of every row of (pseudo-)counts."""
     n_items, n_labels = counts.shape
-    kept = affordable(draws, n_items, n_labels)
-    if kept == 0:
-        return None
-    generator = np.random.default_rng(seed)
-    made = np.empty((kept, n_items, n_labels), np.float32)
-    for table in made:
-        gammas = generator.standard_gamma(counts)
+    number, generator = affordable(draws, n_items, n_labels), np.random.default_rng(seed)
+    return draw_tables(lambda random: dirichlet_rows(random, counts), (n_items, n_labels), number, generator)
+
+
+def dirichlet_rows(
+    generator: np.random.Generator, counts: Float[np.ndarray, "item label"]
+) -> Float[np.ndarray, "item label"]:
+    """One draw from the Dirichlet distribution of every row of (pseudo-)counts."""
+    gammas = generator.standard_gamma(counts)
+    totals = gammas.sum(1, keepdims=True)
+    lost = totals[:, 0] == 0  # all gammas underflowed: the limit of a Dirichlet of vanishing counts is a corner
+    if lost.any():
+        gammas[lost] = np.eye(counts.shape[1])[categorical(generator, np.cumsum(counts[lost], axis=1))]
         totals = gammas.sum(1, keepdims=True)
-        lost = totals[:, 0] == 0  # all gammas underflowed: the limit of a Dirichlet of vanishing counts is a corner
-        if lost.any():
-            steps = np.cumsum(counts[lost], axis=1)
-            corner = (generator.random((int(lost.sum()), 1)) * steps[:, -1:] >= steps[:, :-1]).sum(1)
-            gammas[lost] = np.eye(n_labels)[corner]
-            totals = gammas.sum(1, keepdims=True)
-        table[:] = gammas / totals
-    return made
+    return np.asarray(gammas / totals)

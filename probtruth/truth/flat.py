@@ -1,7 +1,8 @@
 """Annotations as sorted flat arrays: the form in which every sparse kernel takes them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -9,15 +10,19 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import Request
+from probtruth.truth.fit import MethodRequest
 from probtruth.types import Annotations
 
 LARGEST_CONFUSION = 1 << 26
-"""Cells (annotators x labels x labels) of confusion matrices beyond which none are kept: half a GiB a table."""
+"""Cells (annotators x labels x labels) of confusion matrices beyond which none are made: half a GiB a table."""
+
+
+Gold = Mapping[Any, Any] | Iterable[tuple[object, object]]
+"""Known answers: items' names to the names of their labels, or pairs of both."""
 
 
 @dataclass(frozen=True, eq=False)
-class Flat:
+class FlatAnnotations:
     """Annotations sorted by item, annotator and label, equal ones merged, so that the order of rows has no effect.
 
     `weight` is how often the annotation stands in the data. `known` is 0, and -inf for the labels that a known answer
@@ -39,25 +44,30 @@ class Flat:
         cells: np.ndarray = self.annotator * self.n_labels + self.label
         return cells
 
+    @property
+    def n_annotations(self) -> Int[np.ndarray, " annotator"]:
+        """How many annotations each annotator gave."""
+        return np.bincount(self.annotator, self.weight, self.n_annotators).astype(np.int64)
 
-def flatten(request: Request) -> Flat:
+
+def flatten(request: MethodRequest) -> FlatAnnotations:
     """Sorts and merges annotations; those without annotators are an error."""
     annotations = request.annotations
     if annotations.annotator is None or annotations.n_annotators is None:
         raise InputError(
             "counts, without annotators",
-            "annotations that say which annotator gave each label",
+            "annotations with the annotator who gave each label",
             "Give the long form (item, annotator, label), or choose a method that needs counts only: "
             "'vote-share', 'dirichlet', 'dirichlet-mixture' or 'majority'.",
         )
     n_items, n_annotators, n_labels = annotations.n_items, annotations.n_annotators, annotations.n_labels
     key = (annotations.item.astype(np.int64) * n_annotators + annotations.annotator) * n_labels + annotations.label
-    distinct, place = np.unique(key, return_inverse=True)
-    weight = np.bincount(place, annotations.multiplicity, len(distinct)).astype(np.float64)
+    distinct, row = np.unique(key, return_inverse=True)
+    weight = np.bincount(row, annotations.multiplicity, len(distinct)).astype(np.float64)
     item, cell = np.divmod(distinct, n_annotators * n_labels)
     annotator, label = np.divmod(cell, n_labels)
     known = log_known(request.gold, n_labels)
-    return Flat(item, annotator, label, weight, known, n_items, n_annotators, n_labels)
+    return FlatAnnotations(item, annotator, label, weight, known, n_items, n_annotators, n_labels)
 
 
 def log_known(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item label"]:
@@ -81,12 +91,12 @@ def confusion_cells(annotations: Annotations) -> int:
 
 
 def need_room(annotations: Annotations, method: str) -> None:
-    """Raises where the annotators' confusion matrices are too large to be kept."""
+    """Raises where the annotators' confusion matrices are too large for memory."""
     if confusion_cells(annotations) > LARGEST_CONFUSION:
         raise InputError(
             f"{annotations.n_annotators:,} annotators and {annotations.n_labels:,} labels for method {method!r}",
             f"at most {LARGEST_CONFUSION:,} cells of confusion matrices (annotators x labels x labels)",
-            "Choose 'majority' or a method of the estimand 'distribution', which keep none, or merge labels.",
+            "Choose 'majority' or a method of the estimand 'distribution', which need none, or merge labels.",
         )
 
 
@@ -98,12 +108,13 @@ def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> N
         raise InputError(
             f"no annotation for item {check.shortlist(names, 3)} ({empty.size} of {annotations.n_items} items)",
             "at least one annotation for every item",
-            "Drop them with `annotations.annotated()`, or say what is known without votes with prior=[...].",
+            "Drop them with `annotations.annotated()`, or give what is known without votes by prior=[...].",
             f"item {names[0]!r}",
         )
 
 
-def known_answers(gold: object, annotations: Annotations, method: str, estimand: str) -> Int[np.ndarray, " item"]:
+@check.checks_itself
+def known_answers(gold: Gold | None, annotations: Annotations, method: str, estimand: str) -> Int[np.ndarray, " item"]:
     """The position of each item's known label, -1 where it is not known, from a mapping or pairs of names."""
     known = np.full(annotations.n_items, -1)
     if gold is None:
@@ -112,10 +123,10 @@ def known_answers(gold: object, annotations: Annotations, method: str, estimand:
         raise InputError(
             f"gold with method {method!r}, which answers the estimand {estimand!r}",
             "a method that answers 'class'",
-            "A known answer says which label is true, not how annotators would answer; leave gold out.",
+            "A known answer tells which label is true, not how annotators would answer; leave gold out.",
         )
     try:
-        pairs = list(gold.items() if isinstance(gold, Mapping) else gold)  # type: ignore[call-overload]
+        pairs = list(gold.items() if isinstance(gold, Mapping) else gold)
         named = [(name_text(item), name_text(label)) for item, label in pairs]
     except (TypeError, ValueError):
         raise InputError(
@@ -133,30 +144,3 @@ def known_answers(gold: object, annotations: Annotations, method: str, estimand:
             raise InputError(f"two known labels for item {item!r}", "one", "Remove one of them from gold.")
         known[items[item]] = labels[label]
     return known
-
-
-def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
-    """Numbers above 0, one for each label, or one number for all of them; anything else is an error."""
-    try:
-        row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
-    except (TypeError, ValueError):
-        row = np.full(n_labels, np.nan)
-    if not (np.isfinite(row) & (row > 0)).all():
-        raise InputError(
-            f"{what} {values!r}", f"{n_labels} positive numbers, one for each label, or one number", "Check its length."
-        )
-    return row
-
-
-def non_negative(value: object, what: str) -> float:
-    """A finite number of at least 0; anything else is an error."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value) and value >= 0:
-        return float(value)
-    raise InputError(f"{what} {value!r}", "a number of at least 0", f"Check {what}.")
-
-
-def whole(value: object, least: int, what: str) -> int:
-    """An integer of at least `least`; anything else is an error."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    raise InputError(f"{what} {value!r}", f"an integer of at least {least}", f"Check {what}.")

@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import Float, Int, UInt
 from scipy.special import gammaln
 
+from probtruth.truth.annotators.quality import quality
+
 WALKS = 4
 """Random-walk steps for the global parameters in each sweep."""
 
@@ -25,7 +27,7 @@ ACCEPT = 0.3
 """Acceptance rate that the random walks are tuned to during warm-up."""
 
 
-class Data(NamedTuple):
+class GibbsData(NamedTuple):
     """Annotations sorted by item (`cell` is annotator * n_labels + label), and what is held fixed.
 
     `log_marginals` of the true classes; `confusable[k, l]`, how errors of perception spread over l != k (rows sum to
@@ -39,7 +41,7 @@ class Data(NamedTuple):
     confusable: Float[np.ndarray, "label label"]
 
 
-class Priors(NamedTuple):
+class GibbsPriors(NamedTuple):
     """Of log delta, log epsilon and log kappa (mean, sd), and of the mean confusion (on the diagonal, off it)."""
 
     log_delta: tuple[float, float]
@@ -48,37 +50,36 @@ class Priors(NamedTuple):
     confusion: tuple[float, float]
 
 
-class State(NamedTuple):
+class GibbsState(NamedTuple):
     """One point of the chain.
 
-    `log_phi` is each item's distribution of perceptions; `said[s, cell]` the probability that the cell's annotator says
-    its label having perceived s; `ease` = (log delta, log epsilon); `habits[s]` = (log kappa_s, log of the gammas whose
-    shares are m_s); the rest are log step sizes of the random walks.
+    `log_phi` is each item's distribution of perceptions; `confusion[s, cell]` the probability that the cell's annotator
+    gives its label having perceived s; `ease` = (log delta, log epsilon); `habits[s]` = (log kappa_s, log of the
+    gammas whose shares are m_s); the rest are log step sizes of the random walks.
     """
 
     log_phi: Float[np.ndarray, "label item"]
-    said: Float[np.ndarray, "label cell"]
+    confusion: Float[np.ndarray, "label cell"]
     ease: Float[np.ndarray, "2"]
     habits: Float[np.ndarray, "label parameter"]
     ease_step: Float[np.ndarray, ""]
     habit_step: Float[np.ndarray, " label"]
 
 
-class Seen(NamedTuple):
+class Perceptions(NamedTuple):
     """Perceptions that occur: `often` annotations of `item` were of `label`; `answers` counts them by (seen, cell)."""
 
-    item: Int[np.ndarray, " place"]
-    label: Int[np.ndarray, " place"]
-    often: Int[np.ndarray, " place"]
+    item: Int[np.ndarray, " perception"]
+    label: Int[np.ndarray, " perception"]
+    often: Int[np.ndarray, " perception"]
     answers: Int[np.ndarray, "label cell"]
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
-    """Means over kept sweeps, and what was kept of each: classes, annotators' quality, ease."""
+class GibbsChain:
+    """Means over the sweeps that count, and of each of them: classes, annotators' quality, ease."""
 
     probs: Float[np.ndarray, "label item"]
-    phi: Float[np.ndarray, "label item"]
     confusion: Float[np.ndarray, "label cell"]
     difficulty: Float[np.ndarray, " item"]
     classes: UInt[np.ndarray, "draw item"]
@@ -87,44 +88,47 @@ class Chain:
 
 
 def sample(
-    random: np.random.Generator, data: Data, priors: Priors, state: State, warmup: int, kept: int, repeats: int
-) -> Chain:
-    """`warmup` sweeps that tune the walks, then `kept` sweeps that count, each with `repeats` draws of the classes."""
+    random: np.random.Generator,
+    data: GibbsData,
+    priors: GibbsPriors,
+    state: GibbsState,
+    warmup: int,
+    sweeps: int,
+    repeats: int,
+) -> GibbsChain:
+    """`warmup` sweeps that tune the walks, then `sweeps` that count, each with `repeats` draws of the classes."""
     n_labels, n_items = data.known.shape
-    probs, phi, confusion = np.zeros_like(data.known), np.zeros_like(data.known), np.zeros_like(state.said)
+    probs, confusion = np.zeros_like(data.known), np.zeros_like(state.confusion)
     difficulty = np.zeros(n_items)
-    classes = np.empty((kept * repeats, n_items), np.uint8 if n_labels <= 256 else np.uint16)
-    quality_of = np.empty((kept, 3, state.said.shape[1] // n_labels), np.float32)
-    ease = np.empty((kept, 2))
-    for turn in range(warmup + kept):
-        gain = 1 / np.sqrt(1 + turn) if turn < warmup else 0.0
-        if turn % SWAP_EVERY == 0:
+    classes = np.empty((sweeps * repeats, n_items), np.uint8 if n_labels <= 256 else np.uint16)
+    quality_of = np.empty((sweeps, 3, state.confusion.shape[1] // n_labels), np.float32)
+    ease = np.empty((sweeps, 2))
+    for turn in range(-warmup, sweeps):
+        gain = 1 / np.sqrt(1 + warmup + turn) if turn < 0 else 0.0
+        if (warmup + turn) % SWAP_EVERY == 0:
             state = state._replace(log_phi=swap(random, state, data))
-        state, found, drawn = sweep(random, state, data, priors, gain)
-        if turn < warmup:
+        state, class_probs, drawn = sweep(random, state, data, priors, gain)
+        if turn < 0:
             continue
-        place = turn - warmup
-        classes[place * repeats] = drawn
+        classes[turn * repeats] = drawn
         for extra in range(1, repeats):
-            classes[place * repeats + extra] = categorical(random, found)
-        now = np.exp(state.log_phi)
+            classes[turn * repeats + extra] = categorical(random, class_probs)
         alpha = alphas(state.ease, data)
-        answers = (alpha / alpha.sum(1, keepdims=True)) @ state.said
-        probs += found
-        phi += now
-        confusion += answers
-        difficulty += 1 - now[drawn, np.arange(n_items)]
-        quality_of[place] = quality(answers.reshape(n_labels, -1, n_labels), data.log_marginals)
-        ease[place] = state.ease
-    return Chain(probs / kept, phi / kept, confusion / kept, difficulty / kept, classes, quality_of, ease)
+        by_class = (alpha / alpha.sum(1, keepdims=True)) @ state.confusion
+        probs += class_probs
+        confusion += by_class
+        difficulty += 1 - np.exp(state.log_phi[drawn, np.arange(n_items)])
+        quality_of[turn] = quality(by_class.reshape(n_labels, -1, n_labels).transpose(1, 0, 2), data.log_marginals)
+        ease[turn] = state.ease
+    return GibbsChain(probs / sweeps, confusion / sweeps, difficulty / sweeps, classes, quality_of, ease)
 
 
 def sweep(
-    random: np.random.Generator, state: State, data: Data, priors: Priors, gain: float
-) -> tuple[State, Float[np.ndarray, "label item"], Int[np.ndarray, " item"]]:
+    random: np.random.Generator, state: GibbsState, data: GibbsData, priors: GibbsPriors, gain: float
+) -> tuple[GibbsState, Float[np.ndarray, "label item"], Int[np.ndarray, " item"]]:
     """One update of everything but the swaps: the new state, P(class | perceptions), and classes drawn from it."""
     n_labels, n_items = data.known.shape
-    seen = perceive(random, np.exp(state.log_phi), state.said, data)
+    seen = perceive(random, np.exp(state.log_phi), state.confusion, data)
     log_class = data.log_marginals[:, None] + data.known + rising(alphas(state.ease, data), seen, n_items)
     probs = np.exp(log_class - log_class.max(0))
     probs /= probs.sum(0)
@@ -138,27 +142,30 @@ def sweep(
     rows = random.standard_gamma(seen.answers.reshape(n_labels, -1, n_labels) + shared_counts(habits)[:, None, :]).clip(
         TINY
     )
-    said = (rows / rows.sum(2, keepdims=True)).reshape(n_labels, -1)
-    return State(log_phi, said, ease, habits, ease_step, habit_step), probs, classes
+    confusion = (rows / rows.sum(2, keepdims=True)).reshape(n_labels, -1)
+    return GibbsState(log_phi, confusion, ease, habits, ease_step, habit_step), probs, classes
 
 
 def perceive(
-    random: np.random.Generator, phi: Float[np.ndarray, "label item"], said: Float[np.ndarray, "label cell"], data: Data
-) -> Seen:
-    """What every annotator saw, given the item's distribution and what they said."""
+    random: np.random.Generator,
+    phi: Float[np.ndarray, "label item"],
+    confusion: Float[np.ndarray, "label cell"],
+    data: GibbsData,
+) -> Perceptions:
+    """What every annotator saw, given the item's distribution and what they answered."""
     n_labels, n_items = phi.shape
     running = np.empty((n_labels, len(data.item)))
     for label in range(n_labels):
-        np.multiply(phi[label][data.item], said[label][data.cell], out=running[label])
+        np.multiply(phi[label][data.item], confusion[label][data.cell], out=running[label])
         running[label] += running[label - 1] if label else TINY
     level = random.random(len(data.item)) * running[-1]
     seen = np.zeros(len(data.item), np.int64)
     for label in range(n_labels - 1):
         seen += level >= running[label]
-    place = np.bincount(data.item * n_labels + seen, minlength=n_items * n_labels)
-    heard = np.flatnonzero(place)
-    answers = np.bincount(seen * said.shape[1] + data.cell, minlength=said.size).reshape(said.shape)
-    return Seen(*np.divmod(heard, n_labels), place[heard], answers)
+    cells = np.bincount(data.item * n_labels + seen, minlength=n_items * n_labels)
+    met = np.flatnonzero(cells)
+    answers = np.bincount(seen * confusion.shape[1] + data.cell, minlength=confusion.size).reshape(confusion.shape)
+    return Perceptions(*np.divmod(met, n_labels), cells[met], answers)
 
 
 def categorical(random: np.random.Generator, probs: Float[np.ndarray, "label item"]) -> Int[np.ndarray, " item"]:
@@ -175,7 +182,7 @@ def log_dirichlet(
     return np.asarray(logs - log_total(logs))
 
 
-def alphas(ease: Float[np.ndarray, "2"], data: Data) -> Float[np.ndarray, "label label"]:
+def alphas(ease: Float[np.ndarray, "2"], data: GibbsData) -> Float[np.ndarray, "label label"]:
     """The Dirichlet parameters of perception, one row for each true class."""
     delta, epsilon = np.exp(ease)
     alpha: np.ndarray = epsilon * data.confusable
@@ -183,7 +190,7 @@ def alphas(ease: Float[np.ndarray, "2"], data: Data) -> Float[np.ndarray, "label
     return alpha
 
 
-def swap(random: np.random.Generator, state: State, data: Data) -> Float[np.ndarray, "label item"]:
+def swap(random: np.random.Generator, state: GibbsState, data: GibbsData) -> Float[np.ndarray, "label item"]:
     """Metropolis: exchange two labels in an item's perceptions, with perceived labels and classes summed out."""
     n_labels, n_items = data.known.shape
     if n_labels < 2:
@@ -195,8 +202,8 @@ def swap(random: np.random.Generator, state: State, data: Data) -> Float[np.ndar
     phi = np.exp(state.log_phi)
     before = np.full(len(data.item), TINY)
     for label in range(n_labels):
-        before += phi[label][data.item] * state.said[label][data.cell]
-    flat, width = state.said.reshape(-1), state.said.shape[1]
+        before += phi[label][data.item] * state.confusion[label][data.cell]
+    flat, width = state.confusion.reshape(-1), state.confusion.shape[1]
     gap = flat[one[data.item] * width + data.cell] - flat[two[data.item] * width + data.cell]
     after = before + (np.exp(other) - np.exp(own))[data.item] * gap
     rise = np.bincount(data.item, np.log(np.maximum(after, TINY) / before), n_items)
@@ -217,7 +224,7 @@ def log_total(logs: Float[np.ndarray, "label item"]) -> Float[np.ndarray, " item
     return np.asarray(most + np.log(np.exp(logs - most).sum(0)))
 
 
-def rising(alpha: Float[np.ndarray, "label label"], seen: Seen, n_items: int) -> Float[np.ndarray, "label item"]:
+def rising(alpha: Float[np.ndarray, "label label"], seen: Perceptions, n_items: int) -> Float[np.ndarray, "label item"]:
     """Log Dirichlet-multinomial probability of each item's perceptions under each class, up to what classes share.
 
     log Gamma(a + n) - log Gamma(a), a running sum of log(a + n), is looked up in a table by n.
@@ -225,17 +232,17 @@ def rising(alpha: Float[np.ndarray, "label label"], seen: Seen, n_items: int) ->
     most = int(seen.often.max(initial=0))
     steps = np.log(alpha[..., None] + np.arange(most))
     table = np.concatenate([np.zeros_like(steps[..., :1]), np.cumsum(steps, axis=2)], axis=2)
-    place = seen.label * (most + 1) + seen.often
-    return np.stack([np.bincount(seen.item, row.reshape(-1)[place], n_items) for row in table])
+    entry = seen.label * (most + 1) + seen.often
+    return np.stack([np.bincount(seen.item, row.reshape(-1)[entry], n_items) for row in table])
 
 
 def walk_ease(
     random: np.random.Generator,
-    state: State,
-    data: Data,
-    priors: Priors,
+    state: GibbsState,
+    data: GibbsData,
+    priors: GibbsPriors,
     classes: Int[np.ndarray, " item"],
-    seen: Seen,
+    seen: Perceptions,
     gain: float,
 ) -> tuple[Float[np.ndarray, "2"], Float[np.ndarray, ""]]:
     """Random walk in (log delta, log epsilon) given classes and perceptions, the items' distributions summed out."""
@@ -254,16 +261,20 @@ def walk_ease(
 
 
 def walk_habits(
-    random: np.random.Generator, state: State, priors: Priors, answers: Int[np.ndarray, "label cell"], gain: float
+    random: np.random.Generator,
+    state: GibbsState,
+    priors: GibbsPriors,
+    answers: Int[np.ndarray, "label cell"],
+    gain: float,
 ) -> tuple[Float[np.ndarray, "label parameter"], Float[np.ndarray, " label"]]:
     """Random walks in (log kappa_s, log gammas of m_s), one for each perceived label, annotators' theta summed out."""
     n_labels = len(answers)
     on, off = priors.confusion
     counts = np.where(np.eye(n_labels, dtype=bool), on, off)
-    said = answers.reshape(n_labels, -1, n_labels)
+    by_annotator = answers.reshape(n_labels, -1, n_labels)
     row = np.arange(n_labels)[:, None, None] * n_labels + np.arange(n_labels)
-    cell, number, above = exceeding(np.broadcast_to(row, said.shape).reshape(-1), said.reshape(-1))
-    totals = said.sum(2)
+    cell, number, above = exceeding(np.broadcast_to(row, by_annotator.shape).reshape(-1), by_annotator.reshape(-1))
+    totals = by_annotator.sum(2)
     seen, total, above_total = exceeding(np.repeat(np.arange(n_labels), totals.shape[1]), totals.reshape(-1))
 
     def log_density(habits: np.ndarray) -> np.ndarray:
@@ -286,8 +297,8 @@ def exceeding(
     most = int(count.max(initial=0)) + 1
     often = np.bincount(cell * most + count, minlength=(int(cell.max(initial=0)) + 1) * most).reshape(-1, most)
     above = np.flip(np.cumsum(np.flip(often[:, 1:], 1), 1), 1)
-    place, number = np.nonzero(above)
-    return place, number, above[place, number]
+    cells, number = np.nonzero(above)
+    return cells, number, above[cells, number]
 
 
 def walk(
@@ -301,16 +312,16 @@ def walk(
     density = log_density(point)
     for _ in range(WALKS):
         tried = point + np.exp(log_step)[..., None] * random.standard_normal(point.shape)
-        found = log_density(tried)
-        rate = np.exp(np.minimum(found - density, 0.0))
+        proposed = log_density(tried)
+        rate = np.exp(np.minimum(proposed - density, 0.0))
         taken = random.random(rate.shape) < rate
-        point, density = np.where(taken[..., None], tried, point), np.where(taken, found, density)
+        point, density = np.where(taken[..., None], tried, point), np.where(taken, proposed, density)
         log_step = log_step + gain * (rate - ACCEPT)
     return point, np.asarray(log_step)
 
 
 def shared_counts(habits: Float[np.ndarray, "label parameter"]) -> Float[np.ndarray, "label label"]:
-    """kappa_s m_s: the pseudo-counts that all annotators share, of saying y (column) having perceived s (row)."""
+    """kappa_s m_s: the pseudo-counts that all annotators share, of answering y (column) having perceived s (row)."""
     gammas = np.exp(habits[:, 1:])
     return np.asarray(np.exp(habits[:, :1]) * gammas / gammas.sum(1, keepdims=True))
 
@@ -318,17 +329,3 @@ def shared_counts(habits: Float[np.ndarray, "label parameter"]) -> Float[np.ndar
 def normal(value: Float[np.ndarray, "*batch"] | float, prior: tuple[float, float]) -> Float[np.ndarray, "*batch"]:
     """Log density of a normal prior (mean, sd), up to a constant."""
     return np.asarray(-0.5 * ((value - prior[0]) / prior[1]) ** 2)
-
-
-def quality(
-    confusion: Float[np.ndarray, "label annotator label"], log_marginals: Float[np.ndarray, " label"]
-) -> Float[np.ndarray, "3 annotator"]:
-    """P(an annotator says the true class), their kappa with the truth, and mutual information of both in nats."""
-    marginals = np.exp(log_marginals)
-    joint = marginals[:, None, None] * confusion
-    accuracy = np.einsum("kjk->j", joint)
-    said = joint.sum(0)
-    chance = said @ marginals
-    skill = (accuracy - chance) / np.maximum(1 - chance, TINY)
-    ratio = np.where(confusion > 0, confusion, 1.0) / np.where(said > 0, said, 1.0)
-    return np.stack([accuracy, skill, (joint * np.log(ratio)).sum((0, 2))])

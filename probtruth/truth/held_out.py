@@ -1,4 +1,4 @@
-"""Annotations held out, and the mixture of two views that foretells them best."""
+"""Annotations held out, and the mixture of two views that predicts them best."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -26,22 +26,22 @@ def split(annotations: Annotations, seed: int) -> tuple[Annotations, Int[np.ndar
             "items with several annotations each",
             "Nothing can be held out here; leave weight as it is.",
         )
-    kept = np.ones(len(annotations.item), bool)
-    kept[rows] = False
-    parts = annotations.item[kept], annotations.label[kept], who[kept], annotations.multiplicity[kept]
+    rest = np.ones(len(annotations.item), bool)
+    rest[rows] = False
+    parts = annotations.item[rest], annotations.label[rest], who[rest], annotations.multiplicity[rest]
     return Annotations(*parts, annotations.index), rows
 
 
-def foretold(
+def predicted(
     probs: Float[np.ndarray, "item label"],
     confusion: Float[np.ndarray, "annotator label label"],
     annotations: Annotations,
     rows: Int[np.ndarray, " row"],
 ) -> Float[np.ndarray, " row"]:
-    """The probability of each of these annotations: sum_k P(z_i = k) P(annotator j says y | k)."""
+    """The probability of each of these annotations: sum_k P(z_i = k) P(annotator j answers y | k)."""
     who = annotations.annotator
-    said = confusion[who[rows], :, annotations.label[rows]]  # type: ignore[index]
-    return np.asarray((probs[annotations.item[rows]] * said).sum(1))
+    answers = confusion[who[rows], :, annotations.label[rows]]  # type: ignore[index]
+    return np.asarray((probs[annotations.item[rows]] * answers).sum(1))
 
 
 def stacking_weight(first: Float[np.ndarray, " row"], second: Float[np.ndarray, " row"]) -> float:

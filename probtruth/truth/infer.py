@@ -1,4 +1,4 @@
-"""Annotations in, truth out: the methods by name, and the checks that all of them share."""
+"""Truth from annotations: the methods by name, and the checks that they share."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,32 +9,33 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.truth.ability import ability
-from probtruth.truth.annotator_effects import annotator_effects
 from probtruth.truth.by_content import fit_by_content
-from probtruth.truth.dawid_skene import dawid_skene, hierarchical_dawid_skene
-from probtruth.truth.dawid_skene_em import dawid_skene_em
-from probtruth.truth.dirichlet import dirichlet
-from probtruth.truth.dirichlet_mixture import dirichlet_mixture
-from probtruth.truth.fit import Fit, Request
-from probtruth.truth.flat import known_answers, need_room, need_votes, vote_shares, whole
-from probtruth.truth.glad import glad
-from probtruth.truth.mace import mace
-from probtruth.truth.majority import majority
-from probtruth.truth.one_coin import one_coin
-from probtruth.truth.ordinal import ordinal
-from probtruth.truth.perceived_class import perceived_class
-from probtruth.truth.pooled import pooled
-from probtruth.truth.vote_share import vote_share
+from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.flat import Gold, known_answers, need_room, need_votes, vote_shares
+from probtruth.truth.methods.ability import ability
+from probtruth.truth.methods.annotator_effects import annotator_effects
+from probtruth.truth.methods.dawid_skene import dawid_skene, hierarchical_dawid_skene
+from probtruth.truth.methods.dawid_skene_em import dawid_skene_em
+from probtruth.truth.methods.dirichlet import dirichlet
+from probtruth.truth.methods.dirichlet_mixture import dirichlet_mixture
+from probtruth.truth.methods.glad import glad
+from probtruth.truth.methods.mace import mace
+from probtruth.truth.methods.majority import majority
+from probtruth.truth.methods.one_coin import one_coin
+from probtruth.truth.methods.ordinal import ordinal
+from probtruth.truth.methods.perceived_class import perceived_class
+from probtruth.truth.methods.pooled import pooled
+from probtruth.truth.methods.vote_share import vote_share
+from probtruth.truth.options import Estimand, MethodName
 from probtruth.types import Annotations, Truth
 
 
 @dataclass(frozen=True)
-class Method:
-    """A truth method: its function `(request, *, options) -> Fit`, the estimand it answers, and what it looks at."""
+class TruthMethod:
+    """A truth method: its function `(request, *, options) -> MethodFit`, the estimand it answers, and what it uses."""
 
-    fit: Callable[..., Fit]
-    estimand: str
+    fit: Callable[..., MethodFit]
+    estimand: Estimand
     only_counts: bool = False
 
     @property
@@ -45,53 +46,54 @@ class Method:
         )
 
 
-METHODS: Mapping[str, Method] = {
-    "vote-share": Method(vote_share, "distribution", only_counts=True),
-    "dirichlet": Method(dirichlet, "distribution", only_counts=True),
-    "dirichlet-mixture": Method(dirichlet_mixture, "distribution", only_counts=True),
-    "annotator-effects": Method(annotator_effects, "distribution"),
-    "majority": Method(majority, "class", only_counts=True),
-    "dawid-skene-em": Method(dawid_skene_em, "class"),
-    "dawid-skene": Method(dawid_skene, "class"),
-    "hierarchical-dawid-skene": Method(hierarchical_dawid_skene, "class"),
-    "ordinal": Method(ordinal, "class"),
-    "one-coin": Method(one_coin, "class"),
-    "mace": Method(mace, "class"),
-    "glad": Method(glad, "class"),
-    "ability": Method(ability, "class"),
-    "perceived-class": Method(perceived_class, "class"),
-    "pooled": Method(pooled, "class"),
+METHODS: Mapping[MethodName, TruthMethod] = {
+    "vote-share": TruthMethod(vote_share, "distribution", only_counts=True),
+    "dirichlet": TruthMethod(dirichlet, "distribution", only_counts=True),
+    "dirichlet-mixture": TruthMethod(dirichlet_mixture, "distribution", only_counts=True),
+    "annotator-effects": TruthMethod(annotator_effects, "distribution"),
+    "majority": TruthMethod(majority, "class", only_counts=True),
+    "dawid-skene-em": TruthMethod(dawid_skene_em, "class"),
+    "dawid-skene": TruthMethod(dawid_skene, "class"),
+    "hierarchical-dawid-skene": TruthMethod(hierarchical_dawid_skene, "class"),
+    "ordinal": TruthMethod(ordinal, "class"),
+    "one-coin": TruthMethod(one_coin, "class"),
+    "mace": TruthMethod(mace, "class"),
+    "glad": TruthMethod(glad, "class"),
+    "ability": TruthMethod(ability, "class"),
+    "perceived-class": TruthMethod(perceived_class, "class"),
+    "pooled": TruthMethod(pooled, "class"),
 }
 """Every method by name."""
 
-DEFAULTS = {"distribution": "dirichlet", "class": "pooled"}
+DEFAULTS: Mapping[Estimand, MethodName] = {"distribution": "dirichlet", "class": "pooled"}
 """The method of each estimand, where none is named."""
 
 
+@check.checks_itself
 def infer_truth(
-    annotations: object,
-    method: object = None,
-    estimand: object = None,
-    draws: object = 1000,
-    seed: object = 0,
-    gold: object = None,
+    annotations: Annotations,
+    method: MethodName | None = None,
+    estimand: Estimand | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    gold: Gold | None = None,
     **options: object,
 ) -> Truth:
-    """A distribution over labels for every item, from what the annotators said.
+    """Infers a distribution over labels for every item from its annotations.
 
     Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default)
-    or "class" (which label is the one true class), and is set by the method where only that is given. `draws` is how
-    many posterior draws to keep; they are held in at most 256 MiB, and where fewer fit, `diagnostics["draws"]` says
-    how many were kept of `diagnostics["draws_asked"]`. Draws of the estimand "class" are rows with a single 1.
+    or "class" (which label is the one true class), and is set by the method if you name only that. `draws` is the
+    number of posterior draws; they take at most 256 MiB, and where fewer fit, `diagnostics["draws"]` is how many of
+    `diagnostics["draws_asked"]` there are. Draws of the estimand "class" are rows with a single 1.
     `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
     "class" take it, and learn from it. `options` are those of the method.
 
     Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex. The same
     annotations under other names, in any order, have the same truth, draws included.
 
-    Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts given
-    to a method that needs annotators, unknown names in `gold`, and items without annotations and known label unless the
-    method was given an explicit `prior`.
+    Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts
+    for a method that needs annotators, unknown names in `gold`, and items without annotations and known label
+    unless you give the method a `prior`.
 
     Example:
         >>> import probtruth as pt
@@ -108,7 +110,7 @@ def infer_truth(
     name = choose(method, estimand)
     chosen = METHODS[name]
     _known_options(name, chosen, options)
-    asked = whole(draws, 0, "draws")
+    n_draws = check.whole(draws, 0, "draws")
     shares, n_votes = vote_shares(annotations)
     known = known_answers(gold, annotations, name, chosen.estimand)
     if options.get("prior") is None:
@@ -118,33 +120,39 @@ def infer_truth(
     fit = partial(chosen.fit, **options)
     of_labels = any(not isinstance(value, float | int | str | np.number | None) for value in options.values())
     seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
-    request = Request(seen, asked, whole(seed, 0, "seed"), known)
-    found = fit(request) if name == "ordinal" else fit_by_content(request, fit, keep_labels=of_labels)
-    kept = 0 if found.draws is None else len(found.draws)
+    request = MethodRequest(seen, n_draws, check.whole(seed, 0, "seed"), known)
+    result = fit(request) if name == "ordinal" else fit_by_content(request, fit, keep_labels=of_labels)
+    available = 0 if result.draws is None else len(result.draws)
     return Truth(
-        found.probs,
+        result.probs,
         annotations.index,
         chosen.estimand,
         name,
         shares=shares,
         n_votes=np.asarray(n_votes),
-        draws=found.draws,
-        marginals=found.marginals,
-        confusion=found.confusion,
-        diagnostics={**found.diagnostics, "n_gold": int((known >= 0).sum()), "draws": kept, "draws_asked": asked},
-        annotator_results=found.annotator_results,
-        item_results=found.item_results,
-        evidence=found.evidence,
-        sampled=found.sampled,
+        draws=result.draws,
+        marginals=result.marginals,
+        confusion=result.confusion,
+        diagnostics={
+            **result.diagnostics,
+            "n_gold": int((known >= 0).sum()),
+            "draws": available,
+            "draws_asked": n_draws,
+        },
+        annotator_results=result.annotator_results,
+        item_results=result.item_results,
+        evidence=result.evidence,
+        sampled=result.sampled,
     )
 
 
-def choose(method: object, estimand: object) -> str:
+@check.checks_itself
+def choose(method: MethodName | None, estimand: Estimand | None) -> MethodName:
     """The method's name, from a method, an estimand, both or neither; raises where the two conflict."""
     if estimand is not None:
         check.one_of(estimand, tuple(DEFAULTS), "estimand")
     if method is None:
-        return DEFAULTS["distribution" if estimand is None else str(estimand)]
+        return DEFAULTS[estimand or "distribution"]
     name = check.one_of(method, tuple(METHODS), "method")
     answers = METHODS[name].estimand
     if estimand is not None and answers != estimand:
@@ -157,7 +165,7 @@ def choose(method: object, estimand: object) -> str:
     return name
 
 
-def _known_options(name: str, chosen: Method, options: Mapping[str, object]) -> None:
+def _known_options(name: str, chosen: TruthMethod, options: Mapping[str, object]) -> None:
     for option in options:
         if option not in chosen.options:
             raise InputError(

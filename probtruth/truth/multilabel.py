@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -10,10 +10,11 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import Request
-from probtruth.truth.flat import flatten, need_votes, whole
+from probtruth.truth.fit import MethodRequest
+from probtruth.truth.flat import flatten, need_votes
 from probtruth.truth.infer import METHODS, infer_truth
-from probtruth.truth.prototypes import Joint, fit_joint
+from probtruth.truth.options import Estimand, MethodName
+from probtruth.truth.prototypes import JointFit, fit_joint
 from probtruth.types import Annotations, Truth
 from probtruth.types.index import Index
 
@@ -37,7 +38,7 @@ class MultilabelTruth:
 
     probs: Float[np.ndarray, "item label"]
     index: Index
-    estimand: str
+    estimand: Estimand
     method: str
     truths: Mapping[str, Truth]
     draws: Float[np.ndarray, "draw item label"] | None = None
@@ -68,15 +69,16 @@ class MultilabelTruth:
         return frames.as_polars(rows)
 
 
+@check.checks_itself
 def infer_multilabel(
-    annotations: object,
-    method: object = "joint",
+    annotations: Annotations,
+    method: MethodName | Literal["joint"] = "joint",
     *,
-    none: object = None,
-    prototypes: object = None,
-    draws: object = 1000,
+    none: str | int | None = None,
+    prototypes: int | None = None,
+    draws: int = 1000,
     gold: Mapping[object, Iterable[object]] | None = None,
-    seed: object = 0,
+    seed: int = 0,
     **options: object,
 ) -> MultilabelTruth:
     """Which labels apply to every item, where an annotation is a set of labels.
@@ -108,7 +110,7 @@ def infer_multilabel(
     if not isinstance(annotations, Annotations):
         raise InputError(type(annotations).__name__, "Annotations", "Make them with Annotations.from_long.")
     name = check.one_of(method, ("joint", *METHODS), "method")
-    asked, start = whole(draws, 0, "draws"), whole(seed, 0, "seed")
+    n_draws, start = check.whole(draws, 0, "draws"), check.whole(seed, 0, "seed")
     need_votes(annotations, annotations.counts().sum(1))
     pairs = _sets(annotations, none)
     known = _known_sets(gold, annotations, pairs.labels)
@@ -116,42 +118,44 @@ def infer_multilabel(
     if name != "joint":
         if prototypes is not None:
             raise InputError(f"prototypes with method {name!r}", "method 'joint'", "Leave prototypes out.")
-        return _independent(pairs, index, name, known, asked, start, options)
+        return _independent(pairs, index, cast(MethodName, name), known, n_draws, start, options)
     if options:
         check.one_of(next(iter(options)), ("none", "prototypes", "draws", "gold", "seed"), "option of 'joint'")
-    kinds = None if prototypes is None else whole(prototypes, 1, "prototypes")
-    found = fit_joint(pairs.item, pairs.annotator, pairs.said, known, len(index.annotators), kinds, asked, start)
+    n_prototypes = None if prototypes is None else check.whole(prototypes, 1, "prototypes")
+    joint = fit_joint(
+        pairs.item, pairs.annotator, pairs.answers, known, len(index.annotators), n_prototypes, n_draws, start
+    )
     truths = {
-        label: _truth_of(found, column, pairs.shares[:, column], pairs.n_votes, index)
+        label: _truth_of(joint, column, pairs.shares[:, column], pairs.n_votes, index)
         for column, label in enumerate(pairs.labels)
     }
     return MultilabelTruth(
-        found.probs, index, "class", name, truths, found.draws, found.prototypes, found.weights, found.diagnostics
+        joint.probs, index, "class", name, truths, joint.draws, joint.prototypes, joint.weights, joint.diagnostics
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Sets:
-    """What every (item, annotator) pair says of every label, sorted by item."""
+class _AnswerSets:
+    """Which labels every (item, annotator) pair has, sorted by item."""
 
     item: Int[np.ndarray, " pair"]
     annotator: Int[np.ndarray, " pair"]
-    said: Bool[np.ndarray, "pair label"]
+    answers: Bool[np.ndarray, "pair label"]
     labels: tuple[str, ...]
     shares: Float[np.ndarray, "item label"]
     n_votes: Int[np.ndarray, " item"]
 
 
-def _sets(annotations: Annotations, none: object) -> _Sets:
-    flat = flatten(Request(annotations, 0, 0, np.full(annotations.n_items, -1)))
-    distinct, place = np.unique(flat.item * flat.n_annotators + flat.annotator, return_inverse=True)
-    said = np.zeros((len(distinct), flat.n_labels), bool)
-    said[place, flat.label] = True
+def _sets(annotations: Annotations, none: object) -> _AnswerSets:
+    flat = flatten(MethodRequest.without_draws(annotations))
+    distinct, row = np.unique(flat.item * flat.n_annotators + flat.annotator, return_inverse=True)
+    answers = np.zeros((len(distinct), flat.n_labels), bool)
+    answers[row, flat.label] = True
     item, annotator = np.divmod(distinct, flat.n_annotators)
     labels = annotations.index.labels
     if none is not None:
         nothing = labels.index(check.one_of(name_text(none), labels, "none: label"))
-        both = np.flatnonzero(said[:, nothing] & (said.sum(1) > 1))
+        both = np.flatnonzero(answers[:, nothing] & (answers.sum(1) > 1))
         if both.size:
             who = annotations.index.annotators[annotator[both[0]]]
             raise InputError(
@@ -160,13 +164,13 @@ def _sets(annotations: Annotations, none: object) -> _Sets:
                 "Remove one of the two.",
                 f"item {annotations.index.items[item[both[0]]]!r}",
             )
-        said = np.delete(said, nothing, axis=1)
+        answers = np.delete(answers, nothing, axis=1)
         labels = labels[:nothing] + labels[nothing + 1 :]
     if not labels:
         raise InputError("no label but the one for none", "at least one", "Give labels=[...] of all that can apply.")
     n_votes = np.bincount(item, minlength=flat.n_items)
-    shares = np.stack([np.bincount(item, column, flat.n_items) for column in said.T], 1) / n_votes[:, None]
-    return _Sets(item, annotator, said, labels, shares, n_votes)
+    shares = np.stack([np.bincount(item, column, flat.n_items) for column in answers.T], 1) / n_votes[:, None]
+    return _AnswerSets(item, annotator, answers, labels, shares, n_votes)
 
 
 def _known_sets(
@@ -189,20 +193,20 @@ def _known_sets(
 
 
 def _independent(
-    pairs: _Sets,
+    pairs: _AnswerSets,
     index: Index,
-    method: str,
+    method: MethodName,
     known: Int[np.ndarray, "item label"],
     draws: int,
     seed: int,
-    options: Mapping[str, object],
+    options: Mapping[str, Any],
 ) -> MultilabelTruth:
     """One truth about "no" and "yes" for every label, each with a seed of its own."""
     truths = {}
     for column, label in enumerate(pairs.labels):
         votes = Annotations(
             pairs.item,
-            pairs.said[:, column].astype(np.int64),
+            pairs.answers[:, column].astype(np.int64),
             pairs.annotator,
             np.ones(len(pairs.item), np.int64),
             Index(index.items, NO_YES, index.annotators),
@@ -210,9 +214,8 @@ def _independent(
         answers = {
             index.items[row]: NO_YES[known[row, column]] for row in np.flatnonzero(known[:, column] >= 0).tolist()
         }
-        truths[label] = infer_truth(
-            votes, method, draws=draws, seed=seed * len(pairs.labels) + column, gold=answers or None, **options
-        )
+        start = seed * len(pairs.labels) + column
+        truths[label] = infer_truth(votes, method, draws=draws, seed=start, gold=answers or None, **options)
     probs = np.stack([truth.probs[:, 1] for truth in truths.values()], 1)
     drawn = [truth.draws[:, :, 1] for truth in truths.values() if truth.draws is not None]
     together = np.stack(drawn, 2) if len(drawn) == len(truths) else None
@@ -221,12 +224,12 @@ def _independent(
 
 
 def _truth_of(
-    found: Joint, column: int, shares: Float[np.ndarray, " item"], n_votes: Int[np.ndarray, " item"], index: Index
+    joint: JointFit, column: int, shares: Float[np.ndarray, " item"], n_votes: Int[np.ndarray, " item"], index: Index
 ) -> Truth:
     """The joint model's truth about one label."""
-    applies, base = found.probs[:, column], float(found.weights @ found.prototypes[:, column])
-    given, left = found.sensitivity[:, column], found.specificity[:, column]
-    draws = None if found.draws is None else np.stack([1 - found.draws[:, :, column], found.draws[:, :, column]], 2)
+    applies, base = joint.probs[:, column], float(joint.weights @ joint.prototypes[:, column])
+    sensitivity, specificity = joint.sensitivity[:, column], joint.specificity[:, column]
+    draws = None if joint.draws is None else np.stack([1 - joint.draws[:, :, column], joint.draws[:, :, column]], 2)
     return Truth(
         np.stack([1 - applies, applies], 1),
         Index(index.items, NO_YES, index.annotators),
@@ -236,7 +239,9 @@ def _truth_of(
         n_votes=n_votes,
         draws=draws,
         marginals=np.array([1 - base, base]),
-        confusion=np.stack([np.stack([left, 1 - left], 1), np.stack([1 - given, given], 1)], 1),
-        diagnostics=found.diagnostics,
-        annotator_results={"sensitivity": given, "specificity": left},
+        confusion=np.stack(
+            [np.stack([specificity, 1 - specificity], 1), np.stack([1 - sensitivity, sensitivity], 1)], 1
+        ),
+        diagnostics=joint.diagnostics,
+        annotator_results={"sensitivity": sensitivity, "specificity": specificity},
     )

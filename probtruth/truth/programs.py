@@ -41,8 +41,8 @@ def dawid_skene(
     counts = off + (ROW_COUNTS * DIAGONAL_SHARE - off) * jnp.eye(n_labels)
     counts = jnp.broadcast_to(counts, (len(annotators), n_labels, n_labels))
     gammas = numpyro.sample("confusion_gammas", dist.Gamma(counts, counts).to_event(3))
-    log_said = jnp.log(gammas * counts)
-    observe(item, cell, weight, known, log_said - jax.nn.logsumexp(log_said, axis=2, keepdims=True))
+    log_answers = jnp.log(gammas * counts)
+    observe(item, cell, weight, known, log_answers - jax.nn.logsumexp(log_answers, axis=2, keepdims=True))
 
 
 def hierarchical_dawid_skene(
@@ -106,7 +106,7 @@ def observe(
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
-    log_said: Float[Array, "annotator position label"],
+    log_answers: Float[Array, "annotator position label"],
 ) -> None:
     """Class marginals, and the likelihood of the annotations with the classes and their positions summed out."""
     n_labels = known.shape[1]
@@ -114,8 +114,8 @@ def observe(
     gammas = numpyro.sample("class_gammas", dist.Gamma(counts, counts).to_event(1))
     log_marginals = jnp.log(gammas / gammas.sum())
     numpyro.deterministic("log_marginals", log_marginals)
-    numpyro.deterministic("log_said", log_said)
-    joint = log_joint(item, cell, weight, known, log_marginals, log_said)
+    numpyro.deterministic("log_answers", log_answers)
+    joint = log_joint(item, cell, weight, known, log_marginals, log_answers)
     numpyro.factor("annotations", jax.nn.logsumexp(joint, axis=1).sum())
 
 
@@ -125,35 +125,35 @@ def log_joint(
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
     log_marginals: Float[Array, " label"],
-    log_said: Float[Array, "annotator position label"],
+    log_answers: Float[Array, "annotator position label"],
 ) -> Float[Array, "item label"]:
-    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label said."""
-    return jax.nn.logsumexp(log_places(item, cell, weight, known, log_marginals, log_said), axis=2)
+    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label."""
+    return jax.nn.logsumexp(log_positions(item, cell, weight, known, log_marginals, log_answers), axis=2)
 
 
-def log_places(
+def log_positions(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
     log_marginals: Float[Array, " label"],
-    log_said: Float[Array, "annotator position label"],
+    log_answers: Float[Array, "annotator position label"],
 ) -> Float[Array, "item label point"]:
-    """log P(class, place, annotations) of every item.
+    """log P(class, position, annotations) of every item.
 
     Positions are those of the first class, then those of the second, and so on; one a class in Dawid and Skene's model.
     """
     n_items, n_labels = known.shape
-    n_positions = log_said.shape[1]
-    terms = log_said.transpose(0, 2, 1).reshape(-1, n_positions)[cell] * weight[:, None]
+    n_positions = log_answers.shape[1]
+    terms = log_answers.transpose(0, 2, 1).reshape(-1, n_positions)[cell] * weight[:, None]
     joint = segment_sum(terms, item, n_items, indices_are_sorted=True).reshape(n_items, n_labels, -1)
     return joint + (log_marginals + known)[:, :, None] + _log_weights(n_positions // n_labels)
 
 
-def log_confusion(log_said: Float[Array, "annotator position label"]) -> Float[Array, "annotator label label"]:
-    """The log of P(said | class), over the positions of the class."""
-    n_annotators, n_positions, n_labels = log_said.shape
-    split = log_said.reshape(n_annotators, n_labels, -1, n_labels)
+def log_confusion(log_answers: Float[Array, "annotator position label"]) -> Float[Array, "annotator label label"]:
+    """The log of P(label | class), over the positions of the class."""
+    n_annotators, n_positions, n_labels = log_answers.shape
+    split = log_answers.reshape(n_annotators, n_labels, -1, n_labels)
     return jax.nn.logsumexp(split + _log_weights(n_positions // n_labels)[:, None], axis=2)
 
 

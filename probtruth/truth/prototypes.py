@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse import csr_array
 from scipy.special import expit, logsumexp
 
-from probtruth.truth.fit import affordable
+from probtruth.truth.fit import affordable, categorical, draw_tables
 
 MOST_KINDS = 8
 """Prototypes at most, where their number is chosen."""
@@ -32,7 +32,7 @@ SURE = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class JointFit:
     """The fitted mixture, P(label applies), and draws of label sets."""
 
     probs: Float[np.ndarray, "item label"]
@@ -45,17 +45,17 @@ class Joint:
 
 
 @dataclass(frozen=True, eq=False)
-class _Data:
+class _Selectors:
     """Selectors that sum pairs into items and into annotators, and what the pairs say."""
 
     of_item: csr_array
     of_annotator: csr_array
-    said: Float[np.ndarray, "pair label"]
+    answers: Float[np.ndarray, "pair label"]
     known: Int[np.ndarray, "item label"]
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _PrototypeRun:
     """One point of the climb."""
 
     kind: Float[np.ndarray, "item prototype"]
@@ -73,24 +73,24 @@ class _State:
 def fit_joint(
     item: Int[np.ndarray, " pair"],
     annotator: Int[np.ndarray, " pair"],
-    said: Bool[np.ndarray, "pair label"],
+    answers: Bool[np.ndarray, "pair label"],
     known: Int[np.ndarray, "item label"],
     n_annotators: int,
     kinds: int | None,
     draws: int,
     seed: int,
-) -> Joint:
+) -> JointFit:
     """The mixture of the given number of prototypes, or of the number with the best AIC."""
     n_items = len(known)
     pair, ones = np.arange(len(item)), np.ones(len(item))
-    data = _Data(
+    data = _Selectors(
         csr_array((ones, (item, pair)), (n_items, len(item))),
         csr_array((ones, (annotator, pair)), (n_annotators, len(item))),
-        said.astype(np.float64),
+        answers.astype(np.float64),
         known,
     )
     generator = np.random.default_rng([seed, 3])
-    shares = (data.of_item @ data.said + 0.5) / (data.of_item @ ones + 1)[:, None]
+    shares = (data.of_item @ data.answers + 0.5) / (data.of_item @ ones + 1)[:, None]
     single = _climb(data, np.ones((n_items, 1)), _with_known(shares, known))
     tried = {1: single}
     for many in range(2, MOST_KINDS + 1) if kinds is None else [kinds] * (kinds > 1):
@@ -99,29 +99,29 @@ def fit_joint(
         if kinds is None and _aic(tried[many]) > min(_aic(run) for run in tried.values()):
             break
     chosen = min(tried, key=lambda many: _aic(tried[many])) if kinds is None else kinds
-    found = tried[chosen]
-    order = np.argsort(-found.weights, kind="stable")
+    run = tried[chosen]
+    order = np.argsort(-run.weights, kind="stable")
     diagnostics = {
         "n_prototypes": chosen,
         "aic": {many: _aic(run) for many, run in tried.items()},
-        "log_likelihood": found.log_likelihood,
-        "n_iterations": found.n_steps,
-        "converged": found.converged,
-        "label_switching": bool((found.sensitivity + found.specificity).mean(0).min() < 1),
+        "log_likelihood": run.log_likelihood,
+        "n_iterations": run.n_steps,
+        "converged": run.converged,
+        "label_switching": bool((run.sensitivity + run.specificity).mean(0).min() < 1),
     }
-    drawn = _draws(found, draws, generator)
-    return Joint(
-        found.applies,
-        found.weights[order],
-        found.rho[order],
-        found.sensitivity,
-        found.specificity,
+    drawn = _draws(run, draws, generator)
+    return JointFit(
+        run.applies,
+        run.weights[order],
+        run.rho[order],
+        run.sensitivity,
+        run.specificity,
         drawn,
         diagnostics,
     )
 
 
-def _climb(data: _Data, kind: np.ndarray, applies: np.ndarray) -> _State:
+def _climb(data: _Selectors, kind: np.ndarray, applies: np.ndarray) -> _PrototypeRun:
     """EM from responsibilities of the prototypes and P(label applies)."""
     n_items = len(applies)
     both, settled, steps = kind.T @ applies, False, 0
@@ -137,25 +137,25 @@ def _climb(data: _Data, kind: np.ndarray, applies: np.ndarray) -> _State:
         kind, both, applies, log_likelihood = _expect(weights, rho, evidence)
         settled = bool(np.abs(before - applies).max() <= SETTLED)
     total = log_likelihood + floor
-    return _State(kind, applies, weights, rho, sensitivity, specificity, evidence, total, steps, settled)
+    return _PrototypeRun(kind, applies, weights, rho, sensitivity, specificity, evidence, total, steps, settled)
 
 
-def _errors_of_annotators(data: _Data, applies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _errors_of_annotators(data: _Selectors, applies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sensitivity and specificity of every annotator for every label, pulled to those of the label."""
-    found = []
+    rates = []
     true = data.of_item.T @ applies
-    for holds, agrees in ((true, data.said), (1 - true, 1 - data.said)):
+    for holds, agrees in ((true, data.answers), (1 - true, 1 - data.answers)):
         right, total = data.of_annotator @ (holds * agrees), data.of_annotator @ holds
         shared = (right.sum(0) + SHARED_COUNTS[0]) / (total.sum(0) + sum(SHARED_COUNTS))
-        found.append((right + OWN_COUNTS * shared) / (total + OWN_COUNTS))
-    return found[0], found[1]
+        rates.append((right + OWN_COUNTS * shared) / (total + OWN_COUNTS))
+    return rates[0], rates[1]
 
 
-def _evidence(data: _Data, sensitivity: np.ndarray, specificity: np.ndarray) -> tuple[np.ndarray, float]:
+def _evidence(data: _Selectors, sensitivity: np.ndarray, specificity: np.ndarray) -> tuple[np.ndarray, float]:
     """Log odds of the annotations if a label applies against if not, and the part of the log likelihood in neither."""
     where = data.of_annotator.T
-    applies = data.said * (where @ np.log(sensitivity)) + (1 - data.said) * (where @ np.log1p(-sensitivity))
-    absent = data.said * (where @ np.log1p(-specificity)) + (1 - data.said) * (where @ np.log(specificity))
+    applies = data.answers * (where @ np.log(sensitivity)) + (1 - data.answers) * (where @ np.log1p(-sensitivity))
+    absent = data.answers * (where @ np.log1p(-specificity)) + (1 - data.answers) * (where @ np.log(specificity))
     one, zero = data.of_item @ applies, data.of_item @ absent
     odds = np.where(data.known < 0, one - zero, np.where(data.known == 1, SURE, -SURE))
     return odds, float(np.where(data.known == 1, one - SURE, zero).sum())
@@ -172,10 +172,10 @@ def _expect(
     total = logsumexp(log_kind, axis=1, keepdims=True)
     kind = np.exp(log_kind - total)
     both, applies = np.empty_like(rho), np.zeros_like(evidence)
-    for place in range(len(weights)):
-        given = kind[:, place, None] * expit(log_yes[place] - log_no[place] + evidence)
-        both[place] = given.sum(0)
-        applies += given
+    for prototype in range(len(weights)):
+        share = kind[:, prototype, None] * expit(log_yes[prototype] - log_no[prototype] + evidence)
+        both[prototype] = share.sum(0)
+        applies += share
     applies[evidence == SURE] = 1  # as sums of the shares of prototypes they would be so up to rounding
     return kind, both, np.minimum(applies, 1.0), float(total.sum())
 
@@ -195,21 +195,20 @@ def _with_known(shares: np.ndarray, known: np.ndarray) -> np.ndarray:
     return np.where(known < 0, shares, known)
 
 
-def _aic(run: _State) -> float:
+def _aic(run: _PrototypeRun) -> float:
     """-2 log likelihood + 2 parameters of the mixture; those of the annotators are the same for all."""
     return -2 * run.log_likelihood + 2 * (run.rho.size + len(run.weights) - 1)
 
 
-def _draws(found: _State, draws: int, generator: np.random.Generator) -> Float[np.ndarray, "draw item label"] | None:
+def _draws(
+    run: _PrototypeRun, draws: int, generator: np.random.Generator
+) -> Float[np.ndarray, "draw item label"] | None:
     """A prototype for each item by its posterior probability, then every label given it."""
-    n_items, n_labels = found.applies.shape
-    kept = affordable(draws, n_items, 3 * n_labels)
-    if kept == 0:
-        return None
-    log_odds = np.log(found.rho) - np.log1p(-found.rho)
-    steps = np.cumsum(found.kind, axis=1)[:, :-1]
-    made = np.empty((kept, n_items, n_labels), np.float32)
-    for table in made:
-        kind = (generator.random((n_items, 1)) >= steps).sum(1)
-        table[:] = generator.random(table.shape) < expit(log_odds[kind] + found.log_odds)
-    return made
+    n_items, n_labels = run.applies.shape
+    log_odds, cumulative = np.log(run.rho) - np.log1p(-run.rho), np.cumsum(run.kind, axis=1)
+
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        chances = expit(log_odds[categorical(generator, cumulative)] + run.log_odds)
+        return np.asarray(generator.random(chances.shape) < chances)
+
+    return draw_tables(draw, (n_items, n_labels), affordable(draws, n_items, 3 * n_labels), generator)

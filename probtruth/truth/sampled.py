@@ -1,20 +1,25 @@
 """Methods whose classes are summed out and whose parameters are sampled by NUTS: from a program to a `Fit`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, UInt
+from jaxtyping import Array, Float, Int, Key
 from scipy.optimize import linear_sum_assignment
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth import em
-from probtruth.truth.fit import DRAW_BYTES, Fit, Request, affordable
-from probtruth.truth.flat import Flat, flatten, whole
-from probtruth.truth.quality import flags
-from probtruth.truth.summaries import categorical, quality
+from probtruth.truth.annotators.quality import quality, sampled_columns
+from probtruth.truth.fit import DRAW_BYTES, MethodFit, MethodRequest, class_rows
+from probtruth.truth.flat import flatten
+
+if TYPE_CHECKING:
+    from probtruth.inference.nuts import Draws
 
 SETTLED = 1.05
 """R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01."""
@@ -23,7 +28,7 @@ ENOUGH = 100.0
 """Effective draws, bulk and tail, below which sampling does not count as converged (a single chain has no R-hat)."""
 
 MOST_BYTES = 2**31
-"""What all draws of the annotators' confusion may take while a method runs: 2 GiB."""
+"""Memory that all draws of the parameters may take while a method runs: 2 GiB."""
 
 CHECKS = ("agreement", "agreement_spread")
 """Statistics of answers that are compared with those of replicated ones."""
@@ -37,51 +42,78 @@ TIE = 1e-9
 Kernel = Callable[..., Array]
 
 
-def fit_by_nuts(request: Request, program: str, samples: object, warmup: object, chains: object) -> Fit:
+@dataclass(frozen=True)
+class NutsSettings:
+    """How long to sample: `samples` draws in each of `chains` chains, after `warmup` that do not count."""
+
+    samples: int
+    warmup: int
+    chains: int
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        check.whole(self.samples, 4, "samples")
+        check.whole(self.warmup, 1, "warmup")
+        check.whole(self.chains, 1, "chains")
+
+    def need_memory(self, numbers_a_draw: int, what: str, hint: str) -> None:
+        """Raises where all draws, with 8 bytes a number, take more than `MOST_BYTES`."""
+        size = 8 * self.samples * self.chains * numbers_a_draw
+        if size > MOST_BYTES:
+            raise InputError(
+                f"{what}, whose draws take {size / 2**30:.1f} GiB", f"at most {MOST_BYTES / 2**30:.0f} GiB", hint
+            )
+
+    def draw(self, program: Callable[..., None], data: Mapping[str, np.ndarray], seed: int) -> "Draws":
+        """Draws of the program's parameters, and how the sampling went."""
+        # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
+        from probtruth.inference import nuts
+
+        return nuts.sample(
+            program, data, seed, draws=self.samples, warmup=self.warmup, chains=self.chains, target_accept=0.9
+        )
+
+    def diagnostics(self, drawn: "Draws", by_chain: Mapping[str, np.ndarray]) -> dict[str, object]:
+        """Convergence of these quantities, whose axes start with chain and draw, and what the sampler tells."""
+        from probtruth.inference.diagnostics import convergence
+
+        rhat, ess = convergence(dict(by_chain))
+        return {
+            "converged": settled(rhat, ess),
+            "n_iterations": self.samples + self.warmup,
+            "max_rhat": rhat,
+            "min_ess": ess,
+            "divergences": int(drawn.stats["diverging"].sum()),
+        }
+
+
+def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) -> MethodFit:
     """Samples the program of that name in `probtruth.truth.programs`."""
-    # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
-    from probtruth.inference import nuts
-    from probtruth.inference.diagnostics import convergence
+    # numpyro loads here, as above
     from probtruth.truth import programs
 
     flat = flatten(request)
-    kept, warm = whole(samples, 4, "samples"), whole(warmup, 1, "warmup")
-    many = whole(chains, 1, "chains")
-    _affordable_at_all(flat, kept * many, programs.POSITIONS if program == "ordinal" else 1)
-    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
-    drawn = nuts.sample(
-        getattr(programs, program),
-        data | {"annotators": np.zeros(flat.n_annotators)},
-        request.seed,
-        draws=kept,
-        warmup=warm,
-        chains=many,
-        target_accept=0.9,
+    positions = programs.POSITIONS if program == "ordinal" else 1
+    settings.need_memory(
+        flat.n_annotators * flat.n_labels**2 * positions,
+        f"{flat.n_annotators} annotators and {flat.n_labels} labels",
+        "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
     )
-    log_marginals, log_said = drawn.sites["log_marginals"], drawn.sites["log_said"]
+    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
+    with_annotators = data | {"annotators": np.zeros(flat.n_annotators)}
+    drawn = settings.draw(getattr(programs, program), with_annotators, request.seed)
+    log_marginals, log_answers = drawn.sites["log_marginals"], drawn.sites["log_answers"]
     with jax.enable_x64(True):
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
         arrays["each"] = jnp.asarray(np.repeat(np.arange(len(flat.item)), flat.weight.astype(int)))
-        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_said))
-        tools = {"log_places": programs.log_places, "log_confusion": programs.log_confusion}
+        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_answers))
+        tools = {"log_positions": programs.log_positions, "log_confusion": programs.log_confusion}
         probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, **tools, **arrays))
     by_chain = {name: part.reshape(*log_marginals.shape[:2], *part.shape[1:]) for name, part in of_draw.items()}
     log_rows = by_chain["log_confusion"]
-    rhat, ess = convergence({"log_marginals": log_marginals, "log_confusion": log_rows})
-    columns = {"n_annotations": np.bincount(flat.annotator, flat.weight, flat.n_annotators).astype(np.int64)}
-    for name in ("accuracy", "skill", "information"):
-        values = of_draw[name]
-        low, high = np.quantile(values, [0.025, 0.975], axis=0)
-        columns |= {name: values.mean(0), f"{name}_low": low, f"{name}_high": high}
-    columns["flag"] = flags(columns["skill_low"], columns["skill_high"])
-    diagnostics: dict[str, object] = {
-        "converged": settled(rhat, ess),
-        "n_iterations": kept + warm,
-        "max_rhat": rhat,
-        "min_ess": ess,
-        "divergences": int(drawn.stats["diverging"].sum()),
-        "label_switching": switching(log_rows) or em.label_switching(probs, flat),
-    }
+    columns = sampled_columns(flat.n_annotations, *(of_draw[name] for name in ("accuracy", "skill", "information")))
+    diagnostics = settings.diagnostics(drawn, {"log_marginals": log_marginals, "log_confusion": log_rows})
+    diagnostics["label_switching"] = switching(log_rows) or em.label_switching(probs, flat)
     item, label = (jnp.asarray(np.repeat(part, flat.weight.astype(int))) for part in (flat.item, flat.label))
     for name, observed in zip(CHECKS, _agreement(item, label, flat.n_items, flat.n_labels), strict=True):
         above, same = of_draw[name] > observed + TIE, np.abs(of_draw[name] - observed) <= TIE
@@ -94,9 +126,9 @@ def fit_by_nuts(request: Request, program: str, samples: object, warmup: object,
     }
     if 4 * by_chain["log_likelihood"].size <= DRAW_BYTES:
         sampled["log_likelihood"] = by_chain["log_likelihood"].astype(np.float32)
-    return Fit(
+    return MethodFit(
         probs,
-        _thinned(of_draw["class"], request, flat),
+        class_rows(of_draw["class"], flat.n_labels, request.draws),
         np.exp(log_marginals).mean((0, 1)),
         np.exp(log_rows).mean((0, 1)),
         diagnostics,
@@ -105,12 +137,12 @@ def fit_by_nuts(request: Request, program: str, samples: object, warmup: object,
     )
 
 
-@partial(jax.jit, static_argnames=("log_places", "log_confusion"))
+@partial(jax.jit, static_argnames=("log_positions", "log_confusion"))
 def _summaries(
     key: Array,
     log_marginals: Float[Array, "draw label"],
-    log_said: Float[Array, "draw annotator position label"],
-    log_places: Kernel,
+    log_answers: Float[Array, "draw annotator position label"],
+    log_positions: Kernel,
     log_confusion: Kernel,
     each: Int[Array, " answer"],
     item: Int[Array, " annotation"],
@@ -118,33 +150,33 @@ def _summaries(
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
 ) -> tuple[Float[Array, "item label"], dict[str, Array]]:
-    """Mean over draws of P(class), and what is kept of every draw: classes, figures of annotators, checks."""
+    """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks."""
     n_items, n_labels = known.shape
 
     def one(total: Array, now: tuple[Array, Array, Array]) -> tuple[Array, dict[str, Array]]:
-        key, marginals, said = now
-        place_key, answer_key = jax.random.split(key)
-        joint = log_places(item, cell, weight, known, marginals, said).reshape(n_items, -1)
-        places = jax.nn.softmax(joint, axis=1)
-        place = categorical(place_key, places)
-        rows = log_confusion(said)
+        key, marginals, log_now = now
+        position_key, answer_key = jax.random.split(key)
+        joint = log_positions(item, cell, weight, known, marginals, log_now).reshape(n_items, -1)
+        positions = jax.nn.softmax(joint, axis=1)
+        position = categorical(position_key, positions)
+        rows = log_confusion(log_now)
         accuracy, skill, information = quality(jnp.exp(rows), marginals)
-        answers = categorical(answer_key, jnp.exp(said[cell[each] // n_labels, place[item[each]]]))
-        kept = {
-            "class": (place // (joint.shape[1] // n_labels)).astype(jnp.uint16),
+        answers = categorical(answer_key, jnp.exp(log_now[cell[each] // n_labels, position[item[each]]]))
+        by_draw = {
+            "class": (position // (joint.shape[1] // n_labels)).astype(jnp.uint16),
             "log_confusion": rows,
             "log_likelihood": jax.nn.logsumexp(joint, axis=1),
-            "accuracy": accuracy,
-            "skill": skill,
-            "information": information,
+            "accuracy": jnp.asarray(accuracy),
+            "skill": jnp.asarray(skill),
+            "information": jnp.asarray(information),
             **dict(zip(CHECKS, _agreement(item[each], answers, n_items, n_labels), strict=True)),
         }
-        return total + places.reshape(n_items, n_labels, -1).sum(2), kept
+        return total + positions.reshape(n_items, n_labels, -1).sum(2), by_draw
 
     n_draws = len(log_marginals)
     keys = jax.random.split(key, n_draws)
-    total, kept = jax.lax.scan(one, jnp.zeros_like(known), (keys, log_marginals, log_said))
-    return total / n_draws, kept
+    total, by_draw = jax.lax.scan(one, jnp.zeros_like(known), (keys, log_marginals, log_answers))
+    return total / n_draws, by_draw
 
 
 def _agreement(
@@ -160,26 +192,11 @@ def _agreement(
     return mean, jnp.sqrt(jnp.where(pairs > 0, (share - mean) ** 2, 0.0).sum() / many)
 
 
-def _thinned(
-    classes: UInt[np.ndarray, "draw item"], request: Request, flat: Flat
-) -> Float[np.ndarray, "kept item label"] | None:
-    """Draws spread evenly over the chains, as rows with a single 1."""
-    if not request.draws:
-        return None
-    kept = affordable(min(request.draws, len(classes)), flat.n_items, flat.n_labels)
-    chosen = np.linspace(0, len(classes) - 1, kept).round().astype(int)
-    draws: np.ndarray = np.eye(flat.n_labels, dtype=np.float32)[classes[chosen]]
-    return draws
-
-
-def _affordable_at_all(flat: Flat, draws: int, positions: int) -> None:
-    size = 8 * draws * flat.n_annotators * flat.n_labels**2 * positions
-    if size > MOST_BYTES:
-        raise InputError(
-            f"{flat.n_annotators} annotators and {flat.n_labels} labels, whose draws take {size / 2**30:.1f} GiB",
-            f"at most {MOST_BYTES / 2**30:.0f} GiB",
-            "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
-        )
+def categorical(key: Key[Array, ""], weights: Float[Array, "row label"]) -> Int[Array, " row"]:
+    """A position for each row, with probabilities in proportion to its weights (of which one must be positive)."""
+    steps = jnp.cumsum(weights, axis=1)
+    level = jax.random.uniform(key, (weights.shape[0], 1), weights.dtype) * steps[:, -1:]
+    return jnp.minimum((level >= steps).sum(1), weights.shape[1] - 1)
 
 
 def settled(rhat: float, ess: float) -> bool:

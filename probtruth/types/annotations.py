@@ -1,6 +1,6 @@
 """Annotations: one label given by one annotator to one item, as flat integer arrays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
-from probtruth.types.index import Index, as_names, positions, sort_names
+from probtruth.types.index import Index, as_names, match_items, match_labels, positions, sort_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,27 +48,41 @@ class Annotations:
         size = self.n_items * self.n_labels
         return np.bincount(cell, self.multiplicity, size).astype(np.int64).reshape(self.n_items, self.n_labels)
 
-    def with_labels(self, labels: Sequence[str]) -> "Annotations":
-        """The same annotations under a larger set of labels (those that no annotator used have no votes).
+    def with_labels(self, labels: Index) -> "Annotations":
+        """The same annotations under the larger set of labels of an index (those that nobody used have no votes).
 
         Errors: `InputError` where a label that was used is not among them.
         """
-        if tuple(labels) == self.index.labels:
-            return self
-        absent = set(self.index.labels) - set(labels)
+        index = replace(self.index, labels=labels.labels, label_columns=labels.label_columns)
+        if labels.labels == self.index.labels:
+            return replace(self, index=index)
+        absent = set(self.index.labels) - set(labels.labels)
         if absent:
-            check.one_of(min(absent), labels, "label")
-        place = positions(labels, self.index.labels)
-        return replace(self, label=place[self.label], index=replace(self.index, labels=tuple(labels)))
+            check.one_of(min(absent), labels.labels, "label")
+        place = positions(labels.labels, self.index.labels)
+        return replace(self, label=place[self.label], index=index)
+
+    def named_by(self, other: Index, what: str) -> "Annotations":
+        """The same annotations under the names of another index where they have none, in its caller's order."""
+        index, item, label = self.index, self.item, self.label
+        if index.positional_items and not other.positional_items:
+            names, rows, _ = match_items(index, other, what)
+            index = replace(index, items=names, positional_items=False, item_rows=rows)
+            item = np.argsort(rows)[item]
+        if index.positional_labels and not other.positional_labels:
+            names, columns, _ = match_labels(index, other, what)
+            index = replace(index, labels=names, positional_labels=False, label_columns=np.argsort(columns))
+            label = columns[label]
+        return replace(self, item=item, label=label, index=index)
 
     def annotated(self) -> tuple["Annotations", tuple[str, ...]]:
         """Without the items that nobody annotated, and the names of those."""
         seen = np.bincount(self.item, minlength=self.n_items) > 0
         if seen.all():
             return self, ()
-        kept = tuple(name for name, keep in zip(self.index.items, seen, strict=True) if keep)
-        gone = tuple(name for name, keep in zip(self.index.items, seen, strict=True) if not keep)
-        return replace(self, item=(np.cumsum(seen) - 1)[self.item], index=replace(self.index, items=kept)), gone
+        gone = tuple(self.index.items[row] for row in np.flatnonzero(~seen).tolist())
+        index = self.index.with_items(np.flatnonzero(seen))
+        return replace(self, item=(np.cumsum(seen) - 1)[self.item], index=index), gone
 
     @classmethod
     def from_long(
@@ -104,7 +118,7 @@ class Annotations:
         flat = {what: positions(ordered[what], names)[codes] for what, (codes, names) in coded.items()}
         index = Index(ordered["item"], ordered["label"], ordered["annotator"])
         made = cls(flat["item"], flat["label"], flat["annotator"], np.ones(table.height, np.int64), index)
-        return made if labels is None else made.with_labels(all_labels(labels))
+        return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
     def from_counts(
@@ -136,15 +150,19 @@ class Annotations:
             raise InputError(
                 f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, name)
             )
+        if array.sum() >= 2.0**53:
+            raise InputError(
+                f"counts that sum to {array.sum():.4g}", "a sum below 2^53", "Check the largest counts.", source.name
+            )
         whole = array[rows][:, columns].astype(np.int64)
         item, label = np.nonzero(whole)
         return cls(item, label, None, whole[item, label], index)
 
 
-def all_labels(labels: Iterable[object]) -> tuple[str, ...]:
-    """The names of all labels, in the order of an index."""
+def index_of_labels(labels: Iterable[object]) -> Index:
+    """All labels that an item can have, sorted, with the order in which they were given."""
     names = as_names(labels, "labels") or ()
-    return Index.of_array((0, len(names)), (), names)[0].labels
+    return Index.of_array((0, len(names)), (), names)[0]
 
 
 def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.ndarray, source: Source) -> None:

@@ -54,9 +54,9 @@ class Comparison:
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.
 
-        `difference` is a minus b in units of the score, negative favours a, with its equal-tailed 95 per cent interval
-        `low` to `high`; `p_a_better` = P(difference < 0) + P(difference = 0)/2; `p_equivalent` = P(|difference| <=
-        rope), null without a ROPE.
+        `difference` is a minus b of losses, in units of the score: negative favours a, and `favours` names the side. It
+        has an equal-tailed 95 per cent interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
+        0)/2; `p_equivalent` = P(|difference| <= rope), null without a ROPE.
         """
         return frames.from_rows(self.pairs)
 

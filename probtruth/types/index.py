@@ -1,8 +1,9 @@
 """Names of items, annotators and labels, and how two tables are put side by side by them."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Int
@@ -23,9 +24,11 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Index:
-    """Names along the axes. Positional names (from arrays without names) match any names of the same number.
+    """Sorted names along the axes, and the order in which the caller gave them.
 
-    Items are a tuple, or a `frames.Names` where they are too many for Python's text.
+    Items are a tuple, or a `frames.Names` where they are too many for Python's text. Positional names stand for none:
+    an array without names follows the rows of the other side as its caller gave them. `item_rows` and `label_columns`
+    are the caller's row of each item and column of each label; None where names came without an order (long form).
     """
 
     items: Sequence[str]
@@ -33,6 +36,8 @@ class Index:
     annotators: tuple[str, ...] = ()
     positional_items: bool = False
     positional_labels: bool = False
+    item_rows: Int[np.ndarray, " item"] | None = field(default=None, compare=False, repr=False)
+    label_columns: Int[np.ndarray, " label"] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_array(
@@ -41,7 +46,50 @@ class Index:
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
-        return cls(item_names, label_names, (), items is None, labels is None), rows, columns
+        return cls(item_names, label_names, (), items is None, labels is None, rows, columns), rows, columns
+
+    def with_items(self, places: Int[np.ndarray, " kept"]) -> "Index":
+        """The index of some of the items (their positions, ascending); the caller's order of them stays."""
+        rows = None if self.item_rows is None else ranks(self.item_rows[places])
+        return replace(self, items=tuple(self.items[place] for place in places.tolist()), item_rows=rows)
+
+    def written_items(self, array: str) -> Sequence[str]:
+        """The items in the caller's order.
+
+        Errors: `InputError` where there is none, which says which names `array` (in words) needs.
+        """
+        rows = _rows_of(self.items, self.item_rows, self.positional_items, "items", array)
+        return tuple(self.items[place] for place in np.argsort(rows).tolist())
+
+    def written_labels(self, array: str) -> Sequence[str]:
+        """The labels in the caller's order; errors as `written_items`."""
+        columns = _rows_of(self.labels, self.label_columns, self.positional_labels, "labels", array)
+        return tuple(self.labels[place] for place in np.argsort(columns).tolist())
+
+
+def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
+    """The rank of each of different numbers, from 0."""
+    found = np.empty(len(numbers), np.int64)
+    found[np.argsort(numbers)] = np.arange(len(numbers))
+    return found
+
+
+def _rows_of(
+    names: Sequence[str], rows: Int[np.ndarray, " name"] | None, positional: bool, what: str, array: str
+) -> Int[np.ndarray, " name"]:
+    """The caller's row of each name; names that are 0, 1, ... in no order are the numbers of rows."""
+    if positional:
+        return np.arange(len(names))
+    if rows is not None:
+        return rows
+    if len(names) and names[0] == "0" and all(name == str(row) for row, name in enumerate(names)):
+        return np.arange(len(names))
+    raise InputError(
+        f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
+        f"the name of the {what.rstrip('s')} of every {'row' if what == 'items' else 'column'}",
+        f"Pass {what}=[...] in the order of the array: which belongs to which cannot be told from a table in long form "
+        "or from files in different orders.",
+    )
 
 
 def as_names(names: Iterable[object] | None, what: str) -> tuple[str, ...] | None:
@@ -117,19 +165,41 @@ class Audit:
         )
 
 
+def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Names that differ only in spaces, case or Unicode form, together."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
+    return tuple(tuple(several) for several in alike.values() if len(several) > 1)
+
+
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
     """Where each wanted name stands in `names`; every wanted name must be there."""
     place = {name: position for position, name in enumerate(names)}
     return np.fromiter((place[name] for name in wanted), np.int64, len(wanted))
 
 
-def common_items(reference: Index, other: Index, what: str) -> tuple[str, ...]:
-    """The item names that both have, in the reference's order; an error where there is none."""
+Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
+"""Names, and where they stand on either side."""
+
+
+def match_items(reference: Index, other: Index, what: str) -> Matched:
+    """The items that both sides have, sorted, and their rows on both; the only place where items are matched.
+
+    A side without names follows the order in which the caller gave the other's.
+
+    Errors: `InputError` where there is none in common, or a side without names has nothing to follow.
+    """
+    rows = np.arange(len(reference.items)), np.arange(len(other.items))
     if reference.positional_items or other.positional_items:
         check.length(len(other.items), len(reference.items), f"items in {what}")
-        return tuple(other.items if reference.positional_items else reference.items)
+        if not reference.positional_items:
+            rows = rows[0], _rows_of(reference.items, reference.item_rows, False, "items", what)
+            return tuple(reference.items), *rows
+        rows = _rows_of(other.items, other.item_rows, other.positional_items, "items", "the reference"), rows[1]
+        return tuple(other.items), *rows
     if reference.items == other.items:
-        return tuple(reference.items)
+        return tuple(reference.items), *rows
     there = set(other.items)
     both = tuple(name for name in reference.items if name in there)
     if not both:
@@ -139,14 +209,24 @@ def common_items(reference: Index, other: Index, what: str) -> tuple[str, ...]:
             "the same item names in both",
             "Names are compared as text ('007' is not '7'); check the item column.",
         )
-    return both
+    return both, positions(reference.items, both), positions(other.items, both)
 
 
-def common_labels(reference: Index, other: Index, what: str) -> tuple[str, ...]:
-    """The labels of `other`, which must hold every label of the reference."""
+def match_labels(reference: Index, other: Index, what: str) -> Matched:
+    """The labels of `other`, where those of the reference stand among them, and where they stand in `other`.
+
+    A side without names follows the order in which the caller gave the other's.
+
+    Errors: `InputError` where the reference has a label that `other` lacks, or a side has nothing to follow.
+    """
+    columns = np.arange(len(reference.labels)), np.arange(len(other.labels))
     if reference.positional_labels or other.positional_labels:
         check.length(len(other.labels), len(reference.labels), f"labels in {what}")
-        return other.labels if reference.positional_labels else reference.labels
+        if not reference.positional_labels:
+            theirs = _rows_of(reference.labels, reference.label_columns, False, "labels", what)
+            return reference.labels, columns[0], theirs
+        ours = _rows_of(other.labels, other.label_columns, other.positional_labels, "labels", "the reference")
+        return other.labels, np.argsort(ours), columns[1]
     absent = [name for name in reference.labels if name not in set(other.labels)]
     if absent:
         raise InputError(
@@ -154,4 +234,4 @@ def common_labels(reference: Index, other: Index, what: str) -> tuple[str, ...]:
             "a probability for every label that the reference uses",
             check.did_you_mean(absent[0], other.labels),
         )
-    return other.labels
+    return other.labels, positions(other.labels, reference.labels), columns[1]

@@ -1,7 +1,7 @@
 """Predictions: for each model and item, a distribution over the labels, kept as log-probabilities."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.named_numbers import labelled
-from probtruth.types.index import Audit, Index, as_names
+from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
 
@@ -30,6 +30,21 @@ class Predictions:
         """The probabilities."""
         return np.exp(self.log_probs)
 
+    def named_by(self, other: Index) -> "Predictions":
+        """The same predictions under the names of another index where they have none, in its caller's order."""
+        items = self.index.positional_items and not other.positional_items
+        labels = self.index.positional_labels and not other.positional_labels
+        index, rows, columns = self.index, *map(np.arange, self.log_probs.shape[1:])
+        if items:
+            names, _, rows = match_items(other, index, "the predictions")
+            index = replace(index, items=names, positional_items=False, item_rows=rows)
+        if labels:
+            names, _, columns = match_labels(other, index, "the predictions")
+            index = replace(index, labels=names, positional_labels=False, label_columns=columns)
+        if not items and not labels:
+            return self
+        return replace(self, log_probs=np.ascontiguousarray(self.log_probs[:, rows][:, :, columns]), index=index)
+
     @classmethod
     def from_probs(
         cls,
@@ -42,7 +57,8 @@ class Predictions:
 
         Arguments: each table is an array of any library, a dataframe with a column for each label (and a column
         `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` where given, else the names in
-        the tables, else `index` (usually `annotations.index`), else they are matched with the annotations by position.
+        the tables, else the order in which the caller gave the names of `index` (usually `annotations.index`), else
+        the order of the rows and names on the other side of the comparison.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check.SUM_TOLERANCE`); nothing is clipped or renormalised.
@@ -142,8 +158,10 @@ class Predictions:
         names = own.items if items is None else as_names(items, "items")
         labels = own.labels if labels is None else labels
         if index is not None:
-            names = tuple(index.items) if names is None else names
-            labels = index.labels if labels is None else labels
+            if names is None and not index.positional_items:
+                names = tuple(index.written_items("predictions"))
+            if labels is None and not index.positional_labels:
+                labels = index.written_labels("predictions")
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         logs = [build(array, _place(name, names)) for name, array in zip(models, arrays, strict=True)]
         return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)

@@ -1,6 +1,8 @@
 """Scores: one loss for each model and item, always lower is better."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -8,19 +10,22 @@ from jaxtyping import Float, Int
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.types.index import Audit, positions, sort_names
+from probtruth.types import orientation
+from probtruth.types.index import Audit, positions, ranks, sort_names
 
 
 @dataclass(frozen=True)
 class RuleFacts:
     """What is known of the rule behind the scores; all of it where labels were scored, nothing of another metric.
 
-    `floor` is what lower probabilities were raised to; `range` bounds a loss; `entropy` is the mean generalised entropy
+    `floor` is what lower probabilities were raised to; `label_order` is the labels from low to high where the rule
+    needs that; `range` bounds a loss; `entropy` is the mean generalised entropy
     of the labels, which no model can go below, and `baseline` the mean score of the labels' own frequencies as a
     forecast.
     """
 
     floor: float | None = None
+    label_order: tuple[str, ...] | None = None
     range: tuple[float, float] | None = None
     proper: bool | None = None
     entropy: float | None = None
@@ -74,6 +79,8 @@ class Scores:
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
     records it. `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, and `replicates`.
+    `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
+    items in none, and a list by item matches nothing.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -87,6 +94,8 @@ class Scores:
     clusters: Partition | None = None
     replicates: Replicates | None = None
     audit: Audit = field(default_factory=Audit)
+    item_rows: Int[np.ndarray, " item"] | None = None
+    item_order: bool = True
 
     @property
     def label_values(self) -> Float[np.ndarray, "model item label"] | None:
@@ -113,6 +122,20 @@ class Scores:
         """How many items have an infinite loss, for each model."""
         return np.isinf(self.values).sum(1)
 
+    def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
+        """What is listed by item in the caller's order, in the order of `items`.
+
+        Errors: `InputError` for another number of items, or where the caller gave the items in no order.
+        """
+        check.length(len(listed), len(self.items), what)
+        if not self.item_order:
+            raise InputError(
+                f"{what} as a list, for items that came in no order (a long table, or files in different orders)",
+                f"{what} by name",
+                f"Pass a dict {{item: {what.rstrip('s')}}}.",
+            )
+        return listed if self.item_rows is None else [listed[row] for row in self.item_rows.tolist()]
+
     @classmethod
     def from_frame(
         cls,
@@ -123,19 +146,23 @@ class Scores:
         group: str | None = None,
         cluster: str | None = None,
         replicate: str | None = None,
-        higher_is_better: bool = False,
         source: Source | None = None,
+        *,
+        higher_is_better: bool | None,
     ) -> "Scores":
         """Scores from a table with one row for each item and model (and replicate): any per-item metric.
 
         Replicates (seeds, epochs, repeated answers) of an item are averaged within the item. Items that some model
-        lacks are dropped for all models and counted in `audit`.
+        lacks are dropped for all models and counted in `audit`. `higher_is_better` has no default: None goes by the
+        name of the score's column, if it is that of a known metric (accuracy, loss, ...).
 
         Errors: `InputError` for missing columns, blanks, NaN, the same item and model twice without `replicate`, no
-        item in common, or an item that stands in two groups or clusters.
+        item in common, an item that stands in two groups or clusters, or a score of which nothing says which way it
+        counts.
         """
         source = source or Source()
         table = frames.as_polars(frame)
+        higher_is_better = orientation.upward(score, higher_is_better, source.name)
         if table.height == 0:
             raise InputError("no rows", "at least one score", "Check the file.", source.name)
         items, item_names = frames.encode(table, item, source, "item")
@@ -183,6 +210,7 @@ class Scores:
             missing, (), tuple((name, int((count[row] == 0).sum()), 0) for row, name in enumerate(model_names))
         )
         replicates = _by_replicate(cell, -values if higher_is_better else values, count, repeat, list(repeat_names))
+        rows_given = positions(item_names, ordered)[keep] if _in_one_order(items, models, repeat) else None
         return cls(
             (-mean if higher_is_better else mean)[:, keep],
             tuple(model_names),
@@ -193,7 +221,16 @@ class Scores:
             clusters=_per_item(table, cluster, rows, keep, ordered, source, "cluster"),
             replicates=None if replicates is None else replace(replicates, values=replicates.values[:, keep]),
             audit=audit,
+            item_rows=None if rows_given is None else ranks(rows_given),
+            item_order=rows_given is not None,
         )
+
+
+def _in_one_order(items: np.ndarray, models: np.ndarray, repeat: np.ndarray) -> bool:
+    """Whether every model (and replicate) has its rows in the order in which the items first appear."""
+    rows = np.lexsort((repeat, models))
+    same = (np.diff(models[rows]) == 0) & (np.diff(repeat[rows]) == 0)
+    return bool((np.diff(items[rows])[same] > 0).all())
 
 
 def _no_duplicates(

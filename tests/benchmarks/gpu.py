@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from probtruth.scoring.means.arrays import mean_scores
-from probtruth.truth import dawid_skene_em, em
+from probtruth.truth import em
+from probtruth.truth.methods import dawid_skene_em
 
 LABELS = 10
 CLASSES = 4
@@ -91,13 +92,14 @@ def truth_by_em(n_annotations: int) -> list[str]:
     cell = annotator * CLASSES + label
     with jax.enable_x64(True):
         indices = (jnp.asarray(part, jnp.int32) for part in (item, annotator, label, cell))
-        data = em.Sparse(*indices, jnp.ones(n_annotations), jnp.zeros((n_items, CLASSES)))
+        data = em.SparseAnnotations(*indices, jnp.ones(n_annotations), jnp.zeros((n_items, CLASSES)))
         start = jnp.full((n_items, CLASSES), 0.1).at[item, label].add(1.0)
         start = start / start.sum(1, keepdims=True)
-        nothing = jnp.zeros((n_annotators, CLASSES, CLASSES)), jnp.zeros(CLASSES), jnp.asarray(-1.0)
+        nothing = jnp.zeros((n_annotators, CLASSES, CLASSES))
+        fixed = data, (nothing,), (nothing,), jnp.zeros(CLASSES), jnp.asarray(-1.0)
 
         def run(iterations: int) -> jax.Array:
-            return dawid_skene_em.climb(start, data, *nothing, jnp.asarray(iterations), n_annotators).probs
+            return em.climb(dawid_skene_em.MODEL, start, *fixed, jnp.asarray(iterations)).probs
 
         taken = (seconds(lambda: run(12)) - seconds(lambda: run(2))) / 10
         wrong = float((np.asarray(run(12)).argmax(1) != true).mean())

@@ -45,10 +45,10 @@ def mean_log_score(items: int, labels: int, goal: str) -> Section:
     works = [
         Work(FLOOR, lambda: (np.log(probs, out=buffer), one_read(probs, truth))),
         Work("one read of both", lambda: one_read(probs, truth)),
-        Work("**mean_score**, soft labels", lambda: pt.mean_score(probs, truth), goal),
-        Work("**mean_score**, JAX arrays", lambda: pt.mean_score(*there), goal),
-        Work("**mean_score**, zeros in both", lambda: pt.mean_score(*zeros), goal),
-        Work("**mean_score**, one-hot labels", lambda: pt.mean_score(probs, one_hot), goal),
+        Work("**mean_score**, soft labels", lambda: pt.streaming.mean_score(probs, truth), goal),
+        Work("**mean_score**, JAX arrays", lambda: pt.streaming.mean_score(*there), goal),
+        Work("**mean_score**, zeros in both", lambda: pt.streaming.mean_score(*zeros), goal),
+        Work("**mean_score**, one-hot labels", lambda: pt.streaming.mean_score(probs, one_hot), goal),
         Work("`log_score(...).mean()` under jit", lambda: kernel(*there)),
         Work("XLA, -(t * log p).sum(), zeros wrong", lambda: plain(*there)),
         Work("NumPy, -(t * np.log(p)).sum(1).mean()", lambda: -(truth * np.log(probs)).sum(1).mean()),
@@ -72,7 +72,7 @@ def from_log_probs(items: int, labels: int) -> Section:
     there = jnp.asarray(logs), jnp.asarray(truth)
     works = [
         Work("floor: one read of both", lambda: one_read(logs, truth)),
-        Work("**mean_score**, log_probs=True", lambda: pt.mean_score(logs, truth, log_probs=True), "<= 1.6"),
+        Work("**mean_score**, log_probs=True", lambda: pt.streaming.mean_score(logs, truth, log_probs=True), "<= 1.6"),
         Work("NumPy, np.vdot", lambda: np.vdot(logs, truth)),
         Work("XLA, vdot", lambda: plain(*there)),
     ]
@@ -91,13 +91,15 @@ def several(items: int, labels: int, rounds: int = 15) -> Section:
         return log, brier, -((probs * truth).sum(1) / np.sqrt((probs**2).sum(1))).mean()
 
     works = [
-        Work("**mean_score**, log alone", lambda: pt.mean_score(probs, truth)),
-        Work("**mean_score**, Brier alone", lambda: pt.mean_score(probs, truth, "brier")),
-        Work("**mean_score**, spherical alone", lambda: pt.mean_score(probs, truth, "spherical")),
-        Work("**mean_scores**, log + Brier + spherical", lambda: pt.mean_scores(probs, truth).means, "<= 1.6"),
+        Work("**mean_score**, log alone", lambda: pt.streaming.mean_score(probs, truth)),
+        Work("**mean_score**, Brier alone", lambda: pt.streaming.mean_score(probs, truth, "brier")),
+        Work("**mean_score**, spherical alone", lambda: pt.streaming.mean_score(probs, truth, "spherical")),
+        Work(
+            "**mean_scores**, log + Brier + spherical", lambda: pt.streaming.mean_scores(probs, truth).means, "<= 1.6"
+        ),
         Work(
             "**mean_scores**, these + expected counts + power means (1, 0, -2/3)",
-            lambda: pt.mean_scores(probs, truth, powers=(1, 0, -2 / 3), confusion=True).means,
+            lambda: pt.streaming.mean_scores(probs, truth, powers=(1, 0, -2 / 3), confusion=True).means,
             "<= 3" if labels < 100 else "",
         ),
         Work("NumPy, log + Brier + spherical", by_numpy),
@@ -125,7 +127,7 @@ def two_labels() -> Section:
     hard = np.stack([1 - outcome, outcome], 1)
     works = [
         Work("floor: one read of both", lambda: one_read(probs, hard)),
-        Work("**mean_score**, Brier", lambda: pt.mean_score(probs, hard, "brier")),
+        Work("**mean_score**, Brier", lambda: pt.streaming.mean_score(probs, hard, "brier")),
     ]
     peer = optional("scoringrules")
     if peer:
@@ -146,7 +148,7 @@ def streaming() -> Section:
         return state
 
     works = [
-        Work("**mean_score**, log", lambda: pt.mean_score(probs, truth)),
+        Work("**mean_score**, log", lambda: pt.streaming.mean_score(probs, truth)),
         Work("**StreamScores**, log: expected, entropy, divergence", lambda: log.update(log.init(), probs, truth)),
         Work("the same in 10 batches", lambda: parts(100_000)),
         Work("**StreamScores**, log + Brier + spherical", lambda: three.update(three.init(), probs, truth)),

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from probtruth.truth import ability, dawid_skene_em, em
+from probtruth.truth import em
+from probtruth.truth.methods import ability, dawid_skene_em
 from tests.benchmarks.measure import Process, Section, Work, optional
 
 ITEMS, ANNOTATORS, LABELS, ANNOTATIONS = 200_000, 5_000, 4, 1_000_000
@@ -57,27 +58,29 @@ def by_kernel(iterations: int) -> np.ndarray:
     """The kernel of `infer_truth(method="dawid-skene-em")`, for a fixed number of iterations."""
     data, start = _on_device()
     with jax.enable_x64(True):
-        nothing = jnp.zeros((ANNOTATORS, LABELS, LABELS)), jnp.zeros(LABELS), jnp.asarray(-1.0)
-        found = dawid_skene_em.climb(start, data, *nothing, jnp.asarray(iterations), ANNOTATORS)
-        return np.asarray(found.probs)
+        nothing = jnp.zeros((ANNOTATORS, LABELS, LABELS))
+        fixed = data, (nothing,), (nothing,), jnp.zeros(LABELS), jnp.asarray(-1.0)
+        return np.asarray(em.climb(dawid_skene_em.MODEL, start, *fixed, jnp.asarray(iterations)).probs)
 
 
 def by_ability() -> np.ndarray:
     """The kernel of `infer_truth(method="ability")`, for a fixed number of iterations."""
     data, start = _on_device()
     with jax.enable_x64(True):
-        before = jnp.ones(LABELS), jnp.zeros((ANNOTATORS, LABELS, LABELS))
-        found = ability.climb(start, data, *before, jnp.asarray(-1.0), jnp.asarray(ITERATIONS), ANNOTATORS)
-        return np.asarray(found.probs)
+        cells = jnp.zeros((ANNOTATORS, LABELS, LABELS))
+        centre = jnp.asarray(ability.shared_centre(LABELS))
+        first = jnp.ones(ANNOTATORS), jnp.zeros((ANNOTATORS, LABELS)), cells, centre, cells
+        fixed = data, first, (cells,), jnp.ones(LABELS), jnp.asarray(-1.0), jnp.asarray(ITERATIONS)
+        return np.asarray(em.climb(ability.MODEL, start, *fixed).probs)
 
 
 @cache
-def _on_device() -> tuple[em.Sparse, jax.Array]:
+def _on_device() -> tuple[em.SparseAnnotations, jax.Array]:
     item, annotator, label = annotations()
     cell = annotator * LABELS + label
     with jax.enable_x64(True):
         indices = (jnp.asarray(part, jnp.int32) for part in (item, annotator, label, cell))
-        data = em.Sparse(*indices, jnp.ones(ANNOTATIONS), jnp.zeros((ITEMS, LABELS)))
+        data = em.SparseAnnotations(*indices, jnp.ones(ANNOTATIONS), jnp.zeros((ITEMS, LABELS)))
         votes = jnp.full((ITEMS, LABELS), 1e-9).at[item, label].add(1.0)
         return data, votes / votes.sum(1, keepdims=True)
 

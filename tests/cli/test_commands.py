@@ -51,7 +51,7 @@ def test_json_is_all_there_is_on_standard_output(run, files, models, tmp_path):
 
 
 def test_quiet_leaves_standard_error_empty(run, files, tmp_path):
-    outcome = run("compare", files["scores"], "--quiet", "--out", tmp_path / "out")
+    outcome = run("compare", files["scores"], "--lower-is-better", "--quiet", "--out", tmp_path / "out")
     assert outcome.status == 0
     assert outcome.err == ""
 
@@ -67,9 +67,9 @@ def test_result_is_the_same_bytes_each_time_and_in_any_order_of_rows(run, files,
 
 def test_an_earlier_result_is_replaced(run, files, tmp_path):
     out = tmp_path / "out"
-    assert run("compare", files["scores"], "--out", out).status == 0
+    assert run("compare", files["scores"], "--lower-is-better", "--out", out).status == 0
     before = (out / "result.json").read_text()
-    assert run("compare", files["scores"], "--seed", 1, "--out", out).status == 0
+    assert run("compare", files["scores"], "--lower-is-better", "--seed", 1, "--out", out).status == 0
     assert (out / "result.json").read_text() != before
 
 
@@ -79,7 +79,7 @@ def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
     assert polars.read_parquet(soft).columns == ["item", "no", "yes"]
     assert run("score", "--truth", soft, *models, "--rule", "brier", "--out", scores).status == 0
     assert polars.read_parquet(scores).columns == ["item", "model", "score"]
-    assert run("compare", scores, "--out", out).status == 0
+    assert run("compare", scores, "--lower-is-better", "--out", out).status == 0
     stepwise = json.loads((out / "result.json").read_text())
     whole = ["run", "--annotations", files["labels"], *models, "--truth", "vote-share", "--rule", "brier"]
     assert run(*whole, "--out", tmp_path / "whole").status == 0
@@ -95,13 +95,14 @@ def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
     table = tmp_path / "about.csv"
     rows = [f"i{number},{'even' if number % 2 == 0 else 'odd'},{number // 2}" for number in range(24)]
     table.write_text("\n".join(["item,parity,pair", *rows]) + "\n")
-    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", "--json"]
+    exact = ["--engine", "exact", "--json"]
+    command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", *exact]
     grouped = run(*command, "--out", tmp_path / "grouped")
     assert grouped.status == 0, grouped.err
     assert grouped.json["settings"]["groups"] == 2
     assert "these 2 groups" in grouped.json["estimand"]
     assert set(grouped.json["groups"]) == {"population of groups", "one new group"}
-    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", "--json"]
+    command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", *exact]
     clustered = run(*command, "--out", tmp_path / "clustered")
     assert clustered.json["settings"]["clusters"] == 12
 
@@ -131,6 +132,7 @@ def test_repeats_without_their_column_are_refused(run, data, tmp_path):
     assert "line 3" in outcome.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["vote-share", "dirichlet"])
 def test_run_on_chaosnli(run, data, tmp_path, method):
     """Direct sums over the files (data/README.md): expected log loss of each model, and the mean entropy."""
@@ -181,6 +183,7 @@ def test_demo(run, tmp_path):
     assert "simulated" in (tmp_path / "demo" / "report.html").read_text()
 
 
+@pytest.mark.process
 def test_importing_and_helping_load_nothing_heavy():
     heavy = ["jax", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
     code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"

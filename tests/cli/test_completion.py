@@ -25,6 +25,7 @@ def test_names_are_those_of_the_package() -> None:
     assert set(completion.KINDS) == set(KINDS)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "found"),
     [

@@ -162,18 +162,18 @@ def test_refused_commands(case, run, files, tmp_path):
 def test_unwritable_parent(run, files, tmp_path):
     parent = tmp_path / "locked"
     parent.mkdir(mode=0o500)
-    outcome = run("compare", files["scores"], "--out", parent / "out")
+    outcome = run("compare", files["scores"], "--lower-is-better", "--out", parent / "out")
     _refused(outcome, ["locked"])
 
 
 def test_parent_that_is_a_file(run, files):
-    _refused(run("compare", files["scores"], "--out", files["labels"] / "out"), ["labels.csv"])
+    _refused(run("compare", files["scores"], "--lower-is-better", "--out", files["labels"] / "out"), ["labels.csv"])
 
 
 def test_one_item_has_no_answer(run, tmp_path):
     table = tmp_path / "scores.csv"
     table.write_text("item,model,score\nx,a,1\nx,b,2\n")
-    outcome = run("compare", table, "--out", tmp_path / "out")
+    outcome = run("compare", table, "--lower-is-better", "--out", tmp_path / "out")
     assert outcome.status == 1
     assert "one item" in outcome.err
     assert not (tmp_path / "out").exists()

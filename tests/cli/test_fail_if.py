@@ -45,6 +45,12 @@ def test_read(text, condition):
         ("__import__('os').system('x') > 0", "a name, one of"),
         ("p_wors > 0.9", "p_worse"),
         ("p_equivalent > 0.9", "without --rope"),
+        ("p_worse > 90", "a probability between 0 and 1. Hint: For 90 per cent write 0.9."),
+        ("p_better < -0.1", "a probability between 0 and 1"),
+        ("p_worse > 1", "can never hold"),
+        ("p_better < 0", "can never hold"),
+        ("p_worse >= 0", "always holds"),
+        ("difference > 1e999", "a finite number"),
     ],
 )
 def test_not_read(text, message):
@@ -74,9 +80,9 @@ def test_new_against_old_by_hand(text, value, fails):
 
 
 def test_the_other_way_round_signs_and_ends_change():
-    values = {name: findings(parse(f"{name} > 9"), PAIRS, MODELS, "new")[0].value for name in ("difference", "low")}
+    values = {name: findings(parse(f"{name} > 0.5"), PAIRS, MODELS, "new")[0].value for name in ("difference", "low")}
     assert values == {"difference": -0.3, "low": -0.5}
-    assert findings(parse("p_worse > 9"), PAIRS, MODELS, "new")[0].value == 0.04
+    assert findings(parse("p_worse > 0.5"), PAIRS, MODELS, "new")[0].value == 0.04
 
 
 def test_what_is_not_known_fails():
@@ -103,11 +109,13 @@ def scores(tmp_path):
 
 def test_the_command_ends_with_status_1_and_has_written_the_report(run, scores, tmp_path):
     where = ("--engine", "exact", "--out", tmp_path / "out")
-    outcome = run("compare", scores, "--fail-if", "p_worse > 0.9", *where)
+    outcome = run("compare", scores, "--lower-is-better", "--fail-if", "p_worse > 0.9", *where)
     assert outcome.status == 1
     assert "fails: p_worse of 'new' against 'old'" in outcome.out
     assert (tmp_path / "out" / "report.md").exists()
-    outcome = run("compare", scores, "--fail-if", "p_worse > 0.9", "--baseline", "new", "--json", *where)
+    outcome = run(
+        "compare", scores, "--lower-is-better", "--fail-if", "p_worse > 0.9", "--baseline", "new", "--json", *where
+    )
     assert outcome.status == 0
     gate = json.loads(outcome.out)["fail_if"]
     assert gate["condition"] == "p_worse > 0.9"
@@ -118,6 +126,6 @@ def test_the_command_ends_with_status_1_and_has_written_the_report(run, scores, 
     "options", [("--fail-if", "p_worse = 1"), ("--fail-if", "low > 0", "--baseline", "x"), ("--baseline", "old")]
 )
 def test_bad_use_is_status_2_and_writes_nothing(run, scores, tmp_path, options):
-    outcome = run("compare", scores, *options, "--out", tmp_path / "out")
+    outcome = run("compare", scores, "--lower-is-better", *options, "--out", tmp_path / "out")
     assert outcome.status == 2
     assert not (tmp_path / "out").exists()

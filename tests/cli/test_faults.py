@@ -21,7 +21,7 @@ def start(tmp_path, files):
 
     def begin(out: Path, engine: str = "exact", before: str = "", **options: object) -> subprocess.Popen:
         code = f"{before}\nfrom probtruth.cli import main; main()"
-        words = [sys.executable, "-c", code, "compare", str(files["scores"])]
+        words = [sys.executable, "-c", code, "compare", str(files["scores"]), "--lower-is-better"]
         environment = {**os.environ, "PROBTRUTH_CACHE": str(tmp_path / "cache")}
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment} | options
         return subprocess.Popen([*words, "--engine", engine, "--quiet", "--out", str(out)], **options)
@@ -29,6 +29,7 @@ def start(tmp_path, files):
     return begin
 
 
+@pytest.mark.process
 def test_a_damaged_compilation_cache_is_made_anew(start, tmp_path):
     first = start(tmp_path / "one", "nuts")
     assert first.communicate()[1] == ""
@@ -43,6 +44,7 @@ def test_a_damaged_compilation_cache_is_made_anew(start, tmp_path):
     assert all(path.read_bytes() != b"not what was compiled" for path in entries)
 
 
+@pytest.mark.process
 def test_a_full_disk(start, tmp_path):
     """As a limit on the size of files has it: the same error on the same call."""
     (tmp_path / "out").mkdir()
@@ -54,6 +56,7 @@ def test_a_full_disk(start, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.process
 def test_two_runs_into_one_folder(start, tmp_path):
     runs = [start(tmp_path / "out") for _ in range(2)]
     for run in runs:
@@ -63,6 +66,7 @@ def test_two_runs_into_one_folder(start, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.process
 def test_a_closed_pipe(start, tmp_path):
     read, write = os.pipe()
     os.close(read)
@@ -80,7 +84,7 @@ def test_interrupted(run, files, tmp_path, monkeypatch):
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("probtruth.comparison.compare.compare", interrupt)
-    outcome = run("compare", files["scores"], "--out", tmp_path / "out")
+    outcome = run("compare", files["scores"], "--lower-is-better", "--out", tmp_path / "out")
     assert outcome.status == 130
     assert outcome.err.splitlines()[-1] == "probtruth: interrupted: nothing was written"
     assert not (tmp_path / "out").exists()

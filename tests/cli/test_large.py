@@ -64,6 +64,7 @@ def score(folder, out, *more):
     return ("score", "--truth", folder / "soft.parquet", *predictions, "--out", out, "--json", *more)
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
 def test_scores_that_are_streamed_are_those_of_memory(run, files):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -89,7 +90,18 @@ def test_a_table_of_scores_that_is_streamed_compares_as_in_memory(run, tmp_path)
     polars.concat(tables).write_parquet(tmp_path / "scores.parquet")
     found = {}
     for memory in ("4GB", "1KB"):
-        words = ("--json", "--engine", "exact", "--rope", "0.1", "--fail-if", "p_worse > 2", "--memory", memory)
+        words = (
+            "--json",
+            "--lower-is-better",
+            "--engine",
+            "exact",
+            "--rope",
+            "0.1",
+            "--fail-if",
+            "p_worse > 0.9999",
+            "--memory",
+            memory,
+        )
         outcome = run("compare", tmp_path / "scores.parquet", "--out", tmp_path / memory, *words)
         assert outcome.status == 0, outcome.err
         assert ("streaming" in outcome.err) == (memory == "1KB")
@@ -103,6 +115,7 @@ def test_a_table_of_scores_that_is_streamed_compares_as_in_memory(run, tmp_path)
     assert (tmp_path / "1KB" / "report.html").stat().st_size > 0
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_workers_give_the_result_of_memory(run, files):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -113,6 +126,7 @@ def test_workers_give_the_result_of_memory(run, files):
     assert "on Dask (local)" in spread.err
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -123,6 +137,7 @@ def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     assert "Hint" in outcome.err
 
 
+@pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
 def test_workers_compare_a_table_of_scores_as_memory_does(run, tmp_path):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
@@ -130,7 +145,7 @@ def test_workers_compare_a_table_of_scores_as_memory_does(run, tmp_path):
     names = [f"q{item}" for item in range(1500)] * 2
     frame = polars.DataFrame({"item": names, "model": ["a"] * 1500 + ["b"] * 1500, "score": scores})
     frame.write_parquet(tmp_path / "scores.parquet")
-    words = ("compare", tmp_path / "scores.parquet", "--engine", "exact", "--json")
+    words = ("compare", tmp_path / "scores.parquet", "--lower-is-better", "--engine", "exact", "--json")
     held = run(*words, "--out", tmp_path / "held")
     spread = run(*words, "--out", tmp_path / "spread", "--dask", "local")
     assert (held.status, spread.status) == (0, 0), spread.err

@@ -73,7 +73,16 @@ def test_compare_inspect_helm_and_a_wide_table(run, tmp_path) -> None:
     assert done.json["pairwise"][0]["difference"] == -0.25
     (tmp_path / "wide.csv").write_text("item,x,y\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(9)))
     done = run(
-        "compare", tmp_path / "wide.csv", "--format", "wide", "--engine", "exact", "--json", "--out", tmp_path / "c"
+        "compare",
+        tmp_path / "wide.csv",
+        "--higher-is-better",
+        "--format",
+        "wide",
+        "--engine",
+        "exact",
+        "--json",
+        "--out",
+        tmp_path / "c",
     )
     assert {row["model"] for row in done.json["models"]} == {"x", "y"}
 

@@ -12,6 +12,7 @@ engine = "exact"
 
 [compare]
 scores = ["scores.csv"]
+lower-is-better = true
 rope = 0.01
 out = "result"
 """
@@ -46,7 +47,9 @@ def test_the_command_line_wins(run, here):
 
 def test_the_command_in_the_report_does_without_the_file(run, here):
     assert run("compare", "--rope", "0.2").status == 0
-    command = "probtruth --config off compare --rope 0.2 scores.csv --out result --engine exact --seed 3"
+    command = (
+        "probtruth --config off compare --rope 0.2 scores.csv --out result --lower-is-better --engine exact --seed 3"
+    )
     assert command_in(here / "result") == command.split()
     first = (here / "result" / "result.json").read_bytes()
     (here / "probtruth.toml").write_text("seed = 9")
@@ -77,7 +80,7 @@ def test_pyproject_and_folders_above(run, here, monkeypatch):
     done = run("compare", "scores.csv", "--out", "other")
     assert (done.status, "'hmc'" in done.err) == (2, True)
     (here / "pyproject.toml").write_text('[project]\nname = "x"\n')
-    assert run("compare", "scores.csv", "--out", "other", "--engine", "exact").status == 0
+    assert run("compare", "scores.csv", "--lower-is-better", "--out", "other", "--engine", "exact").status == 0
     (here / "probtruth.toml").write_text(SETTINGS)
     inner = here / "deep" / "down"
     inner.mkdir(parents=True)

@@ -38,6 +38,7 @@ def compiled(words, cache):
     return misses, hits
 
 
+@pytest.mark.process
 def test_the_second_run_of_a_command_compiles_nothing(files, tmp_path):
     predictions = (f"--predictions={name}={files[name]}" for name in ("sharp", "flat"))
     words = ["run", "--annotations", files["labels"], *predictions, "--out"]
@@ -56,7 +57,7 @@ def default_device():
 
 @pytest.mark.usefixtures("default_device")
 def test_a_device_that_is_named(run, files, tmp_path):
-    words = ("compare", files["scores"], "--engine", "exact", "--out")
+    words = ("compare", files["scores"], "--lower-is-better", "--engine", "exact", "--out")
     assert run(*words, tmp_path / "one", "--device", "cpu").status == 0
     assert jax.config.jax_default_device == jax.devices("cpu")[0]
     unknown = run(*words, tmp_path / "two", "--device", "abacus")

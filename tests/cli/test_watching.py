@@ -112,10 +112,11 @@ def test_two_runs_at_once_lose_nothing(run, growing, tmp_path, monkeypatch):
 
 def test_plan_from_scores(run, files, tmp_path):
     figure = tmp_path / "plan.svg"
-    command = ("plan", files["scores"], "--items", 100, "--cost", "item=2", "--plot", figure)
+    command = ("plan", files["scores"], "--lower-is-better", "--items", 100, "--cost", "item=2", "--plot", figure)
     outcome = run(*command, "--json")
     assert outcome.status == 0, outcome.err
-    made = pt.plan(pt.Scores.from_frame(_columns(files["scores"])), n_items=100, costs={"item": 2})
+    scores = pt.Scores.from_frame(_columns(files["scores"]), higher_is_better=False)
+    made = pt.plan(scores, n_items=100, costs={"item": 2})
     assert outcome.json["designs"] == json.loads(json.dumps(made.designs))
     assert "expected to be" in figure.read_text()
     shown = run(*command).out
@@ -142,10 +143,10 @@ def test_plan_from_annotations(run, files):
 def test_plan_refused(run, files, tmp_path):
     for words, options in {
         "no pilot": (),
-        "both SCORES": (files["scores"], "--annotations", files["labels"]),
-        "cost 'item'": (files["scores"], "--cost", "item"),
-        "Did you mean 'item'?": (files["scores"], "--cost", "itm=3"),
-        "n_annotators with a pilot": (files["scores"], "--annotators", 3),
+        "both SCORES": (files["scores"], "--lower-is-better", "--annotations", files["labels"]),
+        "cost 'item'": (files["scores"], "--lower-is-better", "--cost", "item"),
+        "Did you mean 'item'?": (files["scores"], "--lower-is-better", "--cost", "itm=3"),
+        "n_annotators with a pilot": (files["scores"], "--lower-is-better", "--annotators", 3),
     }.items():
         outcome = run("plan", *options)
         assert outcome.status == 2
@@ -154,10 +155,10 @@ def test_plan_refused(run, files, tmp_path):
 
 def test_validate_from_scores(run, files, tmp_path):
     figure = tmp_path / "validation.svg"
-    command = ("validate", files["scores"], "--replications", 80, "--plot", figure)
+    command = ("validate", files["scores"], "--lower-is-better", "--replications", 80, "--plot", figure)
     outcome = run(*command, "--json")
     assert outcome.status == 0, outcome.err
-    found = pt.validate(pt.Scores.from_frame(_columns(files["scores"])), replications=80)
+    found = pt.validate(pt.Scores.from_frame(_columns(files["scores"]), higher_is_better=False), replications=80)
     assert outcome.json == json.loads(json.dumps(found.to_dict()))
     assert "holds the true difference" in figure.read_text()
     shown = run(*command, "--quiet").out
@@ -185,9 +186,9 @@ def test_validate_refused(run, files, tmp_path):
     (tmp_path / "mine.svg").write_text("<svg>")
     for words, options in {
         "no pilot": (),
-        "of at most": (files["scores"], "--bounds", 0, 1, "--difference", 3),
-        "replications 2": (files["scores"], "--replications", 2),
-        "mine.svg": (files["scores"], "--plot", tmp_path / "mine.svg"),
+        "of at most": (files["scores"], "--lower-is-better", "--bounds", 0, 1, "--difference", 3),
+        "replications 2": (files["scores"], "--lower-is-better", "--replications", 2),
+        "mine.svg": (files["scores"], "--lower-is-better", "--plot", tmp_path / "mine.svg"),
     }.items():
         outcome = run("validate", *options)
         assert outcome.status == 2

@@ -280,9 +280,10 @@ def test_two_items_are_answered_with_a_warning():
     assert any("only 2 items" in warning for warning in comparison.warnings)
 
 
-def test_more_models_than_items():
+@pytest.mark.parametrize("engine", [pytest.param("nuts", marks=pytest.mark.long), "exact"])
+def test_more_models_than_items(engine):
     values = np.random.default_rng(6).normal(size=(50, 12))
-    comparison = compare(make(values), draws=300)
+    comparison = compare(make(values), engine=engine, draws=300)
     assert_no_nan(comparison)
     assert len(comparison.pairs) == 1225
     assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)
@@ -336,13 +337,15 @@ def test_strict_raises_where_the_diagnostics_fail(five):
 
 def test_dropped_items_and_floors_are_said():
     frame = {"item": ["1", "2", "3", "1", "2"], "model": list("aaabb"), "score": [1.0, 2.0, 3.0, 2.0, 5.0]}
-    assert any("1 items dropped" in said for said in compare(Scores.from_frame(frame), engine="exact").warnings)
+    scores = Scores.from_frame(frame, higher_is_better=False)
+    assert any("1 items dropped" in said for said in compare(scores, engine="exact").warnings)
     floored = make(GOOD.values, "ab", known=RuleFacts(floor=0.01, proper=False))
     assert any("a floored rule is not proper" in said for said in compare(floored, engine="exact").warnings)
     improper = make(GOOD.values, "ab", known=RuleFacts(proper=False))
     assert any("is not proper" in said for said in compare(improper, engine="exact").warnings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_few_groups_are_sampled_without_divergences(n_groups):
     """At an acceptance of 0.8 there were 31 of them with two groups and 2 with three."""
@@ -354,6 +357,6 @@ def test_few_groups_are_sampled_without_divergences(n_groups):
         "score": np.concatenate([random.normal(mean, 1, n_items) for mean in (0, 0.1, 0.2)]),
         "group": [str(item % n_groups) for item in range(n_items)] * 3,
     }
-    found = compare(Scores.from_frame(frame, group="group"), seed=3).diagnostics
+    found = compare(Scores.from_frame(frame, group="group", higher_is_better=False), seed=3).diagnostics
     assert found["divergences"] == 0
     assert found["engines_agree"] is True

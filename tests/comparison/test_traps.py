@@ -94,6 +94,7 @@ def test_folds_share_their_training_data():
     assert np.mean([min(one.below(0.0), one.above(0.0)) < 0.025 for one in ours]) < 0.08
 
 
+@pytest.mark.long
 def test_peeking_until_the_posterior_is_sure():
     rng = np.random.default_rng(5)
     right = (rng.random((60, 2, 600)) < 0.7).astype(float)
@@ -107,7 +108,7 @@ def test_peeking_until_the_posterior_is_sure():
     alarms = 0
     for one in right:
         rows = {"item": [*range(600)] * 2, "model": ["a"] * 600 + ["b"] * 600, "score": one.ravel().tolist()}
-        alarms += pt.monitor(rows, bounds=(0, 1)).decision is not None
+        alarms += pt.monitor(rows, bounds=(0, 1), higher_is_better=False).decision is not None
     assert alarms / 60 < 0.15  # .05 at most, whenever one looks; three standard errors of 60 runs
 
 
@@ -205,6 +206,7 @@ def test_scoring_draws_of_a_label_posterior_shrinks_the_difference():
     np.testing.assert_allclose(scores.values[1], -(counts / 2) @ np.log([0.9, 0.1]), rtol=1e-6)
 
 
+@pytest.mark.long
 def test_groups_weighted_by_their_own_spread():
     rng = np.random.default_rng(12)
     naive, ours = 0, 0
@@ -331,7 +333,7 @@ def test_a_model_that_lacks_an_item_and_one_infinite_loss():
     rows = [(item, model, item * 0.1 + (model == "b")) for item in range(12) for model in "abc"]
     rows = [(item, model, np.inf if (item, model) == (3, "c") else score) for item, model, score in rows[:-1]]
     table = dict(zip(("item", "model", "score"), zip(*rows, strict=True), strict=True))
-    found = compare(pt.Scores.from_frame(table), engine="exact")
+    found = compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
     pairs = rows_by_name(found)[0]
     assert pairs["a", "b"]["p_a_better"] == 1.0
     assert pairs["a", "c"]["difference"] == -np.inf

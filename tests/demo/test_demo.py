@@ -1,7 +1,5 @@
 """What is embedded is what is said of it."""
 
-import doctest
-
 import numpy as np
 
 from probtruth import demo
@@ -29,7 +27,3 @@ def test_files_are_small_and_the_note_says_simulated():
     annotations, predictions = demo.paths()
     assert sum(path.stat().st_size for path in (annotations, *predictions.values())) < 300_000
     assert "annotators are simulated" in demo.NOTE
-
-
-def test_example_runs():
-    assert doctest.testmod(demo).failed == 0

@@ -2,23 +2,30 @@
 
 import doctest
 import importlib
-import pkgutil
 
+import pages
 import polars
 import pytest
 
-import probtruth
+SOURCES = sorted((pages.REPOSITORY / "probtruth").rglob("*.py"))
+NAMES = [
+    ".".join(path.relative_to(pages.REPOSITORY).with_suffix("").parts).removesuffix(".__init__")
+    for path in SOURCES
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+"""Modules with an example."""
+LONG = {"probtruth.comparison.likelihoods.compare_likelihoods", "probtruth.comparison.companions.benavoli"}
+"""Modules whose examples sample from programs of NumPyro, each of which is compiled."""
 
-MODULES = sorted(
-    found.name
-    for found in pkgutil.walk_packages(probtruth.__path__, "probtruth.")
-    if found.name != "probtruth.__main__" and not found.name.startswith("probtruth.streaming")
-)
+
+def test_modules_that_take_long_have_examples() -> None:
+    assert set(NAMES) > LONG
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in NAMES])
 def test_examples_in_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "Agg")
     with polars.Config():
-        failed = doctest.testmod(importlib.import_module(name)).failed
+        failed, attempted = doctest.testmod(importlib.import_module(name))
+    assert attempted > 0
     assert failed == 0

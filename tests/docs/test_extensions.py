@@ -3,6 +3,7 @@
 import pages
 import pytest
 
+import probtruth
 from probtruth.scoring.rules import RULES
 from probtruth.truth.infer import METHODS
 
@@ -53,4 +54,6 @@ def test_every_command_and_option_is_listed() -> None:
 def test_modules_on_the_api_page_bring_their_functions() -> None:
     assert ".. autofunction:: probtruth.log_score\n" in public_names.as_markdown("kernels")
     assert ".. autoclass:: probtruth.Truth()\n" in public_names.as_markdown("nouns")
-    assert public_names.functions_of(plain_docstrings) == ["to_restructured", "setup"]
+    assert public_names.callables_of(probtruth.companions)[0] == "ThreeRegions"
+    assert ".. autofunction:: probtruth.rules.power\n" in public_names.as_markdown("rules")
+    assert ".. autofunction:: probtruth.rules.check_proper" not in public_names.as_markdown("rules")

@@ -35,6 +35,6 @@ def documented() -> Iterator[str]:
 def test_keys_of_the_result() -> None:
     votes = pt.Annotations.from_long({"item": list("aabb"), "annotator": list("xyxy"), "label": list("ynyy")})
     rows = {"a": [[0.3, 0.7], [0.1, 0.9]], "b": [[0.5, 0.5], [0.4, 0.6]]}
-    result = pt.evaluate(votes, pt.Predictions.from_probs(rows, index=votes.index), engine="exact").to_dict()
+    result = pt.evaluate(votes, pt.Predictions.from_probs(rows, ["a", "b"], ["n", "y"]), engine="exact").to_dict()
     result["audit"]["by_model"] = [{"model": "a"}]
     assert sorted(documented()) == sorted(keys(result))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pages
-import pytest
 
 import probtruth as pt
 
@@ -34,56 +33,69 @@ def parts(text: str) -> list[str]:
     return re.findall(rf"^ *({'|'.join(PARTS)}):", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_has_a_docstring_that_begins_with_a_sentence(name: str) -> None:
-    text = inspect.getdoc(getattr(pt, name)) or ""
-    assert text.split("\n\n")[0].rstrip().endswith((".", ".)", ":")), text
+def text_of(name: str) -> str:
+    """The docstring of a public name."""
+    return inspect.getdoc(getattr(pt, name)) or ""
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_parts_of_a_function_stand_in_their_order(name: str) -> None:
-    found = parts(inspect.getdoc(getattr(pt, name)) or "")
-    assert found == sorted(set(found), key=PARTS.index)
+def failing(names: list[str], holds: Callable[[str], object]) -> list[str]:
+    """The names for which something does not hold; there must be names to try it on."""
+    assert names
+    return [name for name in names if not holds(name)]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_has_an_example(name: str) -> None:
-    assert ">>> " in (inspect.getdoc(getattr(pt, name)) or "")
+def test_docstrings_begin_with_a_sentence() -> None:
+    ends = (".", ".)", ":")
+    assert failing(NAMES, lambda name: text_of(name).split("\n\n")[0].rstrip().endswith(ends)) == []
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_explains_its_options(name: str) -> None:
+def test_parts_of_a_function_stand_in_their_order() -> None:
+    assert failing(FUNCTIONS, lambda name: (p := parts(text_of(name))) == sorted(set(p), key=PARTS.index)) == []
+
+
+def test_a_function_has_an_example() -> None:
+    assert failing(FUNCTIONS, lambda name: ">>> " in text_of(name)) == []
+
+
+def explains_its_options(name: str) -> bool:
     """Arguments that may be left out need a word, all but `seed`; what must be given stands in the first sentence."""
-    function = getattr(pt, name)
-    text = inspect.getdoc(function) or ""
-    parameters = inspect.signature(function).parameters.values()
+    text = text_of(name)
+    parameters = inspect.signature(getattr(pt, name)).parameters.values()
     options = {one.name for one in parameters if one.default is not one.empty} - {"seed"}
-    missing = {one for one in options if not re.search(rf"\b{one}\b", text)}
-    assert not missing or "as in `" in text.lower()
+    return all(re.search(rf"\b{one}\b", text) for one in options) or "as in `" in text.lower()
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_names_no_argument_that_does_not_exist(name: str) -> None:
-    function = getattr(pt, name)
-    paragraphs = [text for text in (inspect.getdoc(function) or "").split("\n\n") if text.startswith("Arguments:")]
+def test_a_function_explains_its_options() -> None:
+    assert failing(FUNCTIONS, explains_its_options) == []
+
+
+def names_only_its_arguments(name: str) -> bool:
+    """What the paragraph of arguments names are parameters of the function."""
+    paragraphs = [text for text in text_of(name).split("\n\n") if text.startswith("Arguments:")]
     named = re.findall(r"(?:Arguments:|[.;])\s+`(\w+)` (?:is|are|names|says|has)\b", " ".join(paragraphs))
-    parameters = inspect.signature(function).parameters
+    parameters = inspect.signature(getattr(pt, name)).parameters
     free = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    assert free or set(named) <= set(parameters)
+    return free or set(named) <= set(parameters)
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_a_score_says_its_orientation_and_source(name: str) -> None:
-    text = inspect.getdoc(getattr(pt, name)) or ""
-    assert "lower is better" in text
-    assert re.search(r"Source: .*\d{4}", text)
-    assert "doi:" in text
+def test_a_function_names_no_argument_that_does_not_exist() -> None:
+    assert failing(FUNCTIONS, names_only_its_arguments) == []
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_members_of_a_class_have_docstrings(name: str) -> None:
-    bare = [member for member, value in members(getattr(pt, name)) if not inspect.getdoc(value)]
-    assert not bare
+def test_a_score_says_its_orientation_and_source() -> None:
+    patterns = ("lower is better", r"Source: .*\d{4}", "doi:")
+    assert failing(SCORES, lambda name: all(re.search(pattern, text_of(name)) for pattern in patterns)) == []
+
+
+def test_members_of_a_class_have_docstrings() -> None:
+    bare = [
+        f"{name}.{member}"
+        for name in CLASSES
+        for member, value in members(getattr(pt, name))
+        if not inspect.getdoc(value)
+    ]
+    assert CLASSES
+    assert bare == []
 
 
 def test_every_name_is_on_the_api_page() -> None:

@@ -37,7 +37,7 @@ class TestNamesThatArePatterns:
     def test_models_and_annotators_of_wide_tables(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("item,*,^.*$\nq1,0.5,1\nq2,0.25,0\n")
-        scores = loaders.read_wide_scores(path)
+        scores = loaders.read_wide_scores(path, higher_is_better=False)
         assert (scores.models, scores.values.tolist()) == (("*", "^.*$"), [[0.5, 0.25], [1, 0]])
         assert loaders.read_wide_annotations(path).index.annotators == ("*", "^.*$")
 
@@ -72,14 +72,14 @@ class TestPatternsThatDoNotMatchThemselves:
         annotations = pt.Annotations.from_long(rows, "^it.*m$", "^an.*r$", "^la.*l$")
         assert (annotations.index.items, annotations.index.labels) == ((" b ", "a"), ("x", "y"))
         scores = {"item": ["a", "a"], "model": ["m", "n"], "^sc.*e$": ["1", " 2"]}
-        assert pt.Scores.from_frame(scores, score="^sc.*e$").values.tolist() == [[1.0], [2.0]]
+        assert pt.Scores.from_frame(scores, score="^sc.*e$", higher_is_better=False).values.tolist() == [[1.0], [2.0]]
 
     def test_wide_tables(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("item,^aa.*$,b\nq1, ,1\nq2,0.25,0\n")
         assert loaders.read_wide_annotations(path).counts().tolist() == [[0, 0, 1], [1, 1, 0]]
         with pytest.raises(pt.InputError):
-            loaders.read_wide_scores(path, models=["item"])
+            loaders.read_wide_scores(path, models=["item"], higher_is_better=False)
 
 
 class TestDurations:
@@ -100,7 +100,7 @@ class TestDurations:
         rows = polars.DataFrame({"item": ["a", "b"], "model": ["m", "m"], "score": [1.0, 2.0]})
         frame = rows.with_columns(self.FRAME["y"].alias(column))
         with pytest.raises(pt.InputError, match=r"Duration.*Convert it"):
-            pt.Scores.from_frame(frame)
+            pt.Scores.from_frame(frame, higher_is_better=False)
 
     def test_as_labels_of_a_wide_table(self):
         with pytest.raises(pt.InputError, match=r"Duration.*Convert it"):

@@ -27,7 +27,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "predictions": lambda path: read_predictions({"m": path, "n": path}),
     "logits": lambda path: read_predictions({"m": path}, kind="logits"),
     "soft": read_soft,
-    "scores": lambda path: read_scores(path, group="label", replicate="p"),
+    "scores": lambda path: read_scores(path, group="label", replicate="p", higher_is_better=False),
     "groups": lambda path: read_groups(f"{path}:label", ["a"]),
 }
 

@@ -32,7 +32,7 @@ class TestForms:
         assert ann.counts().tolist() == [[0, 1], [2, 0]]
 
     def test_counts(self, tmp_path: Path) -> None:
-        ann = pt.read_annotations(write(tmp_path, COUNTS))
+        ann = pt.read_annotations(write(tmp_path, COUNTS), format="counts")
         assert ann.index.items == ("8", "9", "10")
         assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
         assert ann.n_annotators is None
@@ -41,7 +41,7 @@ class TestForms:
         text = LONG.replace("item,annotator,label", "question,worker,answer")
         ann = read_annotations(write(tmp_path, text), "question", "worker", "answer")
         assert ann.counts().tolist() == [[0, 1], [2, 0]]
-        ann = read_annotations(write(tmp_path, COUNTS.replace("item", "question")), item="question")
+        ann = read_annotations(write(tmp_path, COUNTS.replace("item", "question")), item="question", format="counts")
         assert ann.n_items == 3
 
     def test_labels_that_nobody_used(self, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ class TestForms:
             "arrow": frame.write_ipc,
         }
         writers[form](path)
-        ann = read_annotations(path)
+        ann = read_annotations(path, format="counts")
         assert ann.index.items == ("8", "9", "10")
         assert ann.counts().tolist() == [[0, 0], [0, 1], [2, 0]]
 
@@ -85,7 +85,20 @@ class TestForms:
         assert (index.items, index.annotators, index.labels) == (("1", "2"), ("false", "true"), ("0.5", "1.0"))
 
     def test_whole_floats_are_counts(self, tmp_path: Path) -> None:
-        assert read_annotations(write(tmp_path, "item,a\nx,3.0\n")).counts().tolist() == [[3]]
+        assert read_annotations(write(tmp_path, "item,a\nx,3.0\n"), format="counts").counts().tolist() == [[3]]
+
+    def test_counts_must_be_sure(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "item,cat,dog,total\na,2,1,3\nb,0,3,3\n")
+        shown = r"""'cat', 'dog', 'total'; as counts, item 'a' would have 2 for 'cat', 1 for 'dog', 3 for 'total'.*"""
+        with pytest.raises(InputError, match=shown + r"format='counts' \(command line: --format counts\)"):
+            read_annotations(path)
+        with pytest.raises(InputError, match=r"'total' no label of those that are known"):
+            read_annotations(path, labels=["cat", "dog"])
+        assert read_annotations(path, format="counts").index.labels == ("cat", "dog", "total")
+
+    def test_integers_of_the_long_form_under_other_names(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match=r"item '1' would have 7 for 'worker', 0 for 'answer'.*--label"):
+            read_annotations(write(tmp_path, "item,worker,answer\n1,7,0\n2,8,1\n"))
 
 
 ERRORS = {
@@ -161,7 +174,7 @@ def _encodes(text: str) -> bool:
 class TestRealData:
     def test_chaosnli(self, data: Path) -> None:
         """1,514 items with 100 labels each (Nie et al. 2020)."""
-        ann = read_annotations(data / "chaosnli_snli" / "label_counts.csv")
+        ann = read_annotations(data / "chaosnli_snli" / "label_counts.csv", format="counts")
         assert (ann.n_items, ann.index.labels) == (1514, ("c", "e", "n"))
         assert (ann.counts().sum(1) == 100).all()
 

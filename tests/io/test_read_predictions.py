@@ -204,7 +204,7 @@ class TestModels:
 
 def test_chaosnli(data: Path) -> None:
     """Expected log losses against 100 labels an item: direct sums from the released files."""
-    ann = pt.read_annotations(data / "chaosnli_snli" / "label_counts.csv")
+    ann = pt.read_annotations(data / "chaosnli_snli" / "label_counts.csv", format="counts")
     folder = data / "chaosnli_snli" / "predictions"
     names = [f"bert-base-uncased_{seed}" for seed in (0, 1)] + [f"roberta-base_{seed}" for seed in (0, 1, 2)]
     pred = read_predictions({name: folder / f"{name}.csv" for name in names}, ann.index)

@@ -57,7 +57,7 @@ def test_the_file_holds_scores_as_they_were_given(tmp_path: Path, scores: Scores
 
 
 def test_bare_scores_have_three_columns(tmp_path: Path) -> None:
-    write_scores(Scores.from_frame(FRAME), tmp_path / "s.parquet")
+    write_scores(Scores.from_frame(FRAME, higher_is_better=False), tmp_path / "s.parquet")
     assert polars.read_parquet(tmp_path / "s.parquet").columns == ["item", "model", "score"]
 
 
@@ -94,7 +94,7 @@ def test_files_of_others(tmp_path: Path, form: str) -> None:
 def test_errors_name_the_place(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "s.csv").write_text(text)
     with pytest.raises(InputError, match=re.escape(message)):
-        read_scores(tmp_path / "s.csv")
+        read_scores(tmp_path / "s.csv", higher_is_better=False)
 
 
 def test_damaged_metadata(tmp_path: Path) -> None:

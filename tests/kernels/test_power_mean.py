@@ -1,4 +1,3 @@
-import doctest
 from decimal import Decimal, localcontext
 
 import jax
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
-from probtruth.kernels import power_mean
 from probtruth.kernels.power_mean import log1p_ratio, log_generalized_mean, rewarded_report
 
 POWERS = (-1e6, -100, -3, -1, -2 / 3, -0.1, -1e-3, -1e-8, -1e-30, 0, 1e-30, 1e-8, 1e-3, 0.1, 2 / 3, 1, 2, 10, 1e4)
@@ -192,10 +190,6 @@ def test_log1p_ratio():
             expected = np.log1p(x) / x if x else 1.0
             assert float(log1p_ratio(jnp.asarray(x))) == pytest.approx(expected, rel=1e-15)
             assert np.isfinite(jax.grad(log1p_ratio)(jnp.asarray(x)))
-
-
-def test_examples_run():
-    assert doctest.testmod(power_mean).failed == 0
 
 
 def test_only_the_geometric_mean_rewards_the_truth():

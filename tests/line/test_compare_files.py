@@ -24,7 +24,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 path, scratch = sys.argv[1:]
-pt.compare_files(path, folder=scratch, memory=1, engine="exact", on_progress=kill)
+pt.compare_files(path, folder=scratch, memory=1, engine="exact", on_progress=kill, higher_is_better=False)
 """
 
 
@@ -59,9 +59,9 @@ def same(streamed, held):
 def test_a_table_in_batches_concludes_what_memory_does(tmp_path, kind):
     frame = table(kind)
     frame.write_parquet(tmp_path / "scores.parquet", row_group_size=700)
-    scores = read_scores(tmp_path / "scores.parquet")
+    scores = read_scores(tmp_path / "scores.parquet", higher_is_better=False)
     held = compare(scores, engine="exact", rope=0.01)
-    found = pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", rope=0.01)
+    found = pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", rope=0.01, higher_is_better=False)
     same(found, held)
     assert found.audit == scores.audit
     assert found.to_dict() == of_scores(scores, held).to_dict()
@@ -89,14 +89,15 @@ def test_scores_that_were_streamed_are_compared_as_such(tmp_path):
     truth = pt.Truth.from_probs(rng.dirichlet([2, 1], 3000), items=names, labels=["yes", "no"])
     files = {model: tmp_path / f"{model}.parquet" for model in "ab"}
     written = pt.score_files(truth, files, tmp_path / "scores.parquet", rule="brier", memory=1)
-    found = pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact")
-    held = compare(read_scores(tmp_path / "scores.parquet"), engine="exact")
+    found = pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
+    held = compare(read_scores(tmp_path / "scores.parquet", higher_is_better=False), engine="exact")
     same(found, held)
     assert found.scores.rule == "brier"
     assert found.scores.known.proper
     assert {row["model"]: row["score"] for row in found.comparison.ranks} == written.means
 
 
+@pytest.mark.process
 def test_a_killed_process_is_gone_on_with(tmp_path, monkeypatch):
     path, scratch = tmp_path / "scores.parquet", tmp_path / "scratch"
     table().write_parquet(path)
@@ -107,9 +108,9 @@ def test_a_killed_process_is_gone_on_with(tmp_path, monkeypatch):
 
     finished, finish = [], Journal.finish
     monkeypatch.setattr(Journal, "finish", lambda self, *batch: finished.append(batch) or finish(self, *batch))
-    again = pt.compare_files(path, folder=scratch, memory=1, engine="exact")
+    again = pt.compare_files(path, folder=scratch, memory=1, engine="exact", higher_is_better=False)
     assert len(finished) == -(-table().height // 1024) - 3
-    same(again, compare(read_scores(path), engine="exact"))
+    same(again, compare(read_scores(path, higher_is_better=False), engine="exact"))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,7 @@ def test_what_cannot_be_used_is_named(tmp_path, change, words):
     frame = table("sorted").filter(polars.col("model") != "m2").with_columns(**change)
     frame.write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError) as caught:
-        pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact")
+        pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
     assert words in str(caught.value)
 
 
@@ -137,7 +138,7 @@ def test_an_item_in_two_groups_is_named_across_batches(tmp_path):
     )
     frame.write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError, match="in two groups"):
-        pt.compare_files(tmp_path / "scores.parquet", memory=1, group="task")
+        pt.compare_files(tmp_path / "scores.parquet", memory=1, group="task", higher_is_better=False)
 
 
 def test_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
@@ -146,5 +147,5 @@ def test_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
         BigTable, "stream", lambda self, cut, columns: asked.update(columns) or stream(self, cut, columns)
     )
     table().write_parquet(tmp_path / "scores.parquet")
-    pt.compare_files(tmp_path / "scores.parquet", engine="exact")
+    pt.compare_files(tmp_path / "scores.parquet", engine="exact", higher_is_better=False)
     assert asked == {"item", "model", "score"}

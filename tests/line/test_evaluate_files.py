@@ -67,6 +67,7 @@ def asked(monkeypatch):
     return listed
 
 
+@pytest.mark.process
 def test_a_run_whose_process_was_killed_goes_on_behind_its_last_batch(files, asked):
     done = subprocess.run([sys.executable, "-c", KILLED, str(files)], env=os.environ, check=False, timeout=300)
     assert done.returncode == -signal.SIGKILL

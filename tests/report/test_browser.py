@@ -11,6 +11,8 @@ import pytest
 
 from probtruth.report.formats.html import html
 
+pytestmark = pytest.mark.process
+
 FLAGS = [
     "--headless=new",
     "--no-sandbox",

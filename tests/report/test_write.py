@@ -82,11 +82,3 @@ def test_same_result_same_bytes(result, tmp_path):
     for path in sorted((tmp_path / "one").rglob("*.*")):
         if path.suffix != ".nc":
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
-
-
-def test_example_runs():
-    import doctest
-
-    from probtruth.report import write
-
-    assert doctest.testmod(write).failed == 0

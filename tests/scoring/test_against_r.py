@@ -24,7 +24,7 @@ PRINTED = 1e-10
 @pytest.mark.parametrize("rule", FROM_R)
 def test_parts(rule):
     pred = pt.Predictions.from_probs({"a": np.stack([1 - P, P], 1)})
-    table = pt.calibration_decomposition(pred, pt.Truth.from_labels(Y, n_labels=2), rule=rule)
+    table = pt.calibration.calibration_decomposition(pred, pt.Truth.from_labels(Y, n_labels=2), rule=rule)
     row = table.row(-1, named=True)
     found = [row["miscalibration"], row["discrimination"], row["uncertainty"]]
     assert found == pytest.approx(list(FROM_R[rule]), rel=PRINTED)

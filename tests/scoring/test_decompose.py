@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring import decompose
 from probtruth.scoring.rules import RULES
 
 ROUNDING = 1e-12
@@ -72,7 +69,3 @@ def test_floor_keeps_the_sum():
     row = pt.decompose(predictions, pt.Truth.from_probs([[0.5, 0.5]]), floor=0.01).row(0, named=True)
     np.testing.assert_allclose(row["expected"], -np.log(0.01) / 2, rtol=ROUNDING)
     np.testing.assert_allclose(row["divergence"], row["expected"] - np.log(2), rtol=ROUNDING)
-
-
-def test_examples_run():
-    assert doctest.testmod(decompose).failed == 0

@@ -1,4 +1,3 @@
-import doctest
 from itertools import product
 from math import comb
 
@@ -71,7 +70,3 @@ def test_five_votes_an_item_of_real_annotations(chaosnli):
         corrected.append(corrected_entropy(pt.rules.log, few / 5, few.sum(1)).mean())
     assert best - np.mean(plain) > 0.14
     assert abs(best - np.mean(corrected)) < 0.035
-
-
-def test_examples_run():
-    assert doctest.testmod(few_votes).failed == 0

@@ -1,4 +1,4 @@
-"""The scripts that remake Nelson's figures run, print what they reached, and write their pictures when told to."""
+"""The scripts that remake Nelson's figures run, print what they reached, and write their pictures."""
 
 import runpy
 import sys
@@ -7,17 +7,20 @@ from pathlib import Path
 import matplotlib
 import pytest
 
+pytestmark = pytest.mark.page
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
 def run(monkeypatch, capsys, tmp_path):
-    def script(name, *arguments):
+    def script(name):
         matplotlib.use("agg")
         monkeypatch.syspath_prepend(EXAMPLES)
-        monkeypatch.setattr(sys, "argv", [name, *arguments])
+        monkeypatch.setattr(sys, "argv", [name, "--out", str(tmp_path / "out")])
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         matplotlib.pyplot.close("all")
+        assert (tmp_path / "out" / f"{name}.svg").stat().st_size > 1000
         return capsys.readouterr().out
 
     return script
@@ -28,12 +31,11 @@ def reached(printed, what):
     return float(line[50:60])
 
 
-def test_figure_7_reaches_the_published_numbers(run, tmp_path):
-    printed = run("nelson_figure_7", "--out", str(tmp_path))
+def test_figure_7_reaches_the_published_numbers(run):
+    printed = run("nelson_figure_7")
     wanted = {"model probability": 0.56, "source probability": 0.62, "divergence probability": 0.90}
     for name, published in wanted.items():
         assert round(reached(printed, f"{name}, axis"), 2) == published
-    assert (tmp_path / "nelson_figure_7.svg").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(

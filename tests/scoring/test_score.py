@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import numpy as np
 import pytest
@@ -140,10 +138,6 @@ def test_arguments_in_the_wrong_order():
     predictions, truth = pt.Predictions.from_probs({"a": [[0.5, 0.5]]}), pt.Truth.from_probs([[0.5, 0.5]])
     with pytest.raises(pt.InputError, match="predictions come first"):
         pt.score(truth, predictions)
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0
 
 
 def test_the_layout_of_an_array_changes_no_bit():

@@ -64,7 +64,7 @@ def _of_tables() -> Iterator[Target]:
     readers: dict[str, tuple[Callable[[Path], object], tuple[polars.DataFrame, ...]]] = {
         "annotations": (pt.read_annotations, (LONG, COUNTS)),
         "predictions": (lambda path: pt.read_predictions({"m": path, "n": path}), (WIDE,)),
-        "scores": (lambda path: read_scores(path, group="group"), (SCORES,)),
+        "scores": (lambda path: read_scores(path, group="group", higher_is_better=False), (SCORES,)),
         "soft labels": (read_soft, (WIDE,)),
         "groups": (lambda path: read_groups(f"{path}:group", ["a", "b"]), (SCORES.select("item", "group").unique(),)),
     }
@@ -88,8 +88,8 @@ def _of_ours() -> Iterator[Target]:
         "score": [0] * 8 + [0, 1] * 4,
         "c": [*"aabbccdd"] * 2,
     }
-    plain = pt.monitor(rows, bounds=(0, 1))
-    clustered = pt.monitor(rows, method="asymptotic", cluster="c", largest_cluster=2)
+    plain = pt.monitor(rows, bounds=(0, 1), higher_is_better=False)
+    clustered = pt.monitor(rows, method="asymptotic", cluster="c", largest_cluster=2, higher_is_better=False)
     states = tuple(
         _written(lambda path, watch=watch: pt.write_monitor(watch, path), "s.json") for watch in (plain, clustered)
     )

@@ -1,7 +1,7 @@
 """Small faults put into the code at random: how many the tests notice, as a table in Markdown.
 
     pip install cosmic-ray
-    COVERAGE_FILE=/tmp/contexts pytest -n 2 --cov=probtruth --cov-branch --cov-context=test
+    COVERAGE_FILE=/tmp/contexts pytest -n 2 -m "" --cov=probtruth --cov-branch --cov-context=test
     python tests/slow/mutants.py /tmp/contexts 110 --seed 2 --workers 2 > docs/validity/mutants.md
 
 Every mutant gets a process and a copy of the package of its own. The tests are those that passed the changed line when
@@ -149,7 +149,7 @@ class Trial:
 
     def first_failure(self, tests: Sequence[str]) -> str | None:
         """The first test that fails; empty where none could even begin."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "", *tests]
         done = subprocess.run(
             command, cwd=self.copy, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False
         )

@@ -95,7 +95,7 @@ def population(spread: float) -> str:
     for _ in range(GROUPED):
         differences = rng.standard_normal(50) + np.repeat(spread * rng.standard_normal(5), 10)
         table = {"item": [*range(50)] * 2, "model": ["a"] * 50 + ["b"] * 50, "score": [*differences, *np.zeros(50)]}
-        scores = pt.Scores.from_frame(table)
+        scores = pt.Scores.from_frame(table, higher_is_better=False)
         comparison = pt.compare(scores, groups=dict(zip(map(str, range(50)), names, strict=True)), engine="exact")
         row = comparison.group_results["population of groups"][0]
         ours.append((row["low"], row["high"]))

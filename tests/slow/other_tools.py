@@ -75,7 +75,7 @@ def krippendorff() -> None:
     counts = ANNOTATIONS.counts()
     for level in ("nominal", "ordinal", "interval"):
         theirs = alpha(value_counts=counts, value_domain=list(range(10)), level_of_measurement=level)
-        print(f"  {level}: {theirs:.10f}; ours {pt.agreement(ANNOTATIONS, level=level).value:.10f}")
+        print(f"  {level}: {theirs:.10f}; ours {pt.annotators.agreement(ANNOTATIONS, level=level).value:.10f}")
 
 
 def scikit_learn() -> None:
@@ -116,14 +116,14 @@ def baycomp() -> None:
     folds = 0.008 + random.normal(0, 0.03, size=(12, 10)) + random.normal(0, 0.01, size=(12, 1))
     np.random.seed(0)  # noqa: NPY002 - baycomp draws from NumPy's global generator
     theirs = baycomp.two_on_multiple(folds.mean(1), np.zeros(12), rope=0.01)
-    ours = pt.signed_rank_test(folds.mean(1), rope=0.01)
+    ours = pt.companions.signed_rank_test(folds.mean(1), rope=0.01)
     print(f"  signed-rank {tuple(round(float(p), 3) for p in theirs)}; ours {regions(ours)}")
     theirs = baycomp.two_on_single(folds[1], np.zeros(10), rope=0.01)
-    ours = pt.correlated_t_test(folds[1], correlation=1 / 10, rope=0.01)
+    ours = pt.companions.correlated_t_test(folds[1], correlation=1 / 10, rope=0.01)
     print(f"  one data set {tuple(round(float(p), 4) for p in theirs)}; ours {regions(ours, 4)}")
 
 
-def regions(found: pt.ThreeRegions, digits: int = 3) -> tuple[float, ...]:
+def regions(found: pt.companions.ThreeRegions, digits: int = 3) -> tuple[float, ...]:
     """In baycomp's order: x better, rope, y better."""
     return tuple(round(float(p), digits) for p in (found.right, found.rope, found.left))
 

@@ -7,17 +7,17 @@ from probtruth.truth import gibbs
 N_ITEMS, N_ANNOTATORS, N_LABELS = 4, 3, 2
 ITEM = np.repeat(np.arange(N_ITEMS), N_ANNOTATORS)
 ANNOTATOR = np.tile(np.arange(N_ANNOTATORS), N_ITEMS)
-DATA = gibbs.Data(
+DATA = gibbs.GibbsData(
     ITEM,
     ANNOTATOR * N_LABELS,
     np.zeros((N_LABELS, N_ITEMS)),
     np.log([0.7, 0.3]),
     np.array([[0.0, 1.0], [1.0, 0.0]]),
 )
-PRIORS = gibbs.Priors((0.0, 0.5), (-1.0, 0.5), (1.5, 0.7), (4.0, 1.0))
+PRIORS = gibbs.GibbsPriors((0.0, 0.5), (-1.0, 0.5), (1.5, 0.7), (4.0, 1.0))
 
 
-def from_prior(random: np.random.Generator) -> gibbs.State:
+def from_prior(random: np.random.Generator) -> gibbs.GibbsState:
     """One draw of everything from the prior."""
     ease = np.array([random.normal(*PRIORS.log_delta), random.normal(*PRIORS.log_epsilon)])
     log_kappa = random.normal(*PRIORS.log_kappa, (N_LABELS, 1))
@@ -27,18 +27,18 @@ def from_prior(random: np.random.Generator) -> gibbs.State:
     log_phi = gibbs.log_dirichlet(random, gibbs.alphas(ease, DATA)[classes].T)
     rows = random.standard_gamma(np.repeat(gibbs.shared_counts(habits)[:, None], N_ANNOTATORS, 1)).clip(gibbs.TINY)
     said = (rows / rows.sum(2, keepdims=True)).reshape(N_LABELS, -1)
-    return gibbs.State(log_phi, said, ease, habits, np.zeros(()), np.zeros(N_LABELS))
+    return gibbs.GibbsState(log_phi, said, ease, habits, np.zeros(()), np.zeros(N_LABELS))
 
 
-def answers(random: np.random.Generator, state: gibbs.State) -> gibbs.Data:
+def answers(random: np.random.Generator, state: gibbs.GibbsState) -> gibbs.GibbsData:
     """Annotations given the state: what is perceived, then what is said."""
     seen = gibbs.categorical(random, np.exp(state.log_phi)[:, ITEM])
-    each = state.said.reshape(N_LABELS, N_ANNOTATORS, N_LABELS)[seen, ANNOTATOR]
+    each = state.confusion.reshape(N_LABELS, N_ANNOTATORS, N_LABELS)[seen, ANNOTATOR]
     return DATA._replace(cell=DATA.cell + gibbs.categorical(random, each.T))
 
 
-def features(state: gibbs.State) -> np.ndarray:
-    phi, theta = np.exp(state.log_phi[0]), state.said.reshape(N_LABELS, N_ANNOTATORS, N_LABELS)
+def features(state: gibbs.GibbsState) -> np.ndarray:
+    phi, theta = np.exp(state.log_phi[0]), state.confusion.reshape(N_LABELS, N_ANNOTATORS, N_LABELS)
     parts = [
         phi.mean(),
         (phi**2).mean(),

@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from crowds import CROWDS, Crowd
 
 import probtruth as pt
-from probtruth.truth.pooled import temper
+from probtruth.truth.methods.pooled import temper
 from probtruth.types.index import Index
 
 FLOOR = 1e-15

@@ -39,6 +39,7 @@ def shown(found):
     return [repr(getattr(found.comparison, part)) for part in PARTS]
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
@@ -54,7 +55,7 @@ def test_workers_give_the_bits_of_one_machine(client, tmp_path, kind, names):
     for place in range(3):
         frame[place * 3000 : (place + 1) * 3000].write_parquet(tmp_path / "parts" / f"{place}.parquet")
     heard = []
-    asked = {"engine": "exact", "memory": 1, "rope": 0.01, **names}
+    asked = {"engine": "exact", "memory": 1, "rope": 0.01, "higher_is_better": False, **names}
     here = pt.compare_files(tmp_path / "parts", **asked)
     there = pt.compare_files(tmp_path / "parts", client=client, **asked, on_progress=lambda *done: heard.append(done))
     assert shown(here) == shown(there)
@@ -63,9 +64,10 @@ def test_workers_give_the_bits_of_one_machine(client, tmp_path, kind, names):
     assert heard[-1][0] == heard[-1][1] > 2
 
 
+@pytest.mark.cluster
 def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
     table("shuffled").write_parquet(tmp_path / "scores.parquet")
-    asked = {"engine": "exact", "memory": 1}
+    asked = {"engine": "exact", "memory": 1, "higher_is_better": False}
     here = pt.compare_files(tmp_path / "scores.parquet", **asked)
     killed = []
 
@@ -79,6 +81,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
     assert shown(here) == shown(there)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("item", ["q7", "q0"])  # the third model lacks q0: it is not compared, and yet checked
 def test_what_workers_cannot_use_is_the_same_error(client, tmp_path, item):
     wrong = polars.when(polars.col("item") == item, polars.col("model") == "m1").then(float("nan")).otherwise("score")
@@ -86,7 +89,7 @@ def test_what_workers_cannot_use_is_the_same_error(client, tmp_path, item):
     said = []
     for asked in ({}, {"client": client}):
         with pytest.raises(pt.InputError, match="NaN") as caught:
-            pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", **asked)
+            pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False, **asked)
         said.append(str(caught.value))
     assert said[0] == said[1]
     assert f"row {N_ITEMS + 1 + int(item[1:])}" in said[0]
@@ -95,4 +98,4 @@ def test_what_workers_cannot_use_is_the_same_error(client, tmp_path, item):
 def test_another_client_is_an_error(tmp_path):
     table("by model").write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError, match="Client"):
-        pt.compare_files(tmp_path / "scores.parquet", client="tcp://here")
+        pt.compare_files(tmp_path / "scores.parquet", client="tcp://here", higher_is_better=False)

@@ -9,7 +9,7 @@ from probtruth.streaming.compare_files import Asked, streamed
 from probtruth.streaming.score_batches import open_files
 
 pytest.importorskip("distributed", reason="needs the extra `dask`")
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]  # those of Dask about a busy machine
 
 
 def shown(found):

@@ -30,6 +30,12 @@ def table(n=N, clusters=None, order=None):
     return rows if order is None else {name: [column[row] for row in order] for name, column in rows.items()}
 
 
+def monitor(batch, earlier=None, **options):
+    """The first batch holds losses, unless said otherwise."""
+    first = earlier is None and not isinstance(batch, pt.Scores)
+    return pt.monitor(batch, earlier, **({"higher_is_better": False} if first else {}) | options)
+
+
 def cut(rows, start, stop):
     return {name: column[start:stop] for name, column in rows.items()}
 
@@ -39,7 +45,7 @@ def numbers(watch):
 
 
 def test_numbers_by_hand():
-    watch = pt.monitor(table(), bounds=(0, 1), higher_is_better=True, rope=0.01)
+    watch = monitor(table(), bounds=(0, 1), higher_is_better=True, rope=0.01)
     assert (watch.a, watch.b, watch.method, watch.n_items, watch.n_units) == ("x", "y", "betting", N, N)
     assert watch.difference == pytest.approx(float((SCORES[1] - SCORES[0]).mean()), rel=1e-12)  # higher is better
     assert watch.decision == "b"
@@ -50,8 +56,9 @@ def test_numbers_by_hand():
 
 
 def test_beside_it_stands_the_posterior_of_compare():
-    watch = pt.monitor(table(), bounds=(0, 1))
-    row = pt.compare(pt.Scores.from_frame(table()), engine="exact").pairwise().row(0, named=True)
+    watch = monitor(table(), bounds=(0, 1))
+    scores = pt.Scores.from_frame(table(), higher_is_better=False)
+    row = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
     assert watch.p_a_better == row["p_a_better"]
     assert watch.difference == row["difference"]
 
@@ -61,7 +68,7 @@ def test_beside_it_stands_the_posterior_of_compare():
 def test_any_split_into_batches_gives_the_same_bits(cuts, clustered):
     rows = table(clusters=[k // 3 for k in range(N)] if clustered else None)
     options = {"cluster": "cluster", "largest_cluster": 3} if clustered else {}
-    whole = pt.monitor(rows, bounds=(0, 1), close=True, **options)
+    whole = monitor(rows, bounds=(0, 1), close=True, **options)
     watch, left = None, {name: [] for name in rows}
     for start, stop in pairwise([0, *sorted(cuts), 2 * N]):
         batch = {name: left[name] + column for name, column in cut(rows, start, stop).items()}
@@ -70,10 +77,10 @@ def test_any_split_into_batches_gives_the_same_bits(cuts, clustered):
         if not batch["item"]:
             continue
         if watch is None:
-            watch = pt.monitor(batch, a="x", b="y", bounds=(0, 1), **options)
+            watch = monitor(batch, a="x", b="y", bounds=(0, 1), **options)
         else:
-            watch = pt.monitor(batch, watch, cluster=options.get("cluster"))
-    watch = pt.monitor(rows, watch, cluster=options.get("cluster"), close=True)
+            watch = monitor(batch, watch, cluster=options.get("cluster"))
+    watch = monitor(rows, watch, cluster=options.get("cluster"), close=True)
     assert watch.skipped == N
     assert numbers(watch) == numbers(whole)
     assert watch.path(3).equals(whole.path(3))
@@ -81,23 +88,23 @@ def test_any_split_into_batches_gives_the_same_bits(cuts, clustered):
 
 def test_a_file_that_grows_can_be_fed_again_and_again():
     rows = table()
-    watch = pt.monitor(cut(rows, 0, 101), bounds=(0, 1))
+    watch = monitor(cut(rows, 0, 101), bounds=(0, 1))
     assert (watch.n_items, watch.waiting) == (50, 1)
-    watch = pt.monitor(rows, watch)
+    watch = monitor(rows, watch)
     assert (watch.n_items, watch.skipped, watch.waiting) == (N, 50, 0)
-    assert numbers(watch) == numbers(pt.monitor(rows, bounds=(0, 1)))
-    again = pt.monitor(rows, watch)
+    assert numbers(watch) == numbers(monitor(rows, bounds=(0, 1)))
+    again = monitor(rows, watch)
     assert (again.skipped, numbers(again)) == (N, numbers(watch))
 
 
 def test_an_item_arrives_with_its_second_score():
     rows = {"item": ["p", "q", "q", "p"], "model": ["x", "x", "y", "y"], "score": [0, 0, 1, 0]}
-    assert pt.monitor(rows, bounds=(0, 1)).differences.tolist() == [-1, 0]
+    assert monitor(rows, bounds=(0, 1)).differences.tolist() == [-1, 0]
 
 
 def test_exchanged_models_give_the_mirrored_answer():
-    one = pt.monitor(table(), bounds=(0, 1), a="x", b="y")
-    other = pt.monitor(table(), bounds=(0, 1), a="y", b="x")
+    one = monitor(table(), bounds=(0, 1), a="x", b="y")
+    other = monitor(table(), bounds=(0, 1), a="y", b="x")
     low, high = one.interval
     assert other.interval == (-high, -low)
     assert (other.e_a_better, other.p_value) == (one.e_b_better, one.p_value)
@@ -115,9 +122,9 @@ def test_scores_know_the_bounds_of_their_rule_and_their_clusters():
 
 def test_a_cluster_counts_when_it_is_complete():
     rows = table(7, clusters=[0, 0, 0, 1, 1, 2, 2])
-    watch = pt.monitor(rows, bounds=(0, 1), cluster="cluster", largest_cluster=3)
+    watch = monitor(rows, bounds=(0, 1), cluster="cluster", largest_cluster=3)
     assert (watch.n_units, watch.n_items, watch.to_dict()["pending"]) == (2, 5, 2)
-    closed = pt.monitor(rows, watch, cluster="cluster", close=True)
+    closed = monitor(rows, watch, cluster="cluster", close=True)
     assert (closed.n_units, closed.n_items) == (3, 7)
     d = SCORES[0] - SCORES[1]
     assert closed.units.total.tolist() == [d[:3].sum(), d[3:5].sum(), d[5:7].sum()]
@@ -125,32 +132,32 @@ def test_a_cluster_counts_when_it_is_complete():
 
 def test_a_cluster_that_was_closed_takes_no_more_items():
     rows = table(7, clusters=[0, 0, 1, 1, 1, 2, 2])
-    watch = pt.monitor(cut(rows, 0, 8), bounds=(0, 1), cluster="cluster", largest_cluster=3, close=True)
+    watch = monitor(cut(rows, 0, 8), bounds=(0, 1), cluster="cluster", largest_cluster=3, close=True)
     with pytest.raises(pt.InputError, match=r"items of cluster 'c1' after another cluster had begun or it was closed"):
-        pt.monitor(cut(rows, 8, 14), watch, cluster="cluster")
-    assert pt.monitor(cut(rows, 10, 14), watch, cluster="cluster", close=True).n_units == 3
+        monitor(cut(rows, 8, 14), watch, cluster="cluster")
+    assert monitor(cut(rows, 10, 14), watch, cluster="cluster", close=True).n_units == 3
 
 
 def test_clusters_of_one_item_are_items():
     rows = table(clusters=range(N))
-    plain = pt.monitor(table(), bounds=(0, 1))
-    watch = pt.monitor(rows, bounds=(0, 1), cluster="cluster", largest_cluster=1, close=True)
+    plain = monitor(table(), bounds=(0, 1))
+    watch = monitor(rows, bounds=(0, 1), cluster="cluster", largest_cluster=1, close=True)
     assert (watch.interval, watch.e_a_better, watch.p_value) == (plain.interval, plain.e_a_better, plain.p_value)
     assert watch.p_a_better == pytest.approx(plain.p_a_better, rel=1e-9)  # other order of operations
 
 
 def test_equivalence_within_the_rope():
     rows = {"item": [*range(4000)] * 2, "model": ["x"] * 4000 + ["y"] * 4000, "score": [0.5] * 8000}
-    watch = pt.monitor(rows, bounds=(0, 1), rope=0.01)
+    watch = monitor(rows, bounds=(0, 1), rope=0.01)
     assert watch.decision == "equivalent"
-    assert pt.monitor(rows, bounds=(0, 1)).decision is None
+    assert monitor(rows, bounds=(0, 1)).decision is None
 
 
 def test_a_drift_is_said():
     d = [1.0] * 400 + [0.0] * 1500
     rows = {"item": [*range(1900)] * 2, "model": ["x"] * 1900 + ["y"] * 1900, "score": d + d[::-1]}
     rows["score"] = d + [0.0] * 400 + [1.0] * 1500
-    watch = pt.monitor(rows, bounds=(0, 1))
+    watch = monitor(rows, bounds=(0, 1))
     assert watch.interval[0] > watch.interval[1]
     assert "drifted" in watch.warnings[0]
 
@@ -158,7 +165,7 @@ def test_a_drift_is_said():
 def test_asymptotic_where_nothing_bounds_the_scores():
     rng = np.random.default_rng(0)
     rows = {"item": [*range(600)] * 2, "model": ["x"] * 600 + ["y"] * 600, "score": rng.normal(0, 9, 1200)}
-    watch = pt.monitor(rows, method="asymptotic")
+    watch = monitor(rows, method="asymptotic")
     assert (watch.bounds, watch.method) == (None, "asymptotic")
     assert watch.interval[0] < watch.difference < watch.interval[1]
     assert "asymptotic" in watch.warnings[0]
@@ -172,7 +179,7 @@ def test_asymptotic_where_nothing_bounds_the_scores():
 
 def test_nothing_yet():
     rows = {"item": ["p"], "model": ["x"], "score": [0.5]}
-    watch = pt.monitor(rows, a="x", b="y", bounds=(0, 1))
+    watch = monitor(rows, a="x", b="y", bounds=(0, 1))
     assert (watch.n_items, watch.waiting, watch.difference, watch.p_value) == (0, 1, None, 1.0)
     assert (watch.e_a_better, watch.interval, watch.p_a_better) == (1.0, (-1.0, 1.0), None)
     assert watch.path().height == 0
@@ -180,57 +187,57 @@ def test_nothing_yet():
 
 def test_any_dataframe():
     frame = polars.DataFrame(table())
-    assert numbers(pt.monitor(frame, bounds=(0, 1))) == numbers(pt.monitor(frame.to_pandas(), bounds=(0, 1)))
+    assert numbers(monitor(frame, bounds=(0, 1))) == numbers(monitor(frame.to_pandas(), bounds=(0, 1)))
 
 
-WATCH = pt.monitor(table(20), bounds=(0, 1))
-GROUPED = pt.monitor(table(4, clusters=[0, 0, 1, 1]), bounds=(0, 1), cluster="cluster", largest_cluster=2)
+WATCH = monitor(table(20), bounds=(0, 1))
+GROUPED = monitor(table(4, clusters=[0, 0, 1, 1]), bounds=(0, 1), cluster="cluster", largest_cluster=2)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pt.monitor(table()), "scores without bounds, expected the least and the largest"),
-        (lambda: pt.monitor(table(), bounds=(0, 1), method="asymptotic"), "one of the two"),
-        (lambda: pt.monitor(table(), bounds=(1, 0)), "bounds 1 and 0, expected the lower one first"),
-        (lambda: pt.monitor(table(), bounds=3), "two numbers"),
-        (lambda: pt.monitor(table(), bounds=(0, math.inf)), "bound 'inf'"),
-        (lambda: pt.monitor(table(), bounds=(0, 0.5)), "score 1, expected a number from 0 to 0.5"),
+        (lambda: monitor(table()), "scores without bounds, expected the least and the largest"),
+        (lambda: monitor(table(), bounds=(0, 1), method="asymptotic"), "one of the two"),
+        (lambda: monitor(table(), bounds=(1, 0)), "bounds 1 and 0, expected the lower one first"),
+        (lambda: monitor(table(), bounds=3), "two numbers"),
+        (lambda: monitor(table(), bounds=(0, math.inf)), "bound 'inf'"),
+        (lambda: monitor(table(), bounds=(0, 0.5)), "score 1, expected a number from 0 to 0.5"),
         (
-            lambda: pt.monitor({**table(), "score": [math.nan] * 2 * N}, bounds=(0, 1)),
+            lambda: monitor({**table(), "score": [math.nan] * 2 * N}, bounds=(0, 1)),
             "model 'x', item 'i0': got score nan",
         ),
-        (lambda: pt.monitor({**table(), "score": [math.inf] * 2 * N}, method="asymptotic"), "score inf"),
-        (lambda: pt.monitor(table(), bounds=(0, 1), method="guess"), "method 'guess'"),
-        (lambda: pt.monitor(table(), bounds=(0, 1), alpha=1.5), "alpha '1.5', expected a number between 0 and 1"),
-        (lambda: pt.monitor(table(), bounds=(0, 1), rope=-1), "rope"),
-        (lambda: pt.monitor(table(), bounds=(0, 1), a="x"), "no b"),
-        (lambda: pt.monitor(table(), bounds=(0, 1), a="x", b="x"), "'x' twice"),
-        (lambda: pt.monitor({**table(), "model": ["x", "y", "z"] * 100}, bounds=(0, 1)), "3 models"),
-        (lambda: pt.monitor({**table(), "item": ["i"] * 2 * N}, bounds=(0, 1)), "row 3: got item 'i', model 'x' twice"),
-        (lambda: pt.monitor(table(), {"a": 1}), "dict, expected a Monitor"),
-        (lambda: pt.monitor(table(), WATCH, alpha=0.1), "alpha '0.1' with a monitor that has '0.05'"),
-        (lambda: pt.monitor(table(), WATCH, method="asymptotic"), "with a monitor that has 'betting'"),
-        (lambda: pt.monitor({**table(1), "score": [0.2, 0.9]}, WATCH), "item 'i0' again, with another difference"),
-        (lambda: pt.monitor(table(clusters=range(N)), WATCH, cluster="cluster"), "clusters in some batches only"),
+        (lambda: monitor({**table(), "score": [math.inf] * 2 * N}, method="asymptotic"), "score inf"),
+        (lambda: monitor(table(), bounds=(0, 1), method="guess"), "method 'guess'"),
+        (lambda: monitor(table(), bounds=(0, 1), alpha=1.5), "alpha '1.5', expected a number between 0 and 1"),
+        (lambda: monitor(table(), bounds=(0, 1), rope=-1), "rope"),
+        (lambda: monitor(table(), bounds=(0, 1), a="x"), "no b"),
+        (lambda: monitor(table(), bounds=(0, 1), a="x", b="x"), "'x' twice"),
+        (lambda: monitor({**table(), "model": ["x", "y", "z"] * 100}, bounds=(0, 1)), "3 models"),
+        (lambda: monitor({**table(), "item": ["i"] * 2 * N}, bounds=(0, 1)), "row 3: got item 'i', model 'x' twice"),
+        (lambda: monitor(table(), {"a": 1}), "dict, expected a Monitor"),
+        (lambda: monitor(table(), WATCH, alpha=0.1), "alpha '0.1' with a monitor that has '0.05'"),
+        (lambda: monitor(table(), WATCH, method="asymptotic"), "with a monitor that has 'betting'"),
+        (lambda: monitor({**table(1), "score": [0.2, 0.9]}, WATCH), "item 'i0' again, with another difference"),
+        (lambda: monitor(table(clusters=range(N)), WATCH, cluster="cluster"), "clusters in some batches only"),
         (
-            lambda: pt.monitor(table(clusters=range(N)), bounds=(0, 1), cluster="cluster"),
+            lambda: monitor(table(clusters=range(N)), bounds=(0, 1), cluster="cluster"),
             "clusters without their largest",
         ),
         (
-            lambda: pt.monitor(table(5, [0] * 5), bounds=(0, 1), cluster="cluster", largest_cluster=4),
+            lambda: monitor(table(5, [0] * 5), bounds=(0, 1), cluster="cluster", largest_cluster=4),
             "cluster 'c0' with 5 items, expected at most 4",
         ),
         (
-            lambda: pt.monitor(table(3, [0, 1, 0]), bounds=(0, 1), cluster="cluster", largest_cluster=4),
+            lambda: monitor(table(3, [0, 1, 0]), bounds=(0, 1), cluster="cluster", largest_cluster=4),
             "items of cluster 'c0' after another",
         ),
         (
-            lambda: pt.monitor(cut(table(5, [0, 0, 1, 1, 0]), 8, 10), GROUPED, cluster="cluster"),
+            lambda: monitor(cut(table(5, [0, 0, 1, 1, 0]), 8, 10), GROUPED, cluster="cluster"),
             "items of cluster 'c0' after another",
         ),
         (
-            lambda: pt.monitor({**table(2, [0, 1]), "cluster": ["p", "q", "r", "r"]}, bounds=(0, 1), cluster="cluster",
+            lambda: monitor({**table(2, [0, 1]), "cluster": ["p", "q", "r", "r"]}, bounds=(0, 1), cluster="cluster",
                                largest_cluster=2),
             "item 'i0' in two clusters",
         ),

@@ -41,13 +41,13 @@ def test_stopped_and_resumed_is_uninterrupted(options, clusters, tmp_path):
 
 
 def test_an_empty_monitor_comes_back(tmp_path):
-    watch = pt.monitor({"item": [1], "model": ["a"], "score": [1]}, a="a", b="b", bounds=(0, 1))
+    watch = pt.monitor({"item": [1], "model": ["a"], "score": [1]}, a="a", b="b", bounds=(0, 1), higher_is_better=False)
     pt.write_monitor(watch, tmp_path / "state.json")
     assert pt.read_monitor(tmp_path / "state.json").to_dict() == watch.to_dict() | {"waiting": 0}
 
 
 def test_only_states_are_replaced(tmp_path):
-    watch = pt.monitor(rows(0, 3), bounds=(0, 1))
+    watch = pt.monitor(rows(0, 3), bounds=(0, 1), higher_is_better=False)
     path = tmp_path / "thesis.json"
     path.write_text('{"title": "mine"}')
     with pytest.raises(pt.InputError, match="a file that probtruth did not write"):
@@ -59,7 +59,9 @@ def test_only_states_are_replaced(tmp_path):
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
     path = tmp_path_factory.mktemp("state") / "state.json"
-    pt.write_monitor(pt.monitor(rows(0, 6), bounds=(0, 1), cluster="cluster", largest_cluster=5), path)
+    pt.write_monitor(
+        pt.monitor(rows(0, 6), bounds=(0, 1), cluster="cluster", largest_cluster=5, higher_is_better=False), path
+    )
     return json.loads(path.read_text())
 
 

@@ -31,6 +31,7 @@ REPEATED = Scores.from_frame(
         "score": RNG.normal(size=32),
     },
     replicate="replicate",
+    higher_is_better=False,
 )
 
 
@@ -164,7 +165,7 @@ def test_replicates():
         "seed": [r for _ in range(2) for r in range(5) for _ in range(400)],
         "score": (items + answers).ravel(),
     }
-    made = pt.plan(Scores.from_frame(frame, replicate="seed"), n_replicates=20)
+    made = pt.plan(Scores.from_frame(frame, replicate="seed", higher_is_better=False), n_replicates=20)
     assert made.variance["replicate"] == pytest.approx(8, rel=0.1)  # twice 2^2, from 3,200 degrees of freedom
     assert made.variance["items"] == pytest.approx(2, rel=0.5)
     assert rows(made)["replicates x 2"]["n_replicates"] == 40
@@ -222,15 +223,15 @@ def test_errors(call, message):
 
 
 def test_comparisons_that_say_too_little_to_plan_from():
-    with pytest.raises(pt.PosteriorError, match="no finite difference"):
+    with pytest.raises(pt.errors.PosteriorError, match="no finite difference"):
         pt.plan(compare(make([[1.0, math.inf, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
-    with pytest.raises(pt.PosteriorError, match="3 independent units"):
+    with pytest.raises(pt.errors.PosteriorError, match="3 independent units"):
         pt.plan(compare(make([[1.0, 3.0, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
 
 
 @pytest.mark.parametrize("values", [[[1.0], [2.0]], [[1.0, math.inf], [1.0, 2.0]]])
 def test_pilots_without_a_spread(values):
-    with pytest.raises(pt.PosteriorError):
+    with pytest.raises(pt.errors.PosteriorError):
         pt.plan(make(values, "ab"))
 
 

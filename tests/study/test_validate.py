@@ -196,15 +196,20 @@ class TestForms:
 @pytest.mark.parametrize(
     ("scores", "options", "error", "words"),
     [
-        ([1.0], {}, pt.PosteriorError, "one unit"),
-        ([1.0, 1.0, 1.0], {}, pt.PosteriorError, "the same difference everywhere"),
-        ([1.0, np.inf, 2.0], {}, pt.PosteriorError, "with a floor"),
+        ([1.0], {}, pt.errors.PosteriorError, "one unit"),
+        ([1.0, 1.0, 1.0], {}, pt.errors.PosteriorError, "the same difference everywhere"),
+        ([1.0, np.inf, 2.0], {}, pt.errors.PosteriorError, "with a floor"),
         ([1.0, 2.0, 3.0], {"replications": 3}, pt.InputError, "replications 3"),
         ([1.0, 2.0, 3.0], {"difference": "x"}, pt.InputError, "difference 'x'"),
         ([0.0, 1.0, -1.0], {"difference": 2.0}, pt.InputError, "true difference of 2"),
         ([0.0, 1.0, -1.0], {"bounds": (0, 1)}, pt.InputError, "outside the bounds"),
         ([0.0, 1.0, -1.0], {"n_items": 1}, pt.InputError, "n_items 1"),
-        ([0.0, 1.0, -1.0, 0.5], {"n_items": 2, "clusters": ["x", "x", "y", "y"]}, pt.PosteriorError, "of one unit"),
+        (
+            [0.0, 1.0, -1.0, 0.5],
+            {"n_items": 2, "clusters": ["x", "x", "y", "y"]},
+            pt.errors.PosteriorError,
+            "of one unit",
+        ),
         ([0.0, 1.0, -1.0], {"alpha": 2}, pt.InputError, "got alpha"),
     ],
 )

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from probtruth.inference.nuts import STARTS, Chain
 from probtruth.truth import programs
-from probtruth.truth.summaries import quality
+from probtruth.truth.annotators.quality import quality
 
 N_ITEMS, N_ANNOTATORS, N_LABELS = 12, 4, 3
 THINNED, BINS = 99, 20
@@ -29,7 +29,7 @@ Sites = Mapping[str, jax.Array]
 
 def features(sites: Sites) -> jax.Array:
     """What is ranked: class marginals, cells of confusion, its average over annotators, accuracy."""
-    rows = programs.log_confusion(sites["log_said"])
+    rows = programs.log_confusion(sites["log_answers"])
     accuracy, _, told = quality(jnp.exp(rows), sites["log_marginals"])
     said = jnp.exp(rows)
     first = [sites["log_marginals"][0], sites["log_marginals"][-1], said[0, 0, 0], said[0, -1, 0], said[:, 1, 1].mean()]
@@ -50,12 +50,12 @@ FEATURES = (
 
 def answers(key: jax.Array, sites: Sites) -> tuple[jax.Array, jax.Array]:
     """Classes and places of the items, then what every annotator says of every item."""
-    class_key, place_key, said_key = jax.random.split(key, 3)
+    class_key, place_key, answer_key = jax.random.split(key, 3)
     classes = jax.random.categorical(class_key, sites["log_marginals"], shape=(N_ITEMS,))
-    points = sites["log_said"].shape[1] // N_LABELS
+    points = sites["log_answers"].shape[1] // N_LABELS
     log_weights = jnp.log(programs.quadrature(points)[1])
     place = classes * points + jax.random.categorical(place_key, log_weights, shape=(N_ITEMS,))
-    return classes, jax.random.categorical(said_key, sites["log_said"][ANNOTATOR, place[ITEM]])
+    return classes, jax.random.categorical(answer_key, sites["log_answers"][ANNOTATOR, place[ITEM]])
 
 
 def simulations(
@@ -77,7 +77,7 @@ def simulations(
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         prior_key, answer_key, nuts_key = jax.random.split(key, 3)
         trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**data(ANNOTATOR * N_LABELS, 0.0))
-        true = {name: trace[name]["value"] for name in ("log_marginals", "log_said")}
+        true = {name: trace[name]["value"] for name in ("log_marginals", "log_answers")}
         classes, said = answers(answer_key, true)
         seen = data(ANNOTATOR * N_LABELS + said, 1.0)
         chain = Chain.of(program, seen, warmup, 0.9)
@@ -91,7 +91,7 @@ def simulations(
             state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
             sites = chain.sites(state.z, seen)
             parts = [seen[name] for name in ("item", "cell", "weight", "known")]
-            joint = programs.log_joint(*parts, sites["log_marginals"], sites["log_said"])
+            joint = programs.log_joint(*parts, sites["log_marginals"], sites["log_answers"])
             return state, (features(sites), jax.nn.softmax(joint[0]))
 
         _, (drawn, probs) = lax.scan(kept, state, None, THINNED)

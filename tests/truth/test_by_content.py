@@ -9,8 +9,8 @@ from simulated_annotations import renamed, simulate
 
 from probtruth import Annotations
 from probtruth.truth.by_content import fit_by_content, order_of
-from probtruth.truth.fit import INDEPENDENT, Fit, Request
-from probtruth.truth.vote_share import vote_share
+from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest
+from probtruth.truth.methods.vote_share import vote_share
 
 CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 NO_GOLD = np.full(30, -1)
@@ -33,7 +33,8 @@ def test_other_names_have_the_same_order_of_content(who: bool) -> None:
     for annotations in (CROWD, other):
         of_items, of_annotators = tables(annotations)
         order = order_of(
-            Request(annotations if who else replace(annotations, annotator=None), 0, 0, NO_GOLD), keep_labels=False
+            MethodRequest(annotations if who else replace(annotations, annotator=None), 0, 0, NO_GOLD),
+            keep_labels=False,
         )
         seen.append((of_items[order.items][:, order.labels], of_annotators[order.annotators][:, order.labels]))
     np.testing.assert_array_equal(seen[0][0], seen[1][0])
@@ -48,12 +49,12 @@ def test_known_answers_tell_items_apart() -> None:
     for known in (0, 1):
         gold = np.full(3, -1)
         gold[known] = 1
-        places.append(int(np.argsort(order_of(Request(twins, 0, 0, gold), keep_labels=False).items)[known]))
+        places.append(int(np.argsort(order_of(MethodRequest(twins, 0, 0, gold), keep_labels=False).items)[known]))
     assert places[0] == places[1]
 
 
 def test_labels_with_an_order_of_their_own_keep_it() -> None:
-    order = order_of(Request(CROWD, 0, 0, NO_GOLD), keep_labels=True)
+    order = order_of(MethodRequest(CROWD, 0, 0, NO_GOLD), keep_labels=True)
     assert order.labels.tolist() == [0, 1, 2]
     assert sorted(order.items) == list(range(30))
 
@@ -61,13 +62,13 @@ def test_labels_with_an_order_of_their_own_keep_it() -> None:
 def test_a_fit_comes_back_in_the_order_of_the_index() -> None:
     """Every field, from a method whose answer says where each number belongs."""
 
-    def fit(request: Request) -> Fit:
+    def fit(request: MethodRequest) -> MethodFit:
         index, counts = request.annotations.index, request.annotations.counts().astype(float)
         item, label, who = (np.array([crc32(name.encode()) % 997 for name in names], float)
                             for names in (index.items, index.labels, index.annotators))  # fmt: skip
         matrix = who[:, None, None] + 1000 * label[:, None] + 1e6 * label
         codes = np.array([[place % len(index.labels) for place in counts.argmax(1)]])[None]
-        return Fit(
+        return MethodFit(
             vote_share(request).probs,
             draws=counts[None] + item[:, None],
             marginals=label,
@@ -90,7 +91,7 @@ def test_a_fit_comes_back_in_the_order_of_the_index() -> None:
 
     gold = NO_GOLD.copy()
     gold[3] = 2
-    request = Request(CROWD, 0, 0, gold)
+    request = MethodRequest(CROWD, 0, 0, gold)
     straight, back = fit(request), fit_by_content(request, fit)
     assert order_of(request, keep_labels=False).labels.tolist() != [0, 1, 2]
     for name in ("probs", "draws", "marginals", "confusion"):

@@ -7,7 +7,7 @@ from simulated_annotations import simulate
 
 import probtruth as pt
 from probtruth.truth import em
-from probtruth.truth.fit import Request
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 
 ROUNDING = 1e-9
@@ -99,7 +99,7 @@ def test_gold_errors(simulated, method: str, gold: object, words: str) -> None:
 def test_switched_labels_are_flagged() -> None:
     """The classes found are the reverse of the words that the annotators used."""
     rows = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "x", "y"]}
-    flat = flatten(Request(pt.Annotations.from_long(rows), 0, 0, np.full(2, -1)))
+    flat = flatten(MethodRequest.without_draws(pt.Annotations.from_long(rows)))
     switched = np.array([[0.1, 0.9], [0.8, 0.2]])
     assert em.label_switching(switched, flat)
     assert not em.label_switching(switched[:, ::-1], flat)
@@ -107,7 +107,7 @@ def test_switched_labels_are_flagged() -> None:
 
 def test_starts_differ_and_the_first_is_the_vote_shares(simulated) -> None:
     annotations, _, _ = simulated
-    flat = flatten(Request(annotations, 0, 0, np.full(annotations.n_items, -1)))
+    flat = flatten(MethodRequest.without_draws(annotations))
     first, second, third = em.starts(flat, 3, seed=0)
     counts = annotations.counts()
     np.testing.assert_array_equal(first, counts / counts.sum(1, keepdims=True))
@@ -148,13 +148,3 @@ def test_annotators_table(simulated) -> None:
     assert truth.by_item().columns[:3] == ["item", "n_votes", "entropy"]
     with pytest.raises(pt.InputError, match="knows nothing of annotators"):
         pt.infer_truth(annotations, "majority").annotators()
-
-
-def test_information_by_hand() -> None:
-    """A perfect annotator tells H(class), a spammer of any habit nothing, unknown rows are left out."""
-    from probtruth.truth.quality import information
-
-    marginals = np.array([0.25, 0.75])
-    confusion = np.array([np.eye(2), [[0.3, 0.7], [0.3, 0.7]], [[np.nan, np.nan], [0.5, 0.5]]])
-    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
-    np.testing.assert_allclose(information(marginals, confusion), [entropy, 0, 0], atol=ROUNDING)

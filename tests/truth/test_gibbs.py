@@ -9,9 +9,9 @@ from probtruth.truth import gibbs
 ALPHA = np.array([[1.0, 0.2, 0.1], [0.3, 1.1, 0.05], [0.1, 0.1, 0.9]])
 
 
-def seen(votes: np.ndarray) -> gibbs.Seen:
+def seen(votes: np.ndarray) -> gibbs.Perceptions:
     item, label = np.nonzero(votes)
-    return gibbs.Seen(item, label, votes[item, label], np.zeros((3, 3), int))
+    return gibbs.Perceptions(item, label, votes[item, label], np.zeros((3, 3), int))
 
 
 def test_rising_is_the_dirichlet_multinomial() -> None:
@@ -53,7 +53,7 @@ def test_perceptions_are_counted_once_each() -> None:
     generator = np.random.default_rng(4)
     item = np.repeat(np.arange(40), 6)
     cell = generator.integers(0, 15, 240)
-    data = gibbs.Data(item, cell, np.zeros((3, 40)), np.zeros(3), np.full((3, 3), 0.5))
+    data = gibbs.GibbsData(item, cell, np.zeros((3, 40)), np.zeros(3), np.full((3, 3), 0.5))
     phi = generator.dirichlet(np.ones(3), 40).T
     said = generator.random((3, 15))
     found = gibbs.perceive(generator, phi, said, data)
@@ -66,18 +66,13 @@ def test_swap_exchanges_two_labels_or_nothing() -> None:
     generator = np.random.default_rng(5)
     item = np.repeat(np.arange(60), 4)
     confusable = (1 - np.eye(3)) / 2
-    data = gibbs.Data(item, generator.integers(0, 15, 240), np.zeros((3, 60)), np.log(np.full(3, 1 / 3)), confusable)
+    data = gibbs.GibbsData(
+        item, generator.integers(0, 15, 240), np.zeros((3, 60)), np.log(np.full(3, 1 / 3)), confusable
+    )
     log_phi = gibbs.log_dirichlet(generator, np.full((3, 60), 0.7))
     ease, steps = np.array([0.0, -1.0]), np.zeros(3)
-    state = gibbs.State(log_phi, generator.random((3, 15)), ease, np.zeros((3, 4)), np.zeros(()), steps)
+    state = gibbs.GibbsState(log_phi, generator.random((3, 15)), ease, np.zeros((3, 4)), np.zeros(()), steps)
     after = gibbs.swap(generator, state, data)
     np.testing.assert_array_equal(np.sort(after, 0), np.sort(log_phi, 0))
     moved = (after != log_phi).sum(0)
     assert set(moved) == {0, 2}
-
-
-def test_quality_by_hand() -> None:
-    """Right always: accuracy and kappa 1, information ln 2; a coin: 1/2, 0, 0; always wrong: 0, -1, ln 2."""
-    confusion = np.array([np.eye(2), np.full((2, 2), 0.5), 1 - np.eye(2)]).transpose(1, 0, 2)
-    found = gibbs.quality(confusion, np.log([0.5, 0.5]))
-    np.testing.assert_allclose(found, [[1, 0.5, 0], [1, 0, -1], [np.log(2), 0, np.log(2)]])

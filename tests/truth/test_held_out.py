@@ -5,7 +5,7 @@ import pytest
 from simulated_annotations import misperceived, simulate
 
 import probtruth as pt
-from probtruth.truth.held_out import foretold, split, stacking_weight
+from probtruth.truth.held_out import predicted, split, stacking_weight
 
 
 def test_split_takes_one_of_an_item_at_most() -> None:
@@ -17,10 +17,10 @@ def test_split_takes_one_of_an_item_at_most() -> None:
     np.testing.assert_array_equal(split(annotations, seed=0)[1], rows)
 
 
-def test_foretold_by_hand() -> None:
+def test_predicted_by_hand() -> None:
     annotations = pt.Annotations.from_long({"item": ["a", "a"], "annotator": ["p", "q"], "label": ["x", "y"]})
     confusion = np.array([[[0.9, 0.1], [0.2, 0.8]], [[0.6, 0.4], [0.5, 0.5]]])
-    found = foretold(np.array([[0.25, 0.75]]), confusion, annotations, np.array([0, 1]))
+    found = predicted(np.array([[0.25, 0.75]]), confusion, annotations, np.array([0, 1]))
     np.testing.assert_allclose(found, [0.25 * 0.9 + 0.75 * 0.2, 0.25 * 0.4 + 0.75 * 0.5])
 
 

@@ -1,12 +1,13 @@
 """What a sampled truth says of its fit: how far annotators agree, in the data and as often as drawn anew."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from simulated_annotations import simulate
 
 import probtruth as pt
-from probtruth.truth.sampled import _agreement
+from probtruth.truth.sampled import _agreement, categorical
 
 
 def test_agreement_pair_by_pair() -> None:
@@ -28,3 +29,11 @@ def test_data_that_a_program_made_agree_as_much_as_it_says() -> None:
     found = pt.infer_truth(crowd, "dawid-skene", samples=300, warmup=300, chains=2)
     for name in ("p_agreement", "p_agreement_spread"):
         assert 0.05 < found.diagnostics[name] < 0.95
+
+
+def test_categorical_draws_in_proportion_and_never_what_is_impossible() -> None:
+    weights = jnp.tile(jnp.array([0.0, 2.0, 6.0, 0.0]), (8000, 1))
+    drawn = np.asarray(jax.jit(categorical)(jax.random.key(3), weights))
+    assert set(drawn) == {1, 2}
+    five_errors = 5 * np.sqrt(0.25 * 0.75 / 8000)
+    assert abs((drawn == 1).mean() - 0.25) < five_errors

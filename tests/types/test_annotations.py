@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.types import Annotations
+from probtruth.types.annotations import index_of_labels
 
 LONG = {
     "item": ["b", "a", "b", "c"],
@@ -142,7 +143,11 @@ class TestCounts:
 
 def test_larger_sets_of_labels_only() -> None:
     ann = Annotations.from_long(LONG)
-    assert ann.with_labels(ann.index.labels) is ann
-    assert ann.with_labels(("no", "perhaps", "yes")).counts().tolist() == [[0, 0, 1], [2, 0, 0], [0, 0, 1]]
+    assert ann.with_labels(ann.index).index == ann.index
+    assert ann.with_labels(index_of_labels(["no", "yes", "perhaps"])).counts().tolist() == [
+        [0, 0, 1],
+        [2, 0, 0],
+        [0, 0, 1],
+    ]
     with pytest.raises(InputError, match="label 'no', expected one of 'yes'"):
-        ann.with_labels(("yes",))
+        ann.with_labels(index_of_labels(["yes"]))

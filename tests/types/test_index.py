@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from probtruth.errors import InputError
 from probtruth.types import Audit, Index
-from probtruth.types.index import common_items, common_labels, positions, sort_names
+from probtruth.types.index import match_items, match_labels, positions, sort_names
 
 NAMES = st.lists(st.text(min_size=1).filter(lambda text: text.strip()) | st.integers().map(str), unique=True)
 
@@ -75,32 +75,49 @@ class TestSideBySide:
     AB = Index(("a", "b"), ("x", "y"))
     POSITIONAL = Index(("0", "1"), ("0", "1"), (), True, True)
 
-    def test_common_items_in_the_order_of_the_reference(self) -> None:
-        assert common_items(self.AB, Index(("b", "c", "a"), ()), "m") == ("a", "b")
-        assert common_items(self.AB, self.AB, "m") == ("a", "b")
+    def test_items_in_the_order_of_the_reference(self) -> None:
+        names, ours, theirs = match_items(self.AB, Index(("b", "c", "a"), ()), "m")
+        assert (names, ours.tolist(), theirs.tolist()) == (("a", "b"), [0, 1], [2, 0])
+        assert match_items(self.AB, self.AB, "m")[0] == ("a", "b")
 
-    def test_positional_names_match_any_of_the_same_number(self) -> None:
-        assert common_items(self.AB, self.POSITIONAL, "m") == ("a", "b")
-        assert common_items(self.POSITIONAL, self.AB, "m") == ("a", "b")
-        assert common_labels(self.POSITIONAL, self.AB, "m") == ("x", "y")
-        assert common_labels(self.AB, self.POSITIONAL, "m") == ("x", "y")
+    def test_positional_names_follow_the_order_of_the_caller(self) -> None:
+        turned, _, _ = Index.of_array((2, 2), ["b", "a"], ["y", "x"])
+        for match, sorted_names in ((match_items, ("a", "b")), (match_labels, ("x", "y"))):
+            names, ours, theirs = match(turned, self.POSITIONAL, "m")
+            assert (names, ours.tolist(), theirs.tolist()) == (sorted_names, [0, 1], [1, 0])
+            names, ours, theirs = match(self.POSITIONAL, turned, "m")
+            assert (names, ours.tolist(), theirs.tolist()) == (sorted_names, [1, 0], [0, 1])
         with pytest.raises(InputError, match="1 items in m, expected 2"):
-            common_items(self.POSITIONAL, Index(("a",), ()), "m")
+            match_items(self.POSITIONAL, Index(("a",), ()), "m")
         with pytest.raises(InputError, match="3 labels in m, expected 2"):
-            common_labels(self.POSITIONAL, Index((), ("a", "b", "c")), "m")
+            match_labels(self.POSITIONAL, Index((), ("a", "b", "c")), "m")
+
+    def test_positional_names_need_an_order_or_numbers_of_rows(self) -> None:
+        with pytest.raises(InputError, match=r"m without names of items, against .* no order \('a', 'b'\)"):
+            match_items(self.AB, self.POSITIONAL, "m")
+        with pytest.raises(InputError, match=r"reference without names of labels.*Pass labels=\[...\]"):
+            match_labels(self.POSITIONAL, self.AB, "m")
+        numbers = Index(("0", "1"), ("0", "1"))
+        assert match_items(numbers, self.POSITIONAL, "m")[0] == ("0", "1")
+
+    def test_some_of_the_items_keep_their_order(self) -> None:
+        index, _, _ = Index.of_array((3, 1), ["c", "a", "b"])
+        kept = index.with_items(np.array([0, 2]))
+        assert (kept.items, tuple(kept.written_items("m"))) == (("a", "c"), ("c", "a"))
 
     def test_no_item_in_common(self) -> None:
         with pytest.raises(InputError, match=r"no item in common: 'a', 'b' against '007' in m.*'007' is not '7'"):
-            common_items(self.AB, Index(("007",), ()), "m")
+            match_items(self.AB, Index(("007",), ()), "m")
 
     def test_labels_of_the_reference_must_be_there(self) -> None:
-        assert common_labels(self.AB, Index((), ("w", "x", "y")), "m") == ("w", "x", "y")
+        names, ours, theirs = match_labels(self.AB, Index((), ("w", "x", "y")), "m")
+        assert (names, ours.tolist(), theirs.tolist()) == (("w", "x", "y"), [1, 2], [0, 1, 2])
         with pytest.raises(
             InputError, match=r"label 'yes' in the reference, but m has only 'x', 'yse'.*Did you mean 'yse'"
         ):
-            common_labels(Index((), ("x", "yes")), Index((), ("x", "yse")), "m")
+            match_labels(Index((), ("x", "yes")), Index((), ("x", "yse")), "m")
         with pytest.raises(InputError, match=r"label 'y' in the reference.*The options are: 'x', 'q'"):
-            common_labels(self.AB, Index((), ("x", "q")), "m")
+            match_labels(self.AB, Index((), ("x", "q")), "m")
 
 
 class TestAudit:

@@ -50,7 +50,7 @@ class TestNames:
         assert pred.probs[0, 0].tolist() == [0, 1]
 
     def test_names_of_an_index(self) -> None:
-        index = Index(("p", "q"), ("x", "y"))
+        index, _, _ = Index.of_array((2, 2), ["p", "q"], ["x", "y"])
         assert Predictions.from_probs({"a": PROBS}, index=index).index == index
         renamed = Predictions.from_probs({"a": PROBS}, items=["r", "s"], index=index).index
         assert (renamed.items, renamed.labels) == (("r", "s"), ("x", "y"))
@@ -63,7 +63,7 @@ class TestNames:
 
     def test_no_items_is_not_the_same_as_none_given(self) -> None:
         with pytest.raises(InputError, match="2 items, expected 0"):
-            Predictions.from_probs({"a": PROBS}, items=[], index=Index(("p", "q"), ("x", "y")))
+            Predictions.from_probs({"a": PROBS}, items=[], labels=["x", "y"])
 
 
 MAKE = {

@@ -20,7 +20,7 @@ FRAME = {
 
 
 def test_items_that_some_model_lacks_are_counted() -> None:
-    scores = Scores.from_frame(FRAME)
+    scores = Scores.from_frame(FRAME, higher_is_better=False)
     assert (scores.models, scores.items) == (("b", "a"), ("x", "y"))
     assert scores.values.tolist() == [[1, 4], [2, 3]]
     assert (scores.audit.missing, scores.audit.by_model) == (("z",), (("b", 1, 0), ("a", 0, 0)))
@@ -35,12 +35,12 @@ def test_higher_is_better_is_negated_on_the_way_in() -> None:
 
 def test_replicates_are_averaged_within_the_item() -> None:
     table = {"item": [1, 1, 1, 2], "model": ["m"] * 4, "score": [1, 2, 6, 4], "seed": [0, 1, 2, 0]}
-    scores = Scores.from_frame(table, replicate="seed")
+    scores = Scores.from_frame(table, replicate="seed", higher_is_better=False)
     assert (scores.values.tolist(), scores.n_replicates) == ([[3, 4]], 3)
 
 
 def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
-    scores = Scores.from_frame(FRAME, group="group", cluster="item")
+    scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False)
     assert scores.groups is not None
     assert scores.clusters is not None
     assert (scores.groups.codes.tolist(), scores.groups.names) == ([1, 0], ("g1", "g2"))
@@ -49,7 +49,7 @@ def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
 
 def test_infinite_losses_stay_and_are_counted() -> None:
     table = {"item": [1, 2], "model": ["m", "m"], "score": [np.inf, 0.5]}
-    scores = Scores.from_frame(table)
+    scores = Scores.from_frame(table, higher_is_better=False)
     assert scores.values.tolist() == [[np.inf, 0.5]]
     assert scores.n_infinite.tolist() == [1]
 
@@ -59,7 +59,7 @@ def test_infinite_losses_stay_and_are_counted() -> None:
 def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[int], seed: int) -> None:
     values = np.random.default_rng(seed).normal(size=12)
     frame = polars.DataFrame({"item": [str(i % 6) for i in range(12)], "model": list("mmmmmmnnnnnn"), "score": values})
-    one, other = Scores.from_frame(frame), Scores.from_frame(frame[order])
+    one, other = (Scores.from_frame(rows, higher_is_better=False) for rows in (frame, frame[order]))
     assert one.items == other.items
     assert (one.values == other.values[[other.models.index(model) for model in one.models]]).all()
 
@@ -89,4 +89,4 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
 )
 def test_errors(table: dict[str, list[object]], options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        Scores.from_frame(table, **options)  # type: ignore[arg-type]
+        Scores.from_frame(table, **options, higher_is_better=False)  # type: ignore[arg-type]

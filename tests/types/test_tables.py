@@ -101,10 +101,10 @@ def test_counts_and_long_tables() -> None:
     data = xarray.DataArray(
         [[1.0, 2.0], [3.0, 4.0]], {"model": ["m", "n"], "item": ["a", "b"]}, ["model", "item"], "score"
     )
-    assert pt.Scores.from_frame(data).values.tolist() == [[1, 2], [3, 4]]
-    assert pt.Scores.from_frame(data.to_dataset()).values.tolist() == [[1, 2], [3, 4]]
+    assert pt.Scores.from_frame(data, higher_is_better=False).values.tolist() == [[1, 2], [3, 4]]
+    assert pt.Scores.from_frame(data.to_dataset(), higher_is_better=False).values.tolist() == [[1, 2], [3, 4]]
     columns = {"item": ["a", "b"], "model": ["m", "m"], "score": Tensor(np.array([1.0, 2.0]))}
-    assert pt.Scores.from_frame(columns).values.tolist() == [[1, 2]]
+    assert pt.Scores.from_frame(columns, higher_is_better=False).values.tolist() == [[1, 2]]
 
 
 def test_tensors_that_numpy_cannot_read() -> None:

@@ -9,7 +9,7 @@ from simulated_annotations import simulate
 
 import probtruth as pt
 
-CROWD, _, _ = simulate(30, 5, 3, 3, seed=3)
+CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 QUICK = {"samples": 100, "warmup": 100, "chains": 2}
 """As in tests/truth/test_infer.py, whose compiled programs are used again where both run."""
 
@@ -22,7 +22,7 @@ def flat() -> pt.Truth:
 def test_groups_and_dimensions(flat: pt.Truth) -> None:
     tree = flat.datatree()
     assert dict(tree["posterior"]["confusion"].sizes) == {
-        "chain": 2, "draw": 100, "annotator": 5, "label": 3, "answer": 3,
+        "chain": 2, "draw": 100, "annotator": 9, "label": 3, "answer": 3,
     }  # fmt: skip
     assert tree["posterior"]["class"].dims == ("chain", "draw", "item")
     assert tree["log_likelihood"]["annotations"].dims == ("chain", "draw", "item")
@@ -47,13 +47,14 @@ def test_log_likelihood_is_that_of_the_draws(flat: pt.Truth) -> None:
 
 def test_replicated_agreement_stands_beside_the_observed(flat: pt.Truth) -> None:
     tree = flat.datatree()
-    observed = pt.agreement(CROWD, "percentage", bootstrap=0).value
+    observed = pt.annotators.agreement(CROWD, "percentage", bootstrap=0).value
     assert tree["observed_data"]["agreement"].item() == pytest.approx(observed)
     replicated = tree["posterior_predictive"]["agreement"].values
     assert replicated.min() < observed < replicated.max()
     assert flat.diagnostics["p_agreement"] == pytest.approx((replicated > observed + 1e-9).mean(), abs=0.1)
 
 
+@pytest.mark.long
 def test_arviz_compares_truth_models_over_items(flat: pt.Truth) -> None:
     import arviz
 

@@ -53,7 +53,7 @@ def correlated_t_test(differences: object, correlation: object, rope: object = 0
     doi:10.1023/A:1024068626366.
 
     >>> import probtruth as pt
-    >>> found = pt.correlated_t_test([0.01, 0.03, -0.01, 0.02, 0.05], correlation=0.2)
+    >>> found = pt.companions.correlated_t_test([0.01, 0.03, -0.01, 0.02, 0.05], correlation=0.2)
     >>> round(found.right, 3)
     0.873
     """
@@ -88,7 +88,7 @@ def signed_rank_test(
     Machine Learning Research 32; 2017, "Time for a change", Journal of Machine Learning Research 18 (77).
 
     >>> import probtruth as pt
-    >>> pt.signed_rank_test([0.02, 0.03, 0.05, -0.01, 0.04, 0.06], rope=0.01, draws=2000).right > 0.9
+    >>> pt.companions.signed_rank_test([0.02, 0.03, 0.05, -0.01, 0.04, 0.06], rope=0.01, draws=2000).right > 0.9
     True
     """
     values = np.r_[0.0, _finite(differences, "data set")]
@@ -127,7 +127,7 @@ def hierarchical_test(
 
     >>> import probtruth as pt
     >>> folds = [[0.02, 0.04, 0.03], [0.05, 0.03, 0.06], [0.03, 0.05, 0.04], [0.04, 0.03, 0.05]]
-    >>> pt.hierarchical_test(folds, correlation=1 / 3, draws=500).right > 0.9
+    >>> pt.companions.hierarchical_test(folds, correlation=1 / 3, draws=500).right > 0.9
     True
     """
     table = check.as_floats(differences, "group fold", "differences").astype(np.float64)

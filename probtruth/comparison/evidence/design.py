@@ -59,7 +59,15 @@ class Design:
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the scores carry or the caller gives; groups of one item each are answered as ungrouped."""
+    groups, clusters = (_by_row(scores, listed, what) for listed, what in ((groups, "groups"), (clusters, "clusters")))
     return design_of(scores.items, groups, clusters, weights, scores.groups, scores.clusters)
+
+
+def _by_row(scores: Scores, listed: object, what: str) -> object:
+    """Names in the order of the scores' items; a list follows the order in which the caller gave the items."""
+    if listed is None or isinstance(listed, Mapping):
+        return listed
+    return scores.in_order(listed if isinstance(listed, list | tuple) else list(np.asarray(listed).ravel()), what)
 
 
 def design_of(

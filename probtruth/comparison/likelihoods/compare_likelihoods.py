@@ -36,7 +36,8 @@ def compare_likelihoods(
     >>> import probtruth as pt
     >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 40)
     >>> rows = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": [*loss, *loss[::-1] + 0.1]}
-    >>> table = pt.compare_likelihoods(pt.Scores.from_frame(rows), "a", "b", draws=200)
+    >>> scores = pt.Scores.from_frame(rows, higher_is_better=False)
+    >>> table = pt.companions.compare_likelihoods(scores, "a", "b", draws=200)
     >>> sorted(table["likelihood"])
     ['normal', 'skew-t', 'student-t', 'tie-spike', 'two-component']
     """

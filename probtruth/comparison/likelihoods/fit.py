@@ -1,8 +1,9 @@
 """Other likelihoods for a pair's differences: the posterior of their mean, checks of the fit, and alarms."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -10,13 +11,12 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.likelihoods.binned import Bins, bins
-from probtruth.comparison.likelihoods.programs import PROGRAMS
+from probtruth.comparison.likelihoods.programs import LIKELIHOODS
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.errors import InputError
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence
 
-LIKELIHOODS = tuple(PROGRAMS)
 APART = 2.0
 """Standard errors between the plain mean and the mean under a likelihood that raise an alarm."""
 NO_MEAN = 1.5
@@ -115,7 +115,7 @@ def fit(name: str, differences: Float[np.ndarray, " item"], seed: int, draws: in
     else:
         value, weight = data.value, data.weight
     arrays = {"value": value, "weight": weight, "ties": np.asarray(float(data.ties)), "zero": np.asarray(data.zero)}
-    drawn = nuts.sample(PROGRAMS[name][0], arrays, seed, draws=draws, warmup=500, target_accept=0.9)
+    drawn = nuts.sample(LIKELIHOODS[name], arrays, seed, draws=draws, warmup=500, target_accept=0.9)
     rhat, ess = convergence({"mean": drawn.sites["mean"]})
     return Fit(name, replace(data, value=value, weight=weight), drawn, rhat, ess)
 
@@ -133,11 +133,10 @@ def bins_without_ties(differences: Float[np.ndarray, " item"], whole: Bins) -> B
 
 def log_likelihood(found: Fit) -> Float[np.ndarray, "chain draw bin"]:
     """The log density of one item of each bin, under every draw."""
-    density = PROGRAMS[found.name][1]
     with jax.enable_x64(True):
         value = jnp.asarray(found.data.value)
-        of_chain: Callable[[dict[str, jax.Array]], jax.Array] = jax.vmap(jax.vmap(lambda sites: density(sites, value)))
-        return np.asarray(of_chain({name: jnp.asarray(drawn) for name, drawn in found.drawn.sites.items()}))
+        of_draw = partial(LIKELIHOODS[found.name].log_density, value=value)
+        return np.asarray(jax.jit(jax.vmap(jax.vmap(of_draw)))(dict(found.drawn.sites)))
 
 
 def loo(found: Fit) -> tuple[float, float, float]:
@@ -176,13 +175,15 @@ def checks(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> di
     rng = np.random.default_rng(seed)
     n = min(len(differences), SIMULATED)
     real = differences if n == len(differences) else rng.choice(differences, n, replace=False)
-    flat = {name: np.asarray(value).reshape(-1) for name, value in found.drawn.sites.items()}
+    flat = {name: value.reshape(-1) for name, value in found.drawn.sites.items()}
     rows = rng.integers(0, len(flat["mean"]), REPLICATED)
-    shown = []
-    for row in rows:
-        sites = {name: float(value[row]) for name, value in flat.items()}
-        shown.append(_figures(found.data.centre + found.data.unit * _simulated(found, sites, n, rng), found.data))
-    wanted, simulated = np.array(_figures(real, found.data)), np.array(shown)
+    with jax.enable_x64(True):
+        keys = jax.random.split(jax.random.key(seed), REPLICATED)
+        one = partial(LIKELIHOODS[found.name].simulated, zero=jnp.asarray(found.data.zero), n=n)
+        sites = {name: value[rows] for name, value in flat.items()}
+        drawn = np.asarray(jax.jit(jax.vmap(lambda sites, key: one(sites, key=key)))(sites, keys))
+    simulated = np.array([_figures(found.data.centre + found.data.unit * values, found.data) for values in drawn])
+    wanted = np.array(_figures(real, found.data))
     p = ((simulated > wanted).mean(0) + (simulated == wanted).mean(0) / 2).tolist()
     return dict(zip(("ppc_mean", "ppc_ties", "ppc_tails", "ppc_largest"), p, strict=True))
 
@@ -191,23 +192,6 @@ def _figures(values: Float[np.ndarray, " item"], data: Bins) -> list[float]:
     far = np.abs(values - data.centre) / data.unit
     ties = float((np.abs(values) < ZERO * data.unit).mean())
     return [float(values.mean()), ties, float((far > THREE).mean()), float(far.max())]
-
-
-def _simulated(found: Fit, sites: dict[str, float], n: int, rng: np.random.Generator) -> np.ndarray:
-    location, scale = sites["location"], sites["scale"]
-    if found.name == "normal":
-        return location + scale * rng.standard_normal(n)
-    if found.name == "two-component":
-        other = rng.random(n) < sites["share"]
-        centre = np.where(other, sites["other_location"], location)
-        return np.asarray(centre + np.where(other, scale * sites["wider"], scale) * rng.standard_normal(n))
-    size = np.abs(rng.standard_t(sites["df"], n))
-    skew = sites.get("skew", 1.0)
-    up = rng.random(n) < skew**2 / (1 + skew**2)
-    values = location + scale * np.where(up, size * skew, -size / skew)
-    if found.name == "tie-spike":
-        return np.where(rng.random(n) < sites["tie_rate"], found.data.zero, values)
-    return np.asarray(values)
 
 
 def surprises(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> list[str]:

@@ -1,138 +1,128 @@
 """Likelihoods of one pair's differences; under each the estimand is the mean, which a location need not be."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
+import jax
 import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
-from jax.scipy.special import gammaln, logsumexp
+from jax.scipy.special import gammaln
 from jaxtyping import Float
+from numpyro.distributions import constraints
+from numpyro.distributions.transforms import AffineTransform
 
 Sites = Mapping[str, Array]
 Value = Float[Array, " bin"]
-HALF_LOG_TWO_PI = 0.9189385332046727
 
 
-def normal_density(sites: Sites, value: Value) -> Value:
-    """Log density of the normal."""
-    return -0.5 * ((value - sites["location"]) / sites["scale"]) ** 2 - jnp.log(sites["scale"]) - HALF_LOG_TWO_PI
-
-
-def _t(z: Value, df: Array) -> Value:
-    constant = gammaln((df + 1) / 2) - gammaln(df / 2) - 0.5 * jnp.log(df * jnp.pi)
-    return constant - (df + 1) / 2 * jnp.log1p(z**2 / df)
-
-
-def student_density(sites: Sites, value: Value) -> Value:
-    """Log density of Student's t."""
-    return _t((value - sites["location"]) / sites["scale"], sites["df"]) - jnp.log(sites["scale"])
-
-
-def skew_density(sites: Sites, value: Value) -> Value:
-    r"""Log density of the two-piece t: $2/(\gamma + 1/\gamma)\, t(z \gamma^{-sign(z)})/s$.
+class TwoPieceT(dist.Distribution):  # type: ignore[misc]
+    r"""Student's t with heavier tails on one side: density $2/(\gamma + 1/\gamma)\, t(z \gamma^{-sign(z)})/s$.
 
     Source: Fernandez and Steel 1998, doi:10.1080/01621459.1998.10474117.
     """
-    skew = sites["skew"]
-    z = (value - sites["location"]) / sites["scale"]
-    piece = jnp.where(z > 0, z / skew, z * skew)
-    return _t(piece, sites["df"]) - jnp.log(sites["scale"]) + jnp.log(2.0) - jnp.log(skew + 1 / skew)
+
+    support = constraints.real
+
+    def __init__(self, df: Array, location: Array, scale: Array, skew: Array) -> None:
+        """`skew` above 1 makes the upper tail the heavier one."""
+        self.t = dist.StudentT(df)
+        self.location, self.scale, self.skew = location, scale, skew
+        super().__init__(batch_shape=jnp.shape(location))
+
+    def log_prob(self, value: Value) -> Value:
+        """The log density."""
+        z = (value - self.location) / self.scale
+        piece: Array = self.t.log_prob(jnp.where(z > 0, z / self.skew, z * self.skew))
+        return piece - jnp.log(self.scale) + jnp.log(2.0) - jnp.log(self.skew + 1 / self.skew)
+
+    def sample(self, key: Array, sample_shape: tuple[int, ...] = ()) -> Array:
+        """Independent draws."""
+        of_size, of_side = jax.random.split(key)
+        size: Array = jnp.abs(self.t.sample(of_size, sample_shape))
+        up = jax.random.uniform(of_side, jnp.shape(size)) < self.skew**2 / (1 + self.skew**2)
+        return self.location + self.scale * jnp.where(up, size * self.skew, -size / self.skew)
+
+    @property
+    def mean(self) -> Array:
+        """The mean, for more than one degree of freedom."""
+        df = self.t.df
+        of_size = 2 * jnp.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) * jnp.sqrt(df / jnp.pi) / (df - 1)
+        return jnp.asarray(self.location + self.scale * of_size * (self.skew - 1 / self.skew))
 
 
-def spike_density(sites: Sites, value: Value) -> Value:
-    """Log density of the two-piece t beside the spike of ties: of the differences that are not zero."""
-    return skew_density(sites, value) + jnp.log1p(-sites["tie_rate"])
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """Priors of the parameters, and the distribution of the differences (of those that are not ties) given them.
+
+    A parameter `tie_rate` is the share of differences that are exactly zero.
+    """
+
+    priors: Mapping[str, dist.Distribution]
+    distribution: Callable[[Sites], dist.Distribution]
+
+    def log_density(self, sites: Sites, value: Value) -> Value:
+        """The log density of differences that are not ties."""
+        density: Value = self.distribution(sites).log_prob(value)
+        return density + jnp.log1p(-sites["tie_rate"]) if "tie_rate" in sites else density
+
+    def mean(self, sites: Sites, zero: Array) -> Array:
+        """The mean difference; `zero` is where a difference of zero lies."""
+        mean: Array = self.distribution(sites).mean
+        ties = sites.get("tie_rate", 0.0)
+        return ties * zero + (1 - ties) * mean
+
+    def simulated(self, sites: Sites, zero: Array, key: Array, n: int) -> Value:
+        """Differences drawn under the parameters."""
+        of_rest, of_ties = jax.random.split(key)
+        values: Array = self.distribution(sites).sample(of_rest, (n,))
+        return (
+            jnp.where(jax.random.uniform(of_ties, (n,)) < sites["tie_rate"], zero, values)
+            if "tie_rate" in sites
+            else values
+        )
+
+    def __call__(self, value: Value, weight: Value, ties: Float[Array, ""], zero: Float[Array, ""]) -> None:
+        """The NumPyro program for weighted values and so many ties; ties have no weight among the values."""
+        sites = {name: numpyro.sample(name, prior) for name, prior in self.priors.items()}
+        numpyro.factor("differences", (weight * self.log_density(sites, value)).sum())
+        if "tie_rate" in sites:
+            numpyro.factor("ties", ties * jnp.log(sites["tie_rate"]))
+        numpyro.deterministic("mean", self.mean(sites, zero))
 
 
-def two_density(sites: Sites, value: Value) -> Value:
-    """Log density of two normals, the second wider."""
-    first = normal_density(sites, value) + jnp.log1p(-sites["share"])
-    second = {"location": sites["other_location"], "scale": sites["scale"] * sites["wider"]}
-    return logsumexp(jnp.stack([first, normal_density(second, value) + jnp.log(sites["share"])]), axis=0)
+def _above(least: float, prior: dist.Distribution) -> dist.Distribution:
+    return dist.TransformedDistribution(prior, AffineTransform(least, 1.0, domain=constraints.positive))
 
 
-def _t_mean(df: Array) -> Array:
-    """Mean of |t|."""
-    return 2 * jnp.exp(gammaln((df + 1) / 2) - gammaln(df / 2)) * jnp.sqrt(df / jnp.pi) / (df - 1)
+def _skewed(sites: Sites) -> TwoPieceT:
+    return TwoPieceT(sites["df"], sites["location"], sites["scale"], sites["skew"])
 
 
-def _skew_mean(sites: Sites) -> Array:
-    return sites["location"] + sites["scale"] * _t_mean(sites["df"]) * (sites["skew"] - 1 / sites["skew"])
+def _two_normals(sites: Sites) -> dist.Distribution:
+    share, wide = sites["share"], sites["scale"] * sites["wider"]
+    return dist.MixtureSameFamily(
+        dist.Categorical(probs=jnp.stack([1 - share, share])),
+        dist.Normal(jnp.stack([sites["location"], sites["other_location"]]), jnp.stack([sites["scale"], wide])),
+    )
 
 
-def _location() -> dict[str, Array]:
-    return {
-        "location": numpyro.sample("location", dist.Normal(0, 1)),
-        "scale": numpyro.sample("scale", dist.HalfNormal(1.0)),
-    }
-
-
-def _heavy() -> dict[str, Array]:
-    """Degrees of freedom above 1, so that there is a mean."""
-    return {"df": 1 + numpyro.sample("df_above_one", dist.Gamma(2.0, 0.1))}
-
-
-def _observe(density: Callable[[Sites, Value], Value], sites: Sites, value: Value, weight: Value) -> None:
-    numpyro.factor("differences", (weight * density(sites, value)).sum())
-
-
-def _told(sites: Sites, mean: Array) -> None:
-    numpyro.deterministic("mean", mean)
-    if "df" in sites:
-        numpyro.deterministic("df", sites["df"])
-
-
-def normal(value: Value, weight: Value, ties: Float[Array, ""], zero: Float[Array, ""]) -> None:
-    """Normal differences."""
-    sites = _location()
-    _observe(normal_density, sites, value, weight)
-    _told(sites, sites["location"])
-
-
-def student_t(value: Value, weight: Value, ties: Float[Array, ""], zero: Float[Array, ""]) -> None:
-    """Differences with heavy, symmetric tails."""
-    sites = {**_location(), **_heavy()}
-    _observe(student_density, sites, value, weight)
-    _told(sites, sites["location"])
-
-
-def _skewed() -> dict[str, Array]:
-    return {**_location(), **_heavy(), "skew": numpyro.sample("skew", dist.LogNormal(0.0, 0.5))}
-
-
-def skew_t(value: Value, weight: Value, ties: Float[Array, ""], zero: Float[Array, ""]) -> None:
-    """Differences with heavy tails, one heavier than the other."""
-    sites = _skewed()
-    _observe(skew_density, sites, value, weight)
-    _told(sites, _skew_mean(sites))
-
-
-def tie_spike(value: Value, weight: Value, ties: Float[Array, ""], zero: Float[Array, ""]) -> None:
-    """A share of exact ties, the others as under `skew_t`; ties have no weight among the values."""
-    sites = {**_skewed(), "tie_rate": numpyro.sample("tie_rate", dist.Beta(1.0, 1.0))}
-    numpyro.factor("ties", ties * jnp.log(sites["tie_rate"]))
-    _observe(spike_density, sites, value, weight)
-    _told(sites, sites["tie_rate"] * zero + (1 - sites["tie_rate"]) * _skew_mean(sites))
-
-
-def two_component(value: Value, weight: Value, ties: Float[Array, ""], zero: Float[Array, ""]) -> None:
-    """Most differences from one normal, some from another, at least twice as wide."""
-    sites = {
-        **_location(),
-        "share": numpyro.sample("share", dist.Beta(1.0, 4.0)),
-        "other_location": numpyro.sample("other_location", dist.Normal(0.0, 3.0)),
-    }
-    sites["wider"] = 2 + numpyro.sample("wider_than_two", dist.HalfNormal(5.0))
-    numpyro.deterministic("wider", sites["wider"])
-    _observe(two_density, sites, value, weight)
-    _told(sites, (1 - sites["share"]) * sites["location"] + sites["share"] * sites["other_location"])
-
-
-PROGRAMS: dict[str, tuple[Callable[..., None], Callable[[Sites, Value], Value]]] = {
-    "normal": (normal, normal_density),
-    "student-t": (student_t, student_density),
-    "skew-t": (skew_t, skew_density),
-    "tie-spike": (tie_spike, spike_density),
-    "two-component": (two_component, two_density),
+_PLACE = {"location": dist.Normal(0.0, 1.0), "scale": dist.HalfNormal(1.0)}
+_HEAVY = {**_PLACE, "df": _above(1.0, dist.Gamma(2.0, 0.1))}  # above 1, so that there is a mean
+_SKEWED = {**_HEAVY, "skew": dist.LogNormal(0.0, 0.5)}
+_TWO = {
+    **_PLACE,
+    "share": dist.Beta(1.0, 4.0),
+    "other_location": dist.Normal(0.0, 3.0),
+    "wider": _above(2.0, dist.HalfNormal(5.0)),
 }
+
+LIKELIHOODS = {
+    "normal": Likelihood(_PLACE, lambda sites: dist.Normal(sites["location"], sites["scale"])),
+    "student-t": Likelihood(_HEAVY, lambda sites: dist.StudentT(sites["df"], sites["location"], sites["scale"])),
+    "skew-t": Likelihood(_SKEWED, _skewed),
+    "tie-spike": Likelihood({**_SKEWED, "tie_rate": dist.Beta(1.0, 1.0)}, _skewed),
+    "two-component": Likelihood(_TWO, _two_normals),
+}
+"""The likelihoods by name; differences are in units of their standard deviation, from their mean."""

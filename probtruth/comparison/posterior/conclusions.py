@@ -99,7 +99,7 @@ def _best(found: Evidence, share: Float[np.ndarray, " draw"], sampled: Sampled, 
 def _p_best(draws: Float[np.ndarray, "draw model"], share: Float[np.ndarray, " draw"]) -> Float[np.ndarray, " model"]:
     least = draws == draws.min(1, keepdims=True)
     chance: np.ndarray = (share / least.sum(1)) @ least
-    return chance
+    return np.asarray(chance / chance.sum())  # shares add up to 1 but for rounding
 
 
 def _population(found: Evidence, population: Population) -> list[Row]:

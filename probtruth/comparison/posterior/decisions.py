@@ -44,8 +44,8 @@ def symmetric(decisions: Decisions, classes: Int[np.ndarray, " model"]) -> Decis
     same = (classes[:, None] == classes).astype(np.float64)
     share = same / same.sum(1, keepdims=True)
     return Decisions(
-        share @ decisions.p_best,
-        share @ decisions.rank_probability,
+        np.minimum(share @ decisions.p_best, 1.0),  # shares add up to 1 but for rounding
+        np.minimum(share @ decisions.rank_probability, 1.0),
         share @ decisions.expected_rank,
         share @ decisions.expected_regret,
     )

@@ -90,7 +90,8 @@ class Mixture:
         apart = np.asarray(value)[..., None] - self.mean
         with np.errstate(divide="ignore", invalid="ignore"):
             chance = ndtr(apart / self.sd)
-        return self._of_constants(np.where((self.sd == 0) & (apart == 0), 0.5, chance))
+        mixed = self._of_constants(np.where((self.sd == 0) & (apart == 0), 0.5, chance))
+        return np.asarray(np.minimum(mixed, 1.0))  # weights add up to 1 but for rounding
 
     def within(self, rope: float) -> Float[np.ndarray, "*batch"]:
         """P(|x| <= rope)."""

@@ -5,14 +5,25 @@ items that some model lacks, and items that are not the same under one name, are
 `audit`. What cannot be used is an `InputError`.
 """
 
-from probtruth.io.loaders.argilla import read_argilla as read_argilla
-from probtruth.io.loaders.helm import read_helm as read_helm
-from probtruth.io.loaders.inspect_logs import read_inspect as read_inspect
-from probtruth.io.loaders.label_studio import read_label_studio as read_label_studio
-from probtruth.io.loaders.lm_eval import read_lm_eval_choices as read_lm_eval_choices
-from probtruth.io.loaders.lm_eval import read_lm_eval_samples as read_lm_eval_samples
-from probtruth.io.loaders.prodigy import read_prodigy as read_prodigy
-from probtruth.io.loaders.sklearn_results import from_cross_val_predict as from_cross_val_predict
-from probtruth.io.loaders.sklearn_results import read_cv_results as read_cv_results
-from probtruth.io.loaders.wide_tables import read_wide_annotations as read_wide_annotations
-from probtruth.io.loaders.wide_tables import read_wide_scores as read_wide_scores
+from probtruth.io.loaders.argilla import read_argilla
+from probtruth.io.loaders.helm import read_helm
+from probtruth.io.loaders.inspect_logs import read_inspect
+from probtruth.io.loaders.label_studio import read_label_studio
+from probtruth.io.loaders.lm_eval import read_lm_eval_choices, read_lm_eval_samples
+from probtruth.io.loaders.prodigy import read_prodigy
+from probtruth.io.loaders.sklearn_results import from_cross_val_predict, read_cv_results
+from probtruth.io.loaders.wide_tables import read_wide_annotations, read_wide_scores
+
+__all__ = (
+    "from_cross_val_predict",
+    "read_argilla",
+    "read_cv_results",
+    "read_helm",
+    "read_inspect",
+    "read_label_studio",
+    "read_lm_eval_choices",
+    "read_lm_eval_samples",
+    "read_prodigy",
+    "read_wide_annotations",
+    "read_wide_scores",
+)

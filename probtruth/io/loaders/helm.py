@@ -12,32 +12,10 @@ from probtruth.io.loaders.collect import Entry, digest
 from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
-from probtruth.types import Scores
+from probtruth.types import Scores, orientation
 
 PATTERNS = ("per_instance_stats.json",)
 """The name of HELM's files."""
-HIGHER = {
-    "exact_match",
-    "quasi_exact_match",
-    "prefix_exact_match",
-    "quasi_prefix_exact_match",
-    "f1_score",
-    "rouge_l",
-} | {
-    *(
-        "rouge_1",
-        "rouge_2",
-        "bleu_1",
-        "bleu_4",
-        "RR@10",
-        "NDCG@10",
-        "ifeval_strict_accuracy",
-        "chain_of_thought_correctness",
-    ),
-}
-"""Metrics of which more is better."""
-LOWER = {"perplexity", "bits_per_byte", "logprob_per_byte_loss", "inference_runtime"}
-"""Metrics of which less is better."""
 MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
 REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
@@ -77,7 +55,8 @@ def read_helm(
         if value is not None:
             item, model, group, trial, where, content = place
             entries.append(Entry(item, model, value, group, trial, where, content))
-    return collect.scores(entries, name, _orientation(name, higher_is_better), REPEATED, "the statistics")
+    upward = orientation.upward(name, higher_is_better, "the statistics")
+    return collect.scores(entries, name, upward, REPEATED, "the statistics")
 
 
 def listed(files: object) -> Listing:
@@ -183,16 +162,3 @@ def _metric(stats: list[dict[str, float | None]], wanted: str | None) -> str:
             "the statistics",
         )
     return found[0]
-
-
-def _orientation(metric: str, higher_is_better: bool | None) -> bool:
-    if higher_is_better is not None:
-        return higher_is_better
-    if metric in HIGHER or metric in LOWER:
-        return metric in HIGHER
-    raise InputError(
-        f"the metric {check.quote(metric)}",
-        "to know whether more of it is better",
-        "Say higher_is_better=True or False (command line: --higher-is-better or --lower-is-better).",
-        "the statistics",
-    )

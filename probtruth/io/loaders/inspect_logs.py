@@ -13,13 +13,16 @@ from probtruth.io.loaders.collect import Entry, digest
 from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
-from probtruth.types import Scores
+from probtruth.types import Scores, orientation
 
 PATTERNS = ("*.eval", "*.json")
 """The names of Inspect's files."""
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """Inspect's grades (correct, incorrect, partial, no answer) and words as numbers, as its own metrics read them."""
 REPEATED = "Leave out older runs of the task, or name the models: {'my model': path, 'other': path}."
+
+MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
+"""Inspect's own scorers, which say how right an answer is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class _Sample:
     prompt: str | None
 
 
-def read_inspect(files: object, scorer: str | None = None, higher_is_better: bool = True) -> Scores:
+def read_inspect(files: object, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
     Items are samples (`TASK/id`), replicates are epochs, groups are tasks where there are several. Grades become
@@ -46,7 +49,8 @@ def read_inspect(files: object, scorer: str | None = None, higher_is_better: boo
 
     Arguments: `files` is a path, a folder, a list of them, or {model name: path, folder or list}; without names the
     log's own model is the name. `scorer` is one of the scorers in the logs (needed where there are several), and
-    `scorer.part` one part of a score of several. `higher_is_better` is false for a score that is a loss.
+    `scorer.part` one part of a score of several. `higher_is_better` is needed for numbers
+    under the name of no known metric; of grades (C, P, I, N) more is better.
 
     Errors: `InputError` names file and sample of what cannot be used: a run that did not succeed, a damaged or hostile
     archive, a score that is no number, a sample that stands twice.
@@ -68,7 +72,11 @@ def read_inspect(files: object, scorer: str | None = None, higher_is_better: boo
         if value is not None:
             place = (sample.item, sample.model, value, sample.task, sample.epoch, sample.where)
             entries.append(Entry(*place, sample.content, sample.prompt))
-    return collect.scores(entries, name, higher_is_better, REPEATED, "the logs")
+    said = higher_is_better
+    if said is None and (name.split(".")[0] in MERITS or all(_is_grade(sample.values.get(name)) for sample in samples)):
+        said = True
+    upward = orientation.upward(name.rpartition(".")[2], said, "the logs")
+    return collect.scores(entries, name, upward, REPEATED, "the logs")
 
 
 def listed(files: object) -> Listing:
@@ -175,6 +183,11 @@ def _grade(value: Any, where: str) -> float | None:
     if isinstance(value, list):
         raise InputError(f"a list of {len(value)}", "one number", "Choose another scorer.", where)
     return json_values.number(value, where, "value")
+
+
+def _is_grade(value: Any) -> bool:
+    """Whether it is a grade in words (C, P, I, N, yes, no), of which Inspect makes 1, 0.5 and 0; or none."""
+    return value is None or (isinstance(value, str) and _decimal(value) is None)
 
 
 def _decimal(text: str) -> float | None:

@@ -14,28 +14,10 @@ from probtruth.io.loaders.collect import Entry
 from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
-from probtruth.types import Predictions, Scores, Truth
+from probtruth.types import Predictions, Scores, Truth, orientation
 
 PATTERNS = ("samples_*.jsonl",)
 """The names of the harness's files."""
-HIGHER = {
-    "acc",
-    "acc_norm",
-    "acc_bytes",
-    "acc_mutual_info",
-    "exact_match",
-    "exact",
-    "em",
-    "f1",
-    "contains",
-    "pass@1",
-} | {
-    *("rouge1", "rouge2", "rougeL", "rougeLsum", "bleu_acc", "bleu_max", "mc1", "mc2", "prompt_level_strict_acc"),
-    *("rouge1_acc", "rouge2_acc", "rougeL_acc", "prompt_level_loose_acc", "math_verify"),
-}
-"""Metrics of which more is better."""
-LOWER = {"brier_score", "perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte", "ter", "wer"}
-"""Metrics of which less is better."""
 TASK = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
     *("doc_hash", "prompt_hash", "target_hash"),
@@ -97,7 +79,8 @@ def read_lm_eval_samples(
         )
         for sample in samples
     ]
-    return collect.scores(entries, name, _orientation(name, higher_is_better), REPEATED, "the samples")
+    upward = orientation.upward(name, higher_is_better, "the samples")
+    return collect.scores(entries, name, upward, REPEATED, "the samples")
 
 
 def read_lm_eval_choices(files: object, normalise: str = "none") -> tuple[Predictions, Truth]:
@@ -225,20 +208,6 @@ def _score(sample: _Sample, metric: str) -> float:
             f"{sample.where}, {check.quote(metric)}",
         )
     return json_values.number(value, sample.where, metric)
-
-
-def _orientation(metric: str, higher_is_better: bool | None) -> bool:
-    if higher_is_better is not None:
-        return higher_is_better
-    plain = metric.split(",")[0]
-    if plain in HIGHER or plain in LOWER:
-        return plain in HIGHER
-    raise InputError(
-        f"the metric {check.quote(metric)}",
-        "to know whether more of it is better",
-        "Say higher_is_better=True or False (command line: --higher-is-better or --lower-is-better).",
-        "the samples",
-    )
 
 
 def _hash(row: json_values.Object, key: str) -> str | None:

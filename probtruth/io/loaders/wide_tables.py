@@ -10,7 +10,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import first_repeated
-from probtruth.types import Annotations, Scores
+from probtruth.types import Annotations, Scores, orientation
 
 if TYPE_CHECKING:
     import polars
@@ -22,21 +22,23 @@ def read_wide_scores(
     item: str = "item",
     group: str | None = None,
     cluster: str | None = None,
-    higher_is_better: bool = False,
+    higher_is_better: bool | None = None,
     rule: str = "score",
 ) -> Scores:
     r"""Scores from a table with one row for each item and one column for each model.
 
     Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `models` are the columns of scores
-    (all but the named others, where left out); `item`, `group` and `cluster` name columns; `higher_is_better` says
-    that the score is a merit; `rule` is the score's name. A blank cell says that the model lacks the item: it is
+    (all but the named others, where left out); `item`, `group` and `cluster` name columns; `rule` is
+    the score's name; `higher_is_better` says which way it counts, and can be left out where `rule` is a known metric
+    (accuracy, loss, ...). A blank cell says that the model lacks the item: it is
     dropped for all models and counted in `audit`.
 
     Errors: `InputError` with file, line and column of a cell that is no number, a column that is not there, or an item
     that stands twice.
 
     >>> import probtruth as pt
-    >>> scores = pt.loaders.read_wide_scores({"item": ["q1", "q2"], "ours": [0.5, 1.0], "theirs": [0.0, 2.0]})
+    >>> losses = {"item": ["q1", "q2"], "ours": [0.5, 1.0], "theirs": [0.0, 2.0]}
+    >>> scores = pt.loaders.read_wide_scores(losses, higher_is_better=False)
     >>> scores.models, scores.values.tolist()
     (('ours', 'theirs'), [[0.5, 1.0], [0.0, 2.0]])
     """
@@ -44,6 +46,7 @@ def read_wide_scores(
     from polars import selectors
 
     frame, source, columns = _opened(table, item, models, [group, cluster], "model")
+    upward = orientation.upward(rule, higher_is_better, source.name)
     parts = []
     kept = [name for name in (item, group, cluster) if name is not None]
     for model in columns:
@@ -53,7 +56,14 @@ def read_wide_scores(
         scores = polars.Series("score ", frames.numbers(part, model, where))
         parts.append(part.select(selectors.by_name(*kept)).with_columns(polars.lit(model).alias("model "), scores))
     made = Scores.from_frame(
-        polars.concat(parts), item, "model ", "score ", group, cluster, None, higher_is_better, Source(source.name)
+        polars.concat(parts),
+        item,
+        "model ",
+        "score ",
+        group,
+        cluster,
+        source=Source(source.name),
+        higher_is_better=upward,
     )
     return replace(made, rule=rule)
 

@@ -69,7 +69,7 @@ def latex_table(result: object, table: str = "models") -> str:
     >>> votes = pt.Annotations.from_counts([[4, 1], [0, 5], [2, 3], [5, 0]])
     >>> models = {"a_1": [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.9, 0.1]], "b&c": [[0.6, 0.4]] * 4}
     >>> result = pt.evaluate(votes, pt.Predictions.from_probs(models), engine="exact")
-    >>> print(pt.latex_table(result, "matrix").split("midrule")[1].split("\\bottom")[0].strip())
+    >>> print(pt.figures.latex_table(result, "matrix").split("midrule")[1].split("\\bottom")[0].strip())
     a\_1 &  & .93 \\
     b\&c & .07 &  \\
     """

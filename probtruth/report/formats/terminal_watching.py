@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from probtruth.report.signs import favouring_a, flipped
 from probtruth.report.words.numbers import (
     count,
     decimals,
@@ -37,13 +38,21 @@ def monitor_words(watch: Monitor) -> str:
     """What a reader who cannot see the figure needs."""
     if watch.difference is None:
         return monitor_headline(watch)
-    low, high = watch.interval
+    difference, low, high = _shown(watch)
     places = decimals([high - low])
     return (
         f"{monitor_headline(watch)} After {count(watch.n_items, 'item')} the mean difference "
-        f"({plain(watch.a)} minus {plain(watch.b)}, negative favours {plain(watch.a)}) is "
-        f"{fixed(watch.difference, places, sign=True)}; the confidence sequence at {exact(1 - watch.alpha)} is "
+        f"({plain(watch.a)} minus {plain(watch.b)}, {favouring_a(watch.higher_is_better)} favours {plain(watch.a)}) is "
+        f"{fixed(difference, places, sign=True)}; the confidence sequence at {exact(1 - watch.alpha)} is "
         f"{interval(low, high, places)}."
+    )
+
+
+def _shown(watch: Monitor) -> tuple[float | None, float, float]:
+    """The difference and its interval, a minus b of the scores as they were given."""
+    low, high = watch.interval
+    return (
+        (flipped(watch.difference), 0.0 - high, 0.0 - low) if watch.higher_is_better else (watch.difference, low, high)
     )
 
 
@@ -61,9 +70,9 @@ def _rows(watch: Monitor) -> Iterator[tuple[str, str]]:
     yield "items", f"{watch.n_items:,}{units}"
     if watch.difference is None:
         return
-    low, high = watch.interval
+    difference, low, high = _shown(watch)
     places = decimals([high - low])
-    yield "mean difference", f"{fixed(watch.difference, places, sign=True)} ({plain(watch.a)} minus {plain(watch.b)})"
+    yield "mean difference", f"{fixed(difference, places, sign=True)} ({plain(watch.a)} minus {plain(watch.b)})"
     yield f"{exact(100 * (1 - watch.alpha))}% at all times", interval(low, high, places)
     for name, value in ((watch.a, watch.e_a_better), (watch.b, watch.e_b_better)):
         yield f"evidence for {plain(name)}", f"e-value {significant(value, 3)}"

@@ -7,7 +7,7 @@ from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED
 from probtruth.report.tables.annotators import annotator_rows, worst_last
 from probtruth.report.words.numbers import as_float, short_names
-from probtruth.truth.quality import NO_SKILL
+from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
 
 MOST = 30

@@ -47,19 +47,27 @@ def behind_leader(rows: Sequence[Row], rope: Number | None = None, unit: str = "
     return ax
 
 
-def forest(pairs: Sequence[Row], rope: Number | None = None, unit: str = "", ax: Axes | None = None) -> Axes:
+def forest(
+    pairs: Sequence[Row],
+    rope: Number | None = None,
+    unit: str = "",
+    ax: Axes | None = None,
+    higher_is_better: bool = False,
+) -> Axes:
     """Differences of pairs with 95 per cent intervals: an interval to the left of 0 favours the model named there.
 
-    Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a); `rope` is shaded.
+    Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a, or positive where
+    `higher_is_better`); `rope` is shaded.
     """
+    left, right = ("b", "a") if higher_is_better else ("a", "b")
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
     ax = ax or panel_of_rows(len(pairs), left=room_for(names, 10), right=room_for(names, 10))
     _band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(pairs):
         _interval(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
-        beside(ax, -0.04, place, names[str(row["a"])], "right")
-        beside(ax, 1.04, place, names[str(row["b"])], "left")
+        beside(ax, -0.04, place, names[str(row[left])], "right")
+        beside(ax, 1.04, place, names[str(row[right])], "left")
     beside(ax, -0.04, -0.95, "← favours", "right")
     beside(ax, 1.04, -0.95, "favours →", "left")
     finish(ax, len(pairs), unit)

@@ -35,7 +35,7 @@ def plot_reliability(
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
-    >>> curve = pt.reliability_curve(pred, pt.Truth.from_labels([0, 1, 1, 1], n_labels=2), band="none")
+    >>> curve = pt.calibration.reliability_curve(pred, pt.Truth.from_labels([0, 1, 1, 1], n_labels=2), band="none")
     >>> pt.figures.plot_reliability(curve).get_ylabel()
     'observed frequency'
     """
@@ -71,7 +71,7 @@ def plot_murphy(
 
     >>> import probtruth as pt
     >>> pred, truth = pt.Predictions.from_probs({"a": [[0.4, 0.6]]}), pt.Truth.from_probs([[0.3, 0.7]])
-    >>> pt.figures.plot_murphy(pt.murphy_diagram(pred, truth)).get_xlabel()
+    >>> pt.figures.plot_murphy(pt.calibration.murphy_diagram(pred, truth)).get_xlabel()
     'threshold of decision'
     """
     rows, names = _chosen(diagram, ("threshold", "expected", "entropy"), label, models, "murphy_diagram")
@@ -115,7 +115,7 @@ def plot_decomposition(table: "polars.DataFrame", label: object = None, ax: Axes
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]]})
     >>> truth = pt.Truth.from_labels([0, 1, 1], n_labels=2)
-    >>> table = pt.calibration_decomposition(pred, truth, rule="brier", by="joint")
+    >>> table = pt.calibration.calibration_decomposition(pred, truth, rule="brier", by="joint")
     >>> pt.figures.plot_decomposition(table).get_ylabel()
     'miscalibration'
     """

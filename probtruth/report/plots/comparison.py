@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from probtruth.errors import InputError
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
+from probtruth.report.signs import shown
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.words.numbers import as_float, probability, short_names
 from probtruth.report.words.sentences import with_unit
@@ -35,18 +36,18 @@ def plot_forest(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> comparison = pt.compare(pt.Scores.from_frame(frame), engine="exact")
+    >>> comparison = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact")
     >>> pt.figures.plot_forest(comparison).get_xlabel()
     'difference of mean score'
     """
     given = _comparison(comparison)
     kept = [str(row["model"]) for row in leaders(given.ranks)]
-    chosen = list(given.pairs)
+    chosen = [shown(given, row) for row in given.pairs]
     while len(chosen) > MOST_PAIRS:
         gone = kept.pop()
         chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
-    negated = "negated " if given.higher_is_better else ""
-    return figures.forest(chosen, given.rope, f"difference of mean {negated}{with_unit(given.rule)}", ax)
+    label = f"difference of mean {with_unit(given.rule)}"
+    return figures.forest(chosen, given.rope, label, ax, given.higher_is_better)
 
 
 def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
@@ -60,7 +61,7 @@ def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame), engine="exact"))
+    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
     >>> [text.get_text() for text in ax.texts]
     ['a', 'b', '.96', '.04', 'a', 'b']
     """
@@ -121,7 +122,7 @@ def plot_ranks(comparison: object, ax: Axes | None = None) -> Axes:
 
     >>> import probtruth as pt
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> comparison = pt.compare(pt.Scores.from_frame(frame), engine="exact")
+    >>> comparison = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact")
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """

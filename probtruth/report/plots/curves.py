@@ -27,7 +27,7 @@ def plot_curves(
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
-    >>> curves = pt.roc_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
+    >>> curves = pt.confusion.roc_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
     >>> [entry.get_text() for entry in pt.figures.plot_curves(curves).texts]
     ['area: actual (implied)', 'a .944 (.768)']
     """

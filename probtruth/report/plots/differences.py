@@ -24,8 +24,8 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
     Arguments: `scores` is what `score` returned or `Scores.from_frame` made; `a` and `b` are names of models; `seed` is
     that of the replicated differences; `ax` are the axes to draw on.
 
-    Returns: the axes; differences are a minus b, negative favours a. The mean is marked; items beyond four standard
-    deviations are counted at the edge.
+    Returns: the axes; differences are a minus b of the scores as they were given. The mean is marked; items beyond four
+    standard deviations are counted at the edge.
 
     Errors: `InputError` for unknown models, and for differences that are infinite or never vary.
 
@@ -33,14 +33,14 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
     >>> import probtruth as pt
     >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 40)
     >>> rows = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": [*loss, *loss[::-1] + 0.1]}
-    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows), "a", "b").get_ylabel()
+    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows, higher_is_better=False), "a", "b").get_ylabel()
     'share of items'
     """
     if not isinstance(scores, Scores):
         raise InputError(f"a {type(scores).__name__}", "Scores", "Pass on what score(...) returned.")
     first, second = (scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b))
     with np.errstate(invalid="ignore"):
-        found = scores.values[first] - scores.values[second]
+        found = (-1.0 if scores.higher_is_better else 1.0) * (scores.values[first] - scores.values[second])
     rows, again = replicated(found, seed)
     if not rows:
         raise InputError(
@@ -52,7 +52,8 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
     ax = panel(ax, label, "share of items", height=310, left=62)
     low, high = _drawn(ax, found, again)
     names = short_names((str(a), str(b)))
-    for name, words, place, align in ((str(a), "← favours {}", low, "left"), (str(b), "favours {} →", high, "right")):
+    left, right = (str(b), str(a)) if scores.higher_is_better else (str(a), str(b))
+    for name, words, place, align in ((left, "← favours {}", low, "left"), (right, "favours {} →", high, "right")):
         text(ax, place, ax.get_ylim()[1], words.format(names[name]), align=align, shift=(0, 7))
     return ax
 

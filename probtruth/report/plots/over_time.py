@@ -41,6 +41,9 @@ def plot_monitor(watch: object, show: object = "difference", ax: Axes | None = N
 def _difference(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str], ax: Axes | None) -> Axes:
     ax = panel(ax, "items", "mean difference", left=64)
     time, mean, low, high = (np.array([row[key] for row in rows]) for key in ("n_items", "difference", "low", "high"))
+    below, above = watch.a, watch.b
+    if watch.higher_is_better:
+        mean, low, high, below, above = -mean, -high, -low, above, below
     colour = {"a": BLUE, "b": RED}.get(watch.decision or "", INK)
     if watch.rope:
         ax.axhspan(-watch.rope, watch.rope, color=INK, alpha=0.22, linewidth=0)
@@ -54,8 +57,8 @@ def _difference(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str
     room = 0.08 * max(float(np.ptp(shown)), 1e-300)
     ax.set_ylim(max(float(shown.min()), float(min(ends.min(), mean.min()))) - room, float(shown.max()) + room)
     _time(ax, time)
-    for y, name, vertical in ((0.02, watch.a, "bottom"), (0.98, watch.b, "top")):
-        words = f"{'below' if name == watch.a else 'above'} 0: {names[name]} better"
+    for y, name, vertical in ((0.02, below, "bottom"), (0.98, above, "top")):
+        words = f"{'below' if name == below else 'above'} 0: {names[name]} better"
         ax.annotate(
             words, (0.99, y), xycoords="axes fraction", ha="right", va=vertical, color=INK, size=12, parse_math=False,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from probtruth.report.plots.calibration import plot_reliability
 from probtruth.report.plots.differences import plot_differences
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import Picture, picture, plain_style
+from probtruth.report.signs import favouring_a, shown
 from probtruth.report.tables import annotators, checks
 from probtruth.report.tables.calibration import Calibration
 from probtruth.report.tables.candidates import rank_table
@@ -72,14 +73,15 @@ def _behind_leader(result: ResultLike) -> Picture:
 
 def _forest(result: ResultLike) -> Picture:
     comparison = result.comparison
-    chosen = list(comparison.pairs)
+    chosen = [shown(comparison, row) for row in comparison.pairs]
     best = [str(row["model"]) for row in leaders(comparison.ranks)]
     while len(chosen) > MOST_PAIRS:
         gone = best.pop()
         chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
-    negated = "negated " if comparison.higher_is_better else ""
+    upward = comparison.higher_is_better
     with plain_style():
-        ax = figures.forest(chosen, comparison.rope, f"difference of mean {negated}{with_unit(comparison.rule)}")
+        label = f"difference of mean {with_unit(comparison.rule)}"
+        ax = figures.forest(chosen, comparison.rope, label, higher_is_better=upward)
     places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     said = [
         f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
@@ -91,7 +93,7 @@ def _forest(result: ResultLike) -> Picture:
         ax,
         "differences",
         "Differences of all pairs",
-        f"95% intervals; negative favours the first.{shaded} {'; '.join(said)}.",
+        f"95% intervals; {favouring_a(upward)} favours the first.{shaded} {'; '.join(said)}.",
         _left_out(len(best), len(comparison.ranks)),
     )
 

@@ -30,7 +30,7 @@ def plot_plan(plan: object, show: object = "chance", ax: Axes | None = None) -> 
 
     >>> import probtruth as pt
     >>> rows = {"item": [*range(20)] * 2, "model": ["x"] * 20 + ["y"] * 20, "score": [0] * 20 + [0, 1] * 10}
-    >>> pt.figures.plot_plan(pt.plan(pt.Scores.from_frame(rows))).get_ylabel()
+    >>> pt.figures.plot_plan(pt.plan(pt.Scores.from_frame(rows, higher_is_better=False))).get_ylabel()
     'probability that the study decides'
     """
     if not isinstance(plan, Plan):

@@ -164,7 +164,7 @@ def _expected(rule: ScoringRule, grid: Curve, truth: Float[np.ndarray, " label"]
 
 def _divergence(rule: ScoringRule, grid: Curve, truth: Float[np.ndarray, " label"]) -> Curve:
     with jax.enable_x64(True):
-        return np.asarray(rule.divergence(truth, _responses(grid, truth)), np.float64)
+        return np.asarray(rule.divergence(_responses(grid, truth), truth), np.float64)
 
 
 def _factor(rule: ScoringRule, first: ScoringRule, at: float, truth: Float[np.ndarray, " label"]) -> float:

@@ -24,7 +24,7 @@ def plot_validation(found: object, ax: Axes | None = None) -> Axes:
     >>> import numpy as np, probtruth as pt
     >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> found = pt.validate(pt.Scores.from_frame(rows), replications=80)
+    >>> found = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=80)
     >>> pt.figures.plot_validation(found).get_xlabel()
     'P(a better) that was said'
     """

@@ -1,17 +1,17 @@
 """The tables on annotators: how far they agree, how good each is, and which answer like copies of each other."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.report.interface import ResultLike
 from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, named, number, span, titled, words
 from probtruth.report.words.numbers import as_float, count, percent, shortened
-from probtruth.truth.agreement import Agreement, agreement
-from probtruth.truth.pairs import annotator_pairs
-from probtruth.truth.quality import NO_SKILL, flags
+from probtruth.truth.annotators.agreement import Agreement, agreement
+from probtruth.truth.annotators.pairs import annotator_pairs
+from probtruth.truth.annotators.quality import NO_SKILL, skill_columns
+from probtruth.truth.options import AgreementMeasure
 from probtruth.types import Annotations, Truth
 
 MOST = 20
@@ -20,7 +20,7 @@ MOST_COPIES = 10
 LONGEST_NAME = 40
 RESAMPLES = 500
 """Bootstrap resamples of the interval of the agreement."""
-MEASURES = {
+MEASURES: Mapping[AgreementMeasure, str] = {
     "krippendorff": "Krippendorff's alpha",
     "percentage": "Two annotations of an item say the same",
 }
@@ -76,27 +76,12 @@ def quality(result: ResultLike) -> Table | None:
 
 
 def annotator_rows(truth: Truth) -> list[Row]:
-    """The rows of `truth.annotators()`, with skill and flag also where the method does not have them.
-
-    Formula: skill = (accuracy - chance) / (1 - chance), with chance = sum_k marginal_k P(annotator says k); its
-    interval is Wilson's of the accuracy.
-    """
-    table = truth.annotators()
-    if "skill" not in table.columns and truth.confusion is not None and truth.marginals is not None:
-        said = truth.marginals @ np.nan_to_num(truth.confusion)
-        chance_ = np.minimum(said @ truth.marginals, 1 - 1e-9)
-        right, n = (truth.annotator_results[name].astype(float) for name in ("accuracy", "n_annotations"))
-        skill, low, high = ((value - chance_) / (1 - chance_) for value in (right, *_wilson(right, n)))
-        more = {"skill": skill, "skill_low": low, "skill_high": high, "flag": flags(low, high)}
-        return [
-            {
-                **row,
-                **{name: values[place].item() if name != "flag" else values[place] for name, values in more.items()},
-            }
-            for place, row in enumerate(table.to_dicts())
-        ]
-    empty: Row = {"skill": None, "skill_low": None, "skill_high": None, "flag": ""}
-    return [{**empty, **row} for row in table.to_dicts()]
+    """The rows of `truth.annotators()`, with skill and flag also where the method does not have them."""
+    table = truth.annotators().to_dict(as_series=False)
+    unknown = {name: [None] * len(table["annotator"]) for name in ("skill", "skill_low", "skill_high")}
+    skill = {name: values.tolist() for name, values in skill_columns(truth).items()}
+    columns = {**unknown, "flag": [""] * len(table["annotator"]), **table, **skill}
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def copies(result: ResultLike) -> Table | None:
@@ -127,7 +112,7 @@ def copies(result: ResultLike) -> Table | None:
     return filled("Annotators who answer like copies of each other", columns, rows, (note,))
 
 
-def _agreement(annotations: Annotations | None, measure: str) -> Agreement | None:
+def _agreement(annotations: Annotations | None, measure: AgreementMeasure) -> Agreement | None:
     if annotations is None or int(annotations.counts().sum(1).max(initial=0)) < 2:
         return None
     return agreement(annotations, measure, bootstrap=RESAMPLES)
@@ -159,17 +144,6 @@ def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
     if not flagged:
         return said + f"Nobody is flagged: no skill is surely below {NO_SKILL}."
     return said + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
-
-
-def _wilson(
-    share: Float[np.ndarray, " annotator"], n: Float[np.ndarray, " annotator"]
-) -> tuple[Float[np.ndarray, " annotator"], Float[np.ndarray, " annotator"]]:
-    """Wilson's 95 per cent interval of a share of n (doi:10.1080/01621459.1927.10502953)."""
-    z = 1.96
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return centre - half, centre + half
 
 
 def _share(row: Row) -> bool:

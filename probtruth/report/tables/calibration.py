@@ -16,7 +16,7 @@ from probtruth.scoring.calibration.expected_error import calibration_error
 from probtruth.scoring.calibration.reliability import reliability_curve
 from probtruth.scoring.nelson.profile import risk_profile
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
-from probtruth.scoring.rules import RULES
+from probtruth.scoring.rules import RULES, get_rule
 from probtruth.scoring.sampled import sampled_items
 from probtruth.types import Predictions, Truth
 from probtruth.types.index import Index
@@ -103,8 +103,13 @@ def _rows(
     for row in errors:  # of two labels both have the same error
         found[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if result.scores.rule in RULES:
+        order: Any = result.comparison.settings.get("label_order")
         table = calibration_decomposition(
-            predictions, truth, rule=result.scores.rule, by="joint", floor=result.scores.known.floor
+            predictions,
+            truth,
+            rule=get_rule(result.scores.rule, order),
+            by="joint",
+            floor=result.scores.known.floor,
         )
         for row in table.to_dicts():
             found[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}

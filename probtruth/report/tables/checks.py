@@ -189,7 +189,7 @@ def leading_differences(result: ResultLike) -> tuple[tuple[str, str], Float[np.n
     first, second = (scores.values[scores.models.index(name)] for name in (a, b))
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return None
-    return (a, b), first - second
+    return (a, b), second - first if scores.higher_is_better else first - second
 
 
 def replicable(differences: Float[np.ndarray, " item"]) -> bool:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from probtruth.report.interface import ResultLike
 from probtruth.report.words.verdict import leaders
 from probtruth.types import Index, Scores, Truth
+from probtruth.types.index import match_items, match_labels
 
 MOST = 10
 Share = tuple[str, float]
@@ -42,12 +43,13 @@ def disputed(result: ResultLike, most: int = MOST) -> list[Disputed]:
     shares = _shares(truth)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(shares > 0, shares * np.log(shares), 0.0).sum(1)
-    names, kept = _items(truth.index, result), set(result.scores.items)
-    order = [row for row in np.argsort(-entropy, kind="stable") if names[row] in kept]
+    names = {row: name for name, row in _rows(result)[0].items()}
+    labels = _label_names(result)[0]
+    order = [row for row in np.argsort(-entropy, kind="stable").tolist() if row in names]
     return [
         Disputed(
             names[row],
-            _largest(shares[row], truth.index.labels),
+            _largest(shares[row], labels),
             None if truth.n_votes is None else int(truth.n_votes[row]),
             float(entropy[row]),
         )
@@ -81,10 +83,7 @@ def _says(result: ResultLike, first: str, second: str) -> Callable[[str], tuple[
     predictions = result.predictions
     if predictions is None:
         return lambda item: None
-    place = {name: row for row, name in enumerate(_items(predictions.index, result))}
-    names = predictions.index.labels
-    if predictions.index.positional_labels and result.truth is not None:
-        names = result.truth.index.labels
+    place, names = _rows(result)[1], _label_names(result)[1]
     a, b = predictions.models.index(first), predictions.models.index(second)
 
     def says(item: str) -> tuple[Share, Share] | None:
@@ -101,14 +100,26 @@ def _labels(result: ResultLike) -> Callable[[str], tuple[Share, ...]]:
     truth = result.truth
     if truth is None:
         return lambda item: ()
-    place = {name: row for row, name in enumerate(_items(truth.index, result))}
-    return lambda item: _largest(_shares(truth)[place[item]], truth.index.labels) if item in place else ()
+    place, names, shares = _rows(result)[0], _label_names(result)[0], _shares(truth)
+    return lambda item: _largest(shares[place[item]], names) if item in place else ()
 
 
-def _items(index: Index, result: ResultLike) -> tuple[str, ...]:
-    """Names of the items; those of the scores where the index has only positions."""
-    same = index.positional_items and len(index.items) == len(result.scores.items)
-    return tuple(map(str, result.scores.items)) if same else tuple(index.items)
+def _rows(result: ResultLike) -> tuple[dict[str, int], dict[str, int]]:
+    """The row of each item of the comparison in the truth, and in the predictions."""
+    names, ours, theirs = match_items(*_sides(result), "the predictions")
+    return dict(zip(names, ours.tolist(), strict=True)), dict(zip(names, theirs.tolist(), strict=True))
+
+
+def _label_names(result: ResultLike) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the truth's labels, and of the predictions', as they stand in each."""
+    names, ours, theirs = match_labels(*_sides(result), "the predictions")
+    return tuple(names[column] for column in ours.tolist()), tuple(names[column] for column in np.argsort(theirs))
+
+
+def _sides(result: ResultLike) -> tuple[Index, Index]:
+    """The names of the truth and of the predictions; each stands for the other where that is not known."""
+    known = [side.index for side in (result.truth, result.predictions) if side is not None]
+    return known[0], known[-1]
 
 
 def _shares(truth: Truth) -> Float[np.ndarray, "item label"]:

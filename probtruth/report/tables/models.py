@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from probtruth.report.interface import ResultLike
+from probtruth.report.signs import favouring_a, shown
 from probtruth.report.tables import items
 from probtruth.report.tables.cells import (
     Cell,
@@ -88,9 +89,9 @@ def _models_note(result: ResultLike, places: int) -> Sentence:
 
 
 def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
-    """One row for each unordered pair; the difference is a minus b, negative favours a."""
+    """One row for each unordered pair; the difference is a minus b of the scores as they were given."""
     comparison = result.comparison
-    chosen = list(comparison.pairs if rows is None else rows)
+    chosen = [shown(comparison, row) for row in (comparison.pairs if rows is None else rows)]
     names = names_of(result)
     places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -104,8 +105,8 @@ def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = 
     ]
     if comparison.rope is None:
         columns = [column for column in columns if column[0].title != ("P(equivalent)",)]
-    negated = " of the negated scores" if comparison.higher_is_better else ""
-    note = f"Difference{negated} = a minus b in {with_unit(comparison.rule)}; negative favours a."
+    sign = favouring_a(comparison.higher_is_better)
+    note = f"Difference = a minus b in {with_unit(comparison.rule)}; {sign} favours a."
     if comparison.rope is not None:
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
     if len(chosen) > MOST_PAIRS:

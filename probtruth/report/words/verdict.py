@@ -92,8 +92,10 @@ def verdict(result: ResultLike) -> Verdict:
     lead, next_best = (names[str(row["model"])] for row in ranked[:2])
     several = len(ranked) > 2
     p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
+    way = "Higher" if comparison.higher_is_better else "Lower"
     details = [
         _infinite(result, ranked, names, gap, p) or _numbers(comparison, lead, next_best, gap, p, several),
+        sentence(f"{way} {measure(comparison.rule)} is better."),
         *_equivalence(comparison, lead, next_best, gap),
         *_candidates(ranked, names),
         *_estimand(result),

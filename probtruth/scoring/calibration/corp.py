@@ -16,7 +16,7 @@ from probtruth.scoring.calibration.events import against_rest, top_label
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -61,7 +61,7 @@ def calibration_decomposition(
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4], [0.6, 0.4], [0.2, 0.8]]})
     >>> truth = pt.Truth.from_labels([0, 1, 1], n_labels=2)
-    >>> row = pt.calibration_decomposition(pred, truth, rule="brier").row(1, named=True)
+    >>> row = pt.calibration.calibration_decomposition(pred, truth, rule="brier").row(1, named=True)
     >>> [round(row[part], 3) for part in ("score", "miscalibration", "discrimination", "uncertainty")]
     [0.373, 0.04, 0.111, 0.444]
     """
@@ -69,7 +69,7 @@ def calibration_decomposition(
     aligned = align(predictions, truth)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
-        check_labels(chosen, len(aligned.labels))
+        chosen = chosen.for_labels(aligned.labels)
     shares = item_weights(weights, len(aligned.items))
     drawn = check_resampling(n_bootstrap, level)
     rows: list[dict[str, object]] = []

@@ -51,7 +51,7 @@ def calibration_error(
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
     >>> truth = pt.Truth.from_labels([0, 1, 1, 1], n_labels=2)
-    >>> round(pt.calibration_error(pred, truth, n_bins=10)["error"][0], 3)
+    >>> round(pt.calibration.calibration_error(pred, truth, n_bins=10)["error"][0], 3)
     0.25
     """
     way = check.one_of(by, BY, "by")

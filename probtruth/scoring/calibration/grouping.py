@@ -10,7 +10,7 @@ from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.score import check_floor, check_labels, floored
+from probtruth.scoring.score import check_floor, floored
 
 if TYPE_CHECKING:
     import polars
@@ -40,13 +40,12 @@ def grouping_decomposition(
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.5, 0.5]]})
     >>> truth = pt.Truth.from_probs([[0.9, 0.1], [0.3, 0.7]])
-    >>> row = pt.grouping_decomposition(pred, truth, rule="brier").row(0, named=True)
+    >>> row = pt.calibration.grouping_decomposition(pred, truth, rule="brier").row(0, named=True)
     >>> [round(row[part], 3) for part in ("expected", "calibration", "grouping", "irreducible")]
     [0.5, 0.02, 0.18, 0.3]
     """
-    chosen = get_rule(rule)
     aligned = align(predictions, truth)
-    check_labels(chosen, len(aligned.labels))
+    chosen = get_rule(rule).for_labels(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     with jax.enable_x64(True):
         irreducible = float(np.asarray(chosen.entropy(aligned.truth.astype(np.float64))).mean())

@@ -41,7 +41,7 @@ def murphy_diagram(
 
     >>> import probtruth as pt
     >>> pred, truth = pt.Predictions.from_probs({"a": [[0.4, 0.6]]}), pt.Truth.from_probs([[0.3, 0.7]])
-    >>> curve = pt.murphy_diagram(pred, truth, thresholds=[0.5, 0.65]).filter(label="1")
+    >>> curve = pt.calibration.murphy_diagram(pred, truth, thresholds=[0.5, 0.65]).filter(label="1")
     >>> curve.select("expected", "entropy").to_numpy().round(3).tolist()
     [[0.15, 0.15], [0.245, 0.195]]
     """

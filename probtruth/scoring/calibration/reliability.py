@@ -60,7 +60,7 @@ def reliability_curve(
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
     >>> truth = pt.Truth.from_labels([0, 1, 1, 1], n_labels=2)
-    >>> curve = pt.reliability_curve(pred, truth, band="none")
+    >>> curve = pt.calibration.reliability_curve(pred, truth, band="none")
     >>> curve.filter(label="1").select("forecast", "observed").rows()
     [(0.2, 0.5), (0.7, 1.0), (0.9, 1.0)]
     """

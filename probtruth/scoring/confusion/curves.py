@@ -96,7 +96,7 @@ def roc_curves(predictions: object, truth: object, label: object = None) -> Curv
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
-    >>> curves = pt.roc_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
+    >>> curves = pt.confusion.roc_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
     >>> round(curves.of("a").area, 4), round(curves.of("a", implied=True).area, 4)
     (0.9444, 0.7679)
     """
@@ -115,7 +115,7 @@ def precision_recall_curves(predictions: object, truth: object, label: object = 
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
-    >>> curves = pt.precision_recall_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
+    >>> curves = pt.confusion.precision_recall_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
     >>> round(curves.of("a").area, 4)
     0.9167
     """

@@ -38,7 +38,7 @@ def degeneracy_report(truth: object) -> "polars.DataFrame":
     (2014), doi:10.1007/978-3-662-44851-9_15.
 
     >>> import probtruth as pt
-    >>> report = pt.degeneracy_report(pt.Truth.from_probs([[0.3, 0.7]]))
+    >>> report = pt.confusion.degeneracy_report(pt.Truth.from_probs([[0.3, 0.7]]))
     >>> report.select("metric", "label", "honest", "best", "honest_is_best").rows()[0]
     ('accuracy', None, 0.58, 0.7, False)
     """

@@ -1,9 +1,20 @@
-"""Metrics over batches whose states merge exactly: any batches, any order and any number of devices, same bits."""
+"""Mean scores as states that merge: of arrays on the host or on devices, and of batches."""
 
-from probtruth.scoring.means.event_ranks import StreamRanks as StreamRanks
-from probtruth.scoring.means.metric import Metric as Metric
-from probtruth.scoring.means.metric import State as State
-from probtruth.scoring.means.metric import StreamTogether as StreamTogether
-from probtruth.scoring.means.stream_counts import StreamCounts as StreamCounts
-from probtruth.scoring.means.stream_powers import StreamPowerMeans as StreamPowerMeans
-from probtruth.scoring.means.stream_scores import StreamScores as StreamScores
+from probtruth.scoring.means.arrays import mean_score, mean_scores
+from probtruth.scoring.means.event_ranks import StreamRanks
+from probtruth.scoring.means.metric import Metric, State, StreamTogether
+from probtruth.scoring.means.stream_counts import StreamCounts
+from probtruth.scoring.means.stream_powers import StreamPowerMeans
+from probtruth.scoring.means.stream_scores import StreamScores
+
+__all__ = (
+    "Metric",
+    "State",
+    "StreamCounts",
+    "StreamPowerMeans",
+    "StreamRanks",
+    "StreamScores",
+    "StreamTogether",
+    "mean_score",
+    "mean_scores",
+)

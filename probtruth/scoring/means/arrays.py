@@ -16,10 +16,12 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.cores import n_cores
-from probtruth.scoring.means import Metric, StreamCounts, StreamPowerMeans, StreamScores, StreamTogether
 from probtruth.scoring.means.chunk import Chunk, add_up
 from probtruth.scoring.means.device import device_totals
-from probtruth.scoring.means.stream_powers import power_mean
+from probtruth.scoring.means.metric import Metric, StreamTogether
+from probtruth.scoring.means.stream_counts import StreamCounts
+from probtruth.scoring.means.stream_powers import StreamPowerMeans, power_mean
+from probtruth.scoring.means.stream_scores import StreamScores
 from probtruth.scoring.rules import ScoringRule, get_rule
 
 CELLS = 1 << 18
@@ -61,7 +63,7 @@ def mean_score(probs: object, truth: object, rule: object = "log", log_probs: bo
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
     >>> import numpy as np, probtruth as pt
-    >>> round(pt.mean_score(np.array([[0.6, 0.4]]), np.array([[0.7, 0.3]])), 4)
+    >>> round(pt.streaming.mean_score(np.array([[0.6, 0.4]]), np.array([[0.7, 0.3]])), 4)
     0.6325
     """
     return float(mean_scores(probs, truth, (rule,), log_probs=log_probs).means[0])
@@ -88,7 +90,7 @@ def mean_scores(
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437; Nelson (2017), doi:10.3390/e19060286
 
     >>> import numpy as np, probtruth as pt
-    >>> pt.mean_scores(np.array([[0.6, 0.4]]), np.array([[0.7, 0.3]])).means.round(4).tolist()
+    >>> pt.streaming.mean_scores(np.array([[0.6, 0.4]]), np.array([[0.7, 0.3]])).means.round(4).tolist()
     [0.6325, 0.44, -0.7488]
     """
     chosen = tuple(get_rule(rule) for rule in (rules if isinstance(rules, list | tuple) else (rules,)))

@@ -108,10 +108,10 @@ class StreamScores(Metric):
 def _losses(rule: ScoringRule, block: Block) -> Float[Array, "kind item"]:
     if block.is_log:
         expected = rule.expected_from_log(block.forecast, block.truth)
-        divergence = rule.divergence_from_log(block.truth, block.forecast)
+        divergence = rule.divergence_from_log(block.forecast, block.truth)
     else:
         expected = rule.expected(block.forecast, block.truth)
-        divergence = rule.divergence(block.truth, block.forecast)
+        divergence = rule.divergence(block.forecast, block.truth)
     return jnp.stack([expected, rule.entropy(block.truth), divergence])
 
 

@@ -1,0 +1,23 @@
+"""Generalised means of probabilities (Nelson's risk profile), coupled Gaussians and the powers that belong to them."""
+
+from probtruth.scoring.nelson import coupled_gaussian
+from probtruth.scoring.nelson.coupling import (
+    coupling_from_power,
+    power_from_coupling,
+    power_from_risk_bias,
+    student_index,
+)
+from probtruth.scoring.nelson.explain import explain_metric
+from probtruth.scoring.nelson.profile import risk_profile
+from probtruth.scoring.skill import perplexity
+
+__all__ = (
+    "coupled_gaussian",
+    "coupling_from_power",
+    "explain_metric",
+    "perplexity",
+    "power_from_coupling",
+    "power_from_risk_bias",
+    "risk_profile",
+    "student_index",
+)

@@ -55,7 +55,7 @@ def explain_metric(power: object) -> MetricExplanation:
     Source: Nelson (2017), doi:10.3390/e19060286, for the means; the rewarded report follows by Lagrange's condition.
 
     >>> import probtruth as pt
-    >>> told = pt.explain_metric("robustness")
+    >>> told = pt.nelson.explain_metric("robustness")
     >>> told.proper, told.report([0.7, 0.3]).round(3).tolist()
     (False, [0.624, 0.376])
     """

@@ -1,41 +1,41 @@
-"""Scoring rules: the named ones as values, the families as functions that return a rule."""
+"""Scoring rules: the named ones as values, the families as functions that return a rule, and what a rule rewards."""
 
-from probtruth import check
-from probtruth.errors import InputError
-from probtruth.scoring.rules.beta import beta as beta
-from probtruth.scoring.rules.bregman import bregman as bregman
-from probtruth.scoring.rules.named import brier as brier
-from probtruth.scoring.rules.named import linear as linear
-from probtruth.scoring.rules.named import log as log
-from probtruth.scoring.rules.named import quadratic as quadratic
-from probtruth.scoring.rules.named import ranked_probability as ranked_probability
-from probtruth.scoring.rules.named import spherical as spherical
-from probtruth.scoring.rules.named import zero_one as zero_one
-from probtruth.scoring.rules.power import power as power
-from probtruth.scoring.rules.power import tempered as tempered
-from probtruth.scoring.rules.pseudospherical import pseudospherical as pseudospherical
-from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
+from probtruth.scoring.rules.beta import beta
+from probtruth.scoring.rules.bregman import bregman
+from probtruth.scoring.rules.by_name import RULES, get_rule
+from probtruth.scoring.rules.distances import hellinger, jensen_shannon, total_variation
+from probtruth.scoring.rules.loss_curves import loss_curve
+from probtruth.scoring.rules.named import brier, linear, log, quadratic, ranked_probability, spherical, zero_one
+from probtruth.scoring.rules.power import power, tempered
+from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
+from probtruth.scoring.rules.propriety import best_report, check_proper
+from probtruth.scoring.rules.pseudospherical import pseudospherical
+from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.scorers import soft_label_loss
 
-RULES: dict[str, ScoringRule] = {
-    rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
-}
-"""The rules that can be asked for by name."""
-
-
-def get_rule(rule: object) -> ScoringRule:
-    """The rule of that name, or the rule itself.
-
-    Errors: `InputError` for an unknown name, with the nearest known one.
-
-    >>> get_rule("brier").range
-    (0.0, 2.0)
-    """
-    if isinstance(rule, ScoringRule):
-        return rule
-    if not isinstance(rule, str):
-        raise InputError(
-            f"rule of type {type(rule).__name__}",
-            "a name or a probtruth.ScoringRule",
-            f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules.",
-        )
-    return RULES[check.one_of(rule, tuple(RULES), "rule")]
+__all__ = (
+    "RULES",
+    "ScoringRule",
+    "best_report",
+    "beta",
+    "bregman",
+    "brier",
+    "check_proper",
+    "get_rule",
+    "hellinger",
+    "jensen_shannon",
+    "linear",
+    "log",
+    "log_score_from_log_probs",
+    "log_score_from_logits",
+    "loss_curve",
+    "power",
+    "pseudospherical",
+    "quadratic",
+    "ranked_probability",
+    "soft_label_loss",
+    "spherical",
+    "tempered",
+    "total_variation",
+    "zero_one",
+)

@@ -66,7 +66,7 @@ def _beta(a: float, b: float) -> ScoringRule:
     def entropy(truth: Probs) -> Array:
         return expected(truth, truth)
 
-    def divergence(truth: Probs, probs: Probs) -> Array:
+    def divergence(probs: Probs, truth: Probs) -> Array:
         weights, floats = jnp.broadcast_arrays(*simplex.as_floats(truth, probs))
         gap = weights[..., 1] - floats[..., 1]
         near = jnp.abs(gap) < simplex.NEAR * floats.min(-1)

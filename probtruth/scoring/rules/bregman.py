@@ -88,7 +88,7 @@ def bregman(
         (weights,) = simplex.as_floats(truth)
         return -jnp.asarray(jnp.vectorize(generator, signature="(k)->()")(_inside(weights)))
 
-    def divergence(truth: Probs, probs: Probs) -> Array:
+    def divergence(probs: Probs, truth: Probs) -> Array:
         return jnp.asarray(jnp.vectorize(distance, signature="(k),(k)->()")(*simplex.as_floats(truth, probs)))
 
     return ScoringRule(

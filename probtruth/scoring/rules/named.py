@@ -25,7 +25,7 @@ def _log_losses(log_probs: Probs) -> Rows:
     return -logs
 
 
-def _log_divergence_from_log(truth: Probs, log_probs: Probs) -> Losses:
+def _log_divergence_from_log(log_probs: Probs, truth: Probs) -> Losses:
     weights, logs = simplex.as_floats(truth, log_probs)
     return simplex.relative_entropy_terms_from_log(weights, logs).sum(-1)
 
@@ -44,7 +44,7 @@ def _brier_entropy(truth: Probs) -> Losses:
     return (weights * (1 - weights)).sum(-1)
 
 
-def _squared_distance(truth: Probs, probs: Probs) -> Losses:
+def _squared_distance(probs: Probs, truth: Probs) -> Losses:
     weights, floats = simplex.as_floats(truth, probs)
     return ((floats - weights) ** 2).sum(-1)
 
@@ -69,7 +69,7 @@ def _spherical_entropy(truth: Probs) -> Losses:
     return -jnp.sqrt((weights * weights).sum(-1))
 
 
-def _spherical_divergence(truth: Probs, probs: Probs) -> Losses:
+def _spherical_divergence(probs: Probs, truth: Probs) -> Losses:
     """|t| |u - v|^2 / 2 with u, v the unit vectors along p, t, whose difference is taken from p - t."""
     weights, floats = simplex.as_floats(truth, probs)
     length, other = jnp.sqrt(_squares(weights)), jnp.sqrt(_squares(floats))
@@ -94,7 +94,7 @@ def _ranked_entropy(truth: Probs) -> Losses:
     return (below * (1 - below)).sum(-1)
 
 
-def _ranked_divergence(truth: Probs, probs: Probs) -> Losses:
+def _ranked_divergence(probs: Probs, truth: Probs) -> Losses:
     weights, floats = simplex.as_floats(truth, probs)
     return (jnp.cumsum(floats - weights, -1)[..., :-1] ** 2).sum(-1)
 
@@ -113,7 +113,7 @@ def _regret(weights: Array, share: Array) -> Array:
     return (share * (weights.max(-1, keepdims=True) - weights)).sum(-1)
 
 
-def _zero_one_divergence(truth: Probs, probs: Probs) -> Losses:
+def _zero_one_divergence(probs: Probs, truth: Probs) -> Losses:
     weights, floats = simplex.as_floats(truth, probs)
     return _regret(weights, proper.chosen(floats))
 
@@ -128,7 +128,7 @@ def _linear_entropy(truth: Probs) -> Losses:
     return -weights.max(-1)
 
 
-def _linear_divergence(truth: Probs, probs: Probs) -> Losses:
+def _linear_divergence(probs: Probs, truth: Probs) -> Losses:
     weights, floats = simplex.as_floats(truth, probs)
     return _regret(weights, floats)
 
@@ -186,6 +186,7 @@ ranked_probability = ScoringRule(
     divergence=_ranked_divergence,
     range=(0.0, INFINITE),
     range_by_labels=lambda n_labels: (0.0, n_labels - 1.0),
+    ordered=True,
 )
 zero_one = ScoringRule(
     name="zero-one",

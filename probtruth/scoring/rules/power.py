@@ -96,11 +96,11 @@ def _power(beta: float) -> ScoringRule:
         held = simplex.log(jnp.where(weights > 0, weights, 1))
         return -(weights * tilted(held)).sum(-1) / beta
 
-    def divergence(truth: Probs, probs: Probs) -> Array:
+    def divergence(probs: Probs, truth: Probs) -> Array:
         weights, floats = simplex.as_floats(truth, probs)
         return bregman.power_terms(weights, floats, simplex.log(floats), beta).sum(-1)
 
-    def log_divergence(truth: Probs, log_probs: Probs) -> Array:
+    def log_divergence(log_probs: Probs, truth: Probs) -> Array:
         weights, logs = simplex.as_floats(truth, log_probs)
         return bregman.power_terms(weights, jnp.exp(logs), logs, beta).sum(-1)
 

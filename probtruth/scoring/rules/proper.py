@@ -2,8 +2,9 @@
 
 The last axis is the label, all axes before it broadcast. Every score is a loss, lower is better, and is the *expected*
 score when the label is drawn from `truth`: it holds both the entropy of the truth and the divergence from it. Nothing
-is checked, clipped or renormalised here; an infinite loss is infinite. The precision is that of the arrays, which
-JAX makes float32 unless its x64 mode is on.
+is checked, clipped or renormalised here; an infinite loss is infinite. NumPy arrays of float64 are computed in float64
+(NumPy in, NumPy out); arrays of JAX, and what stands inside a transformation, have the precision that JAX gives them,
+float32 unless its x64 mode is on.
 """
 
 import jax.numpy as jnp
@@ -12,11 +13,13 @@ from jax import Array
 from jaxtyping import Float, Real
 
 from probtruth.kernels import simplex
+from probtruth.kernels.precision import float64_for_numpy
 
 Probs = Real[Array | np.ndarray, "*#batch label"]
 Losses = Float[Array, "*batch"]
 
 
+@float64_for_numpy
 def log_score(probs: Probs, truth: Probs) -> Losses:
     """Logarithmic score (log loss, cross-entropy), the strictly proper and local rule.
 
@@ -36,6 +39,7 @@ def log_score(probs: Probs, truth: Probs) -> Losses:
     return -simplex.weighted_log(weights, floats).sum(-1)
 
 
+@float64_for_numpy
 def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
     """Logarithmic score from log-probabilities, which never pass through probabilities.
 
@@ -48,13 +52,14 @@ def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
     Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
 
     >>> import numpy as np, probtruth as pt
-    >>> float(pt.log_score_from_log_probs(np.array([0.0, -200.0]), np.array([0.0, 1.0])))
+    >>> float(pt.rules.log_score_from_log_probs(np.array([0.0, -200.0]), np.array([0.0, 1.0])))
     200.0
     """
     logs, weights = simplex.as_floats(log_probs, truth)
     return -simplex.expectation(weights, logs)
 
 
+@float64_for_numpy
 def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     """Logarithmic score of the softmax of logits, which never pass through probabilities.
 
@@ -67,12 +72,13 @@ def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     Source: Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.log_score_from_logits(np.array([1.0, 1.0]), np.array([0.5, 0.5]))), 4)
+    >>> round(float(pt.rules.log_score_from_logits(np.array([1.0, 1.0]), np.array([0.5, 0.5]))), 4)
     0.6931
     """
     return log_score_from_log_probs(simplex.normalised_log(logits), truth)
 
 
+@float64_for_numpy
 def brier_score(probs: Probs, truth: Probs) -> Losses:
     """Brier score in its original scale, summed over the labels; strictly proper.
 
@@ -92,6 +98,7 @@ def brier_score(probs: Probs, truth: Probs) -> Losses:
     return ((floats - weights) ** 2 + weights * (1 - weights)).sum(-1)
 
 
+@float64_for_numpy
 def quadratic_score(probs: Probs, truth: Probs) -> Losses:
     """Quadratic score, the Brier score less 1; strictly proper.
 
@@ -112,6 +119,7 @@ def quadratic_score(probs: Probs, truth: Probs) -> Losses:
     return (floats * (floats - 2 * weights)).sum(-1)
 
 
+@float64_for_numpy
 def spherical_score(probs: Probs, truth: Probs) -> Losses:
     """Spherical score; strictly proper.
 
@@ -131,6 +139,7 @@ def spherical_score(probs: Probs, truth: Probs) -> Losses:
     return -(floats * weights).sum(-1) / jnp.sqrt((floats * floats).sum(-1))
 
 
+@float64_for_numpy
 def ranked_probability_score(probs: Probs, truth: Probs) -> Losses:
     """Ranked probability score for labels with an order; strictly proper.
 
@@ -153,6 +162,7 @@ def ranked_probability_score(probs: Probs, truth: Probs) -> Losses:
     return (gap**2 + below * (1 - below)).sum(-1)
 
 
+@float64_for_numpy
 def zero_one_score(probs: Probs, truth: Probs) -> Losses:
     """Probability of error of the most probable label; proper, but not strictly: only the argmax matters.
 
@@ -172,6 +182,7 @@ def zero_one_score(probs: Probs, truth: Probs) -> Losses:
     return 1 - (weights * chosen(floats)).sum(-1)
 
 
+@float64_for_numpy
 def linear_score(probs: Probs, truth: Probs) -> Losses:
     """Linear ("naive") score, which is improper: it rewards certainty in the most probable label.
 
@@ -191,6 +202,7 @@ def linear_score(probs: Probs, truth: Probs) -> Losses:
     return -(floats * weights).sum(-1)
 
 
+@float64_for_numpy
 def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
     """Shannon entropy of a distribution over labels: the log score that no forecast can go below.
 
@@ -208,20 +220,21 @@ def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
     return simplex.entropy_terms(weights).sum(-1)
 
 
-def kl_divergence(truth: Probs, probs: Probs) -> Losses:
+@float64_for_numpy
+def kl_divergence(probs: Probs, truth: Probs) -> Losses:
     """Kullback-Leibler divergence of the forecast from the truth: the log score less the entropy, without cancellation.
 
     Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that holds its digits when p and t are close
     (`probtruth.kernels.simplex.relative_entropy_terms`); the last two sum to 0 on the simplex.
 
-    Arguments: `truth` is the distribution over labels, `probs` the forecast (note the order).
+    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
 
     Returns: nats, from 0 to inf, never negative; lower is better.
 
     Source: Kullback and Leibler (1951), doi:10.1214/aoms/1177729694
 
     >>> import numpy as np, probtruth as pt
-    >>> round(float(pt.kl_divergence(np.array([0.7, 0.3]), np.array([0.6, 0.4]))), 4)
+    >>> round(float(pt.kl_divergence(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
     0.0216
     """
     weights, floats = simplex.as_floats(truth, probs)

@@ -8,8 +8,9 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import get_rule
 from probtruth.scoring.rules.report_search import Asked, Loss, asked, polished, simplex_points, tempered_points
+from probtruth.scoring.rules.rule import ScoringRule
 
 TOLERANCE = 1e-9
 """Least gain, relative to 1 plus the size of the loss, that is not rounding."""
@@ -91,7 +92,7 @@ def best_report(rule: object, truth: object, annotators: int | None = None) -> F
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
     >>> import probtruth as pt
-    >>> pt.best_report(pt.total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
+    >>> pt.rules.best_report(pt.rules.total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
     [0.2, 0.8]
     """
     row = check.as_floats(truth, "label", "truth").astype(np.float64)

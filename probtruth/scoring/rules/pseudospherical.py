@@ -62,11 +62,11 @@ def _pseudospherical(beta: float) -> ScoringRule:
         tilted = weights * jnp.expm1(rise * simplex.log(jnp.where(weights > 0, weights, 1)))
         return -jnp.expm1(jnp.log1p(tilted.sum(-1)) / beta) / rise
 
-    def divergence(truth: Probs, probs: Probs) -> Array:
+    def divergence(probs: Probs, truth: Probs) -> Array:
         weights, floats = simplex.as_floats(truth, probs)
         return _divergence(weights, floats, simplex.log(floats), beta)
 
-    def log_divergence(truth: Probs, log_probs: Probs) -> Array:
+    def log_divergence(log_probs: Probs, truth: Probs) -> Array:
         weights, logs = simplex.as_floats(truth, log_probs)
         return _divergence(weights, jnp.exp(logs), logs, beta)
 

@@ -1,12 +1,17 @@
 """What a scoring rule is: a loss for each label, with the entropy and the divergence that belong to it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.frames import name_text
 from probtruth.kernels import simplex
 from probtruth.scoring.rules.proper import Losses, Probs
 
@@ -20,13 +25,14 @@ class ScoringRule:
     """A rule that gives a loss (lower is better) to a forecast once the label is known.
 
     `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label is
-    drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(truth, probs)`
+    drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(probs, truth)`
     the rest, computed by a formula of its own, so that expected = entropy + divergence. All are pure kernels for jit,
     vmap and grad, last axis = label.
 
     `proper`: reporting the truth is a best report. `strictly_proper`: it is the only one. `local`: the loss depends on
     the forecast only through the probability of the label that came. `range` bounds the loss over all numbers of
     labels (`range_for(n_labels)` for one number). `n_labels` is set where a rule is defined for that number only.
+    `ordered`: the loss depends on the order of the labels, `order` from lowest to highest (None: as the axis stands).
     """
 
     name: str
@@ -44,6 +50,49 @@ class ScoringRule:
     log_losses: OneArgument | None = None
     log_divergence: TwoArguments | None = None
     range_by_labels: Callable[[int], Interval] | None = None
+    ordered: bool = False
+    order: tuple[str, ...] | None = None
+
+    def in_order(self, order: Sequence[object]) -> "ScoringRule":
+        """The rule for labels whose names, from lowest to highest, are these.
+
+        Errors: `InputError` where the rule does not depend on an order, or a label stands twice.
+
+        >>> import probtruth as pt
+        >>> pt.rules.ranked_probability.in_order(["low", "medium", "high"]).order
+        ('low', 'medium', 'high')
+        """
+        if not self.ordered:
+            raise InputError(f"an order of labels for the rule {self.name!r}", "a rule that has one", "Leave it out.")
+        listed = tuple(order) if not isinstance(order, str) else ()
+        names = tuple(map(name_text, listed))
+        if not names:
+            raise InputError(f"the order {order!r}", "a list of labels", "Write order=['low', 'medium', 'high'].")
+        check.unique(names, "label")
+        return replace(self, order=names)
+
+    def for_labels(self, labels: Sequence[str]) -> "ScoringRule":
+        """The rule on probabilities of these labels, in this order; for any labels where it does not depend on one.
+
+        Numbers are ordered by value, text as `in_order` says; two labels need no order.
+
+        Errors: `InputError` for another number of labels than the rule is defined for, text without an order, or an
+        order that lacks a label.
+        """
+        if self.n_labels not in (None, len(labels)):
+            raise InputError(
+                f"{len(labels)} labels",
+                f"{self.n_labels} labels for the rule {self.name!r}",
+                "Choose a rule for any number.",
+            )
+        if not self.ordered or (self.order is None and len(labels) <= 2):  # of two labels either may be the lower
+            return self
+        names = self.order or _by_value(self.name, labels)
+        for label in labels:
+            check.one_of(label, names, "order lacks the label")
+        there = tuple(name for name in names if name in labels)
+        from_low = np.array([tuple(labels).index(name) for name in there])
+        return _permuted(replace(self, order=there), from_low)
 
     def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
         """The loss if the label were k, from log-probabilities; exact where the rule is a function of logarithms."""
@@ -56,13 +105,46 @@ class ScoringRule:
         logs, weights = simplex.as_floats(log_probs, truth)
         return simplex.expectation(weights, self.per_label_from_log(logs))
 
-    def divergence_from_log(self, truth: Probs, log_probs: Probs) -> Losses:
+    def divergence_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
         """The divergence from log-probabilities; exact where the rule is a function of logarithms."""
         if self.log_divergence is not None:
-            return self.log_divergence(truth, log_probs)
+            return self.log_divergence(log_probs, truth)
         weights, logs = simplex.as_floats(truth, log_probs)
-        return self.divergence(weights, jnp.exp(logs))
+        return self.divergence(jnp.exp(logs), weights)
 
     def range_for(self, n_labels: int) -> Interval:
         """Least and greatest loss for that number of labels."""
         return self.range if self.range_by_labels is None else self.range_by_labels(n_labels)
+
+
+def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels that are numbers, in ascending order."""
+    try:
+        return tuple(sorted(labels, key=float))
+    except ValueError:
+        raise InputError(
+            f"the rule {rule!r} for the labels {check.shortlist(labels)}",
+            "labels that are numbers, or their order",
+            "Give order=[lowest, ..., highest] (command line: --label-order lowest,...,highest); where a function has "
+            f"no order, rule=probtruth.rules.RULES[{rule!r}].in_order([...]).",
+        ) from None
+
+
+def _permuted(rule: ScoringRule, from_low: Int[np.ndarray, " label"]) -> ScoringRule:
+    """The rule on an axis of labels in another order; `from_low` are their positions from the lowest label up."""
+    if (from_low == np.arange(len(from_low))).all():
+        return rule
+    return _permutation(rule, tuple(from_low.tolist()))
+
+
+@cache
+def _permutation(rule: ScoringRule, from_low: tuple[int, ...]) -> ScoringRule:
+    """One rule for each order, so that what is compiled for it is compiled once."""
+    back, low = np.argsort(from_low), np.array(from_low)
+    return replace(
+        rule,
+        per_label=lambda probs: rule.per_label(jnp.asarray(probs)[..., low])[..., back],
+        expected=lambda probs, truth: rule.expected(jnp.asarray(probs)[..., low], jnp.asarray(truth)[..., low]),
+        entropy=lambda truth: rule.entropy(jnp.asarray(truth)[..., low]),
+        divergence=lambda truth, probs: rule.divergence(jnp.asarray(truth)[..., low], jnp.asarray(probs)[..., low]),
+    )

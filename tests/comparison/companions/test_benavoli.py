@@ -74,6 +74,7 @@ def test_signed_rank(uci, first, second, wanted):
     assert (found.right, found.rope, found.left) == pytest.approx(wanted, abs=DIRICHLET)
 
 
+@pytest.mark.long
 def test_hierarchical(uci):
     # data/README: nbc against hnb, P(hnb better) .998, P(rope) .002; to .02 at an effective size of 1,000
     found = hierarchical_test(differences(uci, "nbc", "hnb"), 0.1, rope=0.01)
@@ -82,6 +83,7 @@ def test_hierarchical(uci):
     assert (found.left, found.rope) == pytest.approx((0.998, 0.002), abs=0.02)
 
 
+@pytest.mark.long
 def test_a_difference_of_many_fold_spreads_is_not_cut_off():
     folds = 0.2 + np.random.default_rng(1).normal(0, 0.02, (6, 10))  # ten times the spread between folds
     found = hierarchical_test(folds, 0.1, rope=0.15, draws=500)

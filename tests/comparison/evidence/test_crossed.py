@@ -186,7 +186,7 @@ def seeds(spread, own=0.1):
 
 
 def test_training_seeds_are_part_of_the_answer_only_when_crossed():
-    scores = Scores.from_frame(seeds(0.1), replicate="replicate")
+    scores = Scores.from_frame(seeds(0.1), replicate="replicate", higher_is_better=False)
     plain, crossed = (compare(scores, replicates=kind, engine="exact") for kind in ("independent", "crossed"))
     table = scores.replicates.values
     by_seed = (table[0] - table[1]).mean(0)
@@ -197,7 +197,7 @@ def test_training_seeds_are_part_of_the_answer_only_when_crossed():
     assert row["high"] - row["low"] > 4 * (narrow["high"] - narrow["low"])
     asked_nothing = compare(scores, engine="exact")
     assert any("differ by more than chance" in said for said in asked_nothing.warnings)
-    quiet = compare(Scores.from_frame(seeds(0.0), replicate="replicate"), engine="exact")
+    quiet = compare(Scores.from_frame(seeds(0.0), replicate="replicate", higher_is_better=False), engine="exact")
     assert not any("differ by more than chance" in said for said in quiet.warnings)
 
 
@@ -205,6 +205,7 @@ def test_models_with_other_seeds_are_not_paired():
     rows = seeds(0.1)
     kept = [place for place, (model, seed) in enumerate(zip(rows["model"], rows["replicate"], strict=True))
             if (model, seed) != ("b", 4)]  # fmt: skip
-    fewer = Scores.from_frame({name: [column[k] for k in kept] for name, column in rows.items()}, replicate="replicate")
+    rest = {name: [column[k] for k in kept] for name, column in rows.items()}
+    fewer = Scores.from_frame(rest, replicate="replicate", higher_is_better=False)
     cells = replicate_cells(fewer)
     assert [cells.paired(*pair) for pair in ((0, 1), (1, 0), (0, 0))] == [False, False, True]

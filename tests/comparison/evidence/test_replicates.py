@@ -57,7 +57,7 @@ def frame(n_items=30, replicates=4, seed=1):
 
 
 def test_these_items_answered_again():
-    scores = Scores.from_frame(frame(), replicate="replicate")
+    scores = Scores.from_frame(frame(), replicate="replicate", higher_is_better=False)
     row = compare(scores, population="these-items", engine="exact").pairs[0]
     table = scores.replicates.values
     variance = (table.var(axis=2, ddof=1) / 4).sum() / 30**2
@@ -69,7 +69,7 @@ def test_the_share_of_the_replicates_is_told():
     rng = np.random.default_rng(2)
     table = frame(400, 4)
     table["score"] = [score + 5 * rng.normal() for score in table["score"]]
-    found = compare(Scores.from_frame(table, replicate="replicate"), engine="exact")
+    found = compare(Scores.from_frame(table, replicate="replicate", higher_is_better=False), engine="exact")
     assert found.uncertainty["replicates"] > 0.8
     assert found.uncertainty["items"] == pytest.approx(1 - found.uncertainty["replicates"], abs=1e-12)
 
@@ -77,7 +77,7 @@ def test_the_share_of_the_replicates_is_told():
 def test_replicates_named_apart_on_every_item_are_counted_within_it():
     rows = frame(50, 3)
     rows["replicate"] = [f"{item}/{one}" for item, one in zip(rows["item"], rows["replicate"], strict=True)]
-    scores = Scores.from_frame(rows, replicate="replicate")
+    scores = Scores.from_frame(rows, replicate="replicate", higher_is_better=False)
     assert scores.replicates.values.shape == (2, 50, 3)
     assert scores.replicates.names == ()
     with pytest.raises(InputError, match="same names on every item"):
@@ -103,7 +103,7 @@ APART = frame(4, 2) | {"replicate": [place % 2 + 2 * (place >= 8) for place in r
             "replicates='folds' with clusters",
         ),
         (
-            Scores.from_frame(ONCE, replicate="replicate"),
+            Scores.from_frame(ONCE, replicate="replicate", higher_is_better=False),
             {"population": "these-items"},
             "model 'b', item '3': got one replicate",
         ),
@@ -111,7 +111,7 @@ APART = frame(4, 2) | {"replicate": [place % 2 + 2 * (place >= 8) for place in r
         (GOOD, {"replicates": "crossed", "annotations": 3}, "annotations with replicates='crossed'"),
         (GOOD, {"annotations": 3}, "annotations of type int"),
         (
-            Scores.from_frame(APART, replicate="replicate"),
+            Scores.from_frame(APART, replicate="replicate", higher_is_better=False),
             {"population": "these-items", "replicates": "folds", "fold_correlation": 0.1},
             "folds that the two models do not share",
         ),

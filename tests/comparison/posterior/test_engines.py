@@ -98,6 +98,7 @@ def test_population_by_both_engines():
     assert not _hierarchy_agrees(nuts.sampled.sites["between"], nuts.groups, nuts.basis, wrong)
 
 
+@pytest.mark.long
 def test_another_number_of_groups_is_not_compiled_anew():
     rng = np.random.default_rng(5)
     sizes = []

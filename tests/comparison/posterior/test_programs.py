@@ -48,6 +48,7 @@ def agree(sites, wanted):
             assert abs(mean - value) < MONTE_CARLO * error
 
 
+@pytest.mark.long
 def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(data):
     mean, variance = data["mean"], np.repeat([[0.05, 0.02], [0.01, 0.04]], [4, 2], axis=0)
     groups = Groups.of(mean, variance)
@@ -65,6 +66,7 @@ def full_data(value, group, within):
     numpyro.sample("value", dist.Normal((centre + between * shift)[group], within).to_event(1), obs=value)
 
 
+@pytest.mark.long
 def test_sufficient_statistics_are_sufficient():
     rng = np.random.default_rng(3)
     group = np.repeat(np.arange(4), [3, 10, 25, 40])

@@ -45,7 +45,7 @@ def test_folds_of_one_data_set_are_items(search: GridSearchCV, kind: type) -> No
     assert scores.models == tuple(f"criterion=gini, max_depth={depth}" for depth in (1, 2, 3))
     assert scores.items == ("0", "1", "2", "3")
     np.testing.assert_array_equal(-scores.values.mean(1), search.cv_results_["mean_test_acc"])
-    found = pt.correlated_t_test(scores.values[0] - scores.values[2], correlation=1 / 4)
+    found = pt.companions.correlated_t_test(scores.values[0] - scores.values[2], correlation=1 / 4)
     assert found.right > 0.95
 
 
@@ -83,7 +83,7 @@ def test_soft_label_loss_as_a_scorer() -> None:
     data, target = load_iris(return_X_y=True)
     for classes in (3, 2):
         some = target < classes
-        scorer = make_scorer(pt.soft_label_loss("log"), response_method="predict_proba", greater_is_better=False)
+        scorer = make_scorer(pt.rules.soft_label_loss("log"), response_method="predict_proba", greater_is_better=False)
         model = LogisticRegression(C=0.01, max_iter=1000)
         ours = cross_val_score(model, data[some], target[some], scoring=scorer, cv=3)
         np.testing.assert_allclose(
@@ -94,8 +94,8 @@ def test_soft_label_loss_as_a_scorer() -> None:
 def test_soft_label_loss_of_soft_labels() -> None:
     soft, probs = np.array([[0.7, 0.3], [0.5, 0.5]]), np.array([[0.6, 0.4], [0.9, 0.1]])
     expected = -(soft * np.log(probs)).sum(1).mean()
-    assert pt.soft_label_loss()(soft, probs) == pytest.approx(expected, rel=TOLERANCE)
-    assert pt.soft_label_loss("log")(soft, probs[:, 1]) == pytest.approx(expected, rel=TOLERANCE)
+    assert pt.rules.soft_label_loss()(soft, probs) == pytest.approx(expected, rel=TOLERANCE)
+    assert pt.rules.soft_label_loss("log")(soft, probs[:, 1]) == pytest.approx(expected, rel=TOLERANCE)
     for truth, given, message in [
         (soft[:1], probs, "soft labels with shape"),
         (soft, probs * 2, "probabilities 1.2|sum to 2"),
@@ -103,6 +103,6 @@ def test_soft_label_loss_of_soft_labels() -> None:
         ([0, 2], probs, "label 2"),
     ]:
         with pytest.raises(InputError, match=message):
-            pt.soft_label_loss()(truth, given)
+            pt.rules.soft_label_loss()(truth, given)
     with pytest.raises(InputError, match="Did you mean 'log'"):
-        pt.soft_label_loss("lgo")
+        pt.rules.soft_label_loss("lgo")

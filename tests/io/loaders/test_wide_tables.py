@@ -28,7 +28,9 @@ def test_scores(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frame", [polars.DataFrame, pandas.DataFrame, pyarrow.table, dict])
 def test_frames_of_every_kind(frame: type) -> None:
-    scores = read_wide_scores(frame({"item": ["q1", "q2"], "ours": [1.0, 2.0], "other": [0, 1]}), ["other", "ours"])
+    scores = read_wide_scores(
+        frame({"item": ["q1", "q2"], "ours": [1.0, 2.0], "other": [0, 1]}), ["other", "ours"], higher_is_better=False
+    )
     assert scores.models == ("other", "ours")
     assert scores.values.tolist() == [[0, 1], [1, 2]]
     annotations = read_wide_annotations(frame({"item": [1, 2], "ann": ["x", "y"], "bob": ["x", None]}))
@@ -62,7 +64,7 @@ ERRORS = {
 @pytest.mark.parametrize(("text", "options", "message"), ERRORS.values(), ids=ERRORS)
 def test_errors(tmp_path: Path, text: str, options: dict[str, list[str]], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_wide_scores(written(tmp_path, text), **options)
+        read_wide_scores(written(tmp_path, text), **options, higher_is_better=False)
     if "twice" in text or "name" in text:
         with pytest.raises(InputError, match=message):
             read_wide_annotations(written(tmp_path, text))

@@ -342,6 +342,7 @@ class TestTogether:
         assert report(tmp_path / "out") in set(map(str, range(6)))
         nothing_else(tmp_path, "out")
 
+    @pytest.mark.process
     def test_kill_leaves_the_earlier_result(self, tmp_path: Path) -> None:
         """A process that is killed while it replaces a result over and over: there is always a whole one."""
         result(tmp_path / "out")

@@ -94,6 +94,7 @@ class TestProcess:
             read_table(path)
         assert decoding._SHARED.process is None
 
+    @pytest.mark.process
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
     def test_a_forked_child_starts_its_own(self, path: Path) -> None:
         code = (
@@ -117,6 +118,7 @@ class TestProcess:
         )
         assert (done.returncode, done.stderr) == (0, b"")
 
+    @pytest.mark.process
     def test_it_ends_with_the_caller(self, path: Path) -> None:
         code = (
             "import sys\nfrom probtruth.io import decoding\nfrom probtruth.io.tables.read import read_table\n"

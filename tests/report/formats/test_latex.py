@@ -118,9 +118,10 @@ def test_environments_are_closed(result):
 @pytest.mark.parametrize(("given_", "table", "message"), [(1, "models", "a int"), (None, "matrx", "matrix")])
 def test_errors(result, given_, table, message):
     with pytest.raises(InputError, match=message):
-        pt.latex_table(result if given_ is None else given_, table)
+        pt.figures.latex_table(result if given_ is None else given_, table)
 
 
+@pytest.mark.process
 def test_it_compiles(odd, tmp_path):
     engine = next((found for name in ("lualatex", "xelatex", "tectonic") if (found := shutil.which(name))), None)
     if engine is None:
@@ -131,11 +132,3 @@ def test_it_compiles(odd, tmp_path):
     (tmp_path / "t.tex").write_text(document + r"\end{document}", encoding="utf-8")
     done = subprocess.run([engine, "-interaction=nonstopmode", "t.tex"], cwd=tmp_path, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stdout[-2000:]
-
-
-def test_example_runs():
-    import doctest
-
-    from probtruth.report.formats import latex as module
-
-    assert doctest.testmod(module).failed == 0

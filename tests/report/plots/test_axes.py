@@ -86,6 +86,7 @@ def test_loss_curve_is_least_at_the_label():
     assert {".611", ".420"} <= {entry.get_text() for entry in ax.texts}
 
 
+@pytest.mark.process
 def test_pyplot_is_never_loaded():
     import subprocess
     import sys

@@ -1,6 +1,5 @@
 """probtruth/report/plots/comparison.py and annotators.py: axes that are given are used, what is drawn was found."""
 
-import doctest
 from dataclasses import replace
 
 import pytest
@@ -8,7 +7,7 @@ from matplotlib.figure import Figure
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.report.plots import annotators, comparison
+from probtruth.report.plots import comparison
 
 FIGURES = (pt.figures.plot_forest, pt.figures.plot_matrix, pt.figures.plot_ranks)
 
@@ -85,8 +84,3 @@ def test_annotators_need_a_truth_that_knows_them(result):
     for given in (result.truth, None):
         with pytest.raises(InputError):
             pt.figures.plot_annotators(given)
-
-
-@pytest.mark.parametrize("module", [comparison, annotators])
-def test_examples_run(module):
-    assert doctest.testmod(module).failed == 0

@@ -13,7 +13,7 @@ ROWS = {
     "model": ["$x$"] * 300 + ["y"] * 300,
     "score": np.concatenate([RNG.uniform(0, 0.7, 300), RNG.uniform(0.2, 1, 300)]),
 }
-WATCH = pt.monitor(ROWS, bounds=(0, 1), rope=0.02)
+WATCH = pt.monitor(ROWS, bounds=(0, 1), rope=0.02, higher_is_better=False)
 
 
 def test_the_line_is_the_mean_and_ends_now():
@@ -38,7 +38,7 @@ def test_evidence_and_its_bar():
 
 def test_unbounded_scores_begin_where_something_is_known():
     rows = {"item": [*range(150)] * 2, "model": ["x"] * 150 + ["y"] * 150, "score": RNG.normal(size=300)}
-    ax = pt.figures.plot_monitor(pt.monitor(rows, method="asymptotic"))
+    ax = pt.figures.plot_monitor(pt.monitor(rows, method="asymptotic", higher_is_better=False))
     assert np.isfinite(ax.get_ylim()).all()
     assert ax.collections[0].get_paths()[0].vertices[:, 0].min() >= 100
 
@@ -46,18 +46,18 @@ def test_unbounded_scores_begin_where_something_is_known():
 @pytest.mark.parametrize("show", ["difference", "evidence"])
 def test_one_item(show):
     rows = {"item": [1, 1], "model": ["x", "y"], "score": [0, 0]}
-    pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1)), show).figure.canvas.draw()
+    pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=False), show).figure.canvas.draw()
 
 
 def test_words():
     assert monitor_headline(WATCH) == "$x$ is better than y."
     assert "After 300 items the mean difference" in monitor_words(WATCH)
-    empty = pt.monitor({"item": [1], "model": ["x"], "score": [1]}, a="x", b="y", bounds=(0, 1))
+    empty = pt.monitor({"item": [1], "model": ["x"], "score": [1]}, a="x", b="y", bounds=(0, 1), higher_is_better=False)
     assert monitor_words(empty).startswith("No decision yet")
     assert list(monitor_notes(empty)) == ["1 item left for later: only one of the two models has a score"]
     same = {**ROWS, "score": [0.5] * 600}
     assert (
-        monitor_headline(pt.monitor(same, bounds=(0, 1), rope=0.5))
+        monitor_headline(pt.monitor(same, bounds=(0, 1), rope=0.5, higher_is_better=False))
         == "$x$ and y are equivalent: they differ by 0.5 at most."
     )
 
@@ -69,7 +69,9 @@ def test_words():
         (lambda: pt.figures.plot_monitor(WATCH, "p"), "show 'p'"),
         (
             lambda: pt.figures.plot_monitor(
-                pt.monitor({"item": [1], "model": ["x"], "score": [1]}, a="x", b="y", bounds=(0, 1))
+                pt.monitor(
+                    {"item": [1], "model": ["x"], "score": [1]}, a="x", b="y", bounds=(0, 1), higher_is_better=False
+                )
             ),
             "without items",
         ),

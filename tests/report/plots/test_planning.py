@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 import probtruth as pt
 
 LOSS = np.random.default_rng(0).normal([0.5, 0.55], 0.3, (60, 2))
-SCORES = pt.Scores.from_frame({"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": LOSS.T.ravel()})
+ROWS = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": LOSS.T.ravel()}
+SCORES = pt.Scores.from_frame(ROWS, higher_is_better=False)
 PLAN = pt.plan(SCORES, n_items=300, costs={"item": 1}, width=0.1)
 
 

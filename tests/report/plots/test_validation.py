@@ -8,7 +8,8 @@ import probtruth as pt
 from probtruth.report.formats.terminal_validation import validation_words
 
 LOSS = np.random.default_rng(0).normal([0.5, 0.55], 0.3, (60, 2))
-SCORES = pt.Scores.from_frame({"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": LOSS.T.ravel()})
+ROWS = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": LOSS.T.ravel()}
+SCORES = pt.Scores.from_frame(ROWS, higher_is_better=False)
 FOUND = pt.validate(SCORES, replications=120)
 
 

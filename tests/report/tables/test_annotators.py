@@ -36,7 +36,7 @@ def text(table) -> str:
 def test_agreement_is_that_of_the_public_function(result):
     table = agreements(result)
     assert table is not None
-    alpha = pt.agreement(result.annotations)
+    alpha = pt.annotators.agreement(result.annotations)
     assert table.rows[0][1].sort == alpha.value
     assert table.rows[0][1].text == (f"{alpha.value:.3f}",)
 

@@ -29,11 +29,13 @@ def test_bare_scores_have_none(make):
 
 
 def test_the_parts_are_those_of_the_public_functions(found, result):
-    parts = pt.calibration_decomposition(result.predictions, result.truth, rule="log", by="joint").to_dicts()
+    parts = pt.calibration.calibration_decomposition(
+        result.predictions, result.truth, rule="log", by="joint"
+    ).to_dicts()
     by_model = {row["model"]: row for row in parts}
     for row in found.rows:
         assert row["miscalibration"] == pytest.approx(by_model[row["model"]]["miscalibration"], abs=ROUND_OFF)
-    errors = pt.calibration_error(result.predictions, result.truth).to_dicts()
+    errors = pt.calibration.calibration_error(result.predictions, result.truth).to_dicts()
     assert {row["model"]: row["error"] for row in found.rows} == pytest.approx(
         {row["model"]: row["error"] for row in errors}, abs=ROUND_OFF
     )

@@ -46,7 +46,7 @@ def test_bare_scores_have_no_divergence_and_no_rope_column(make):
 def test_higher_is_better_says_so(make):
     result = make["bare"](3, higher_is_better=True)
     assert "higher is better" in "".join(tables.models(result).note)
-    assert "negated" in "".join(tables.pairs(result).note)
+    assert "positive favours a" in "".join(tables.pairs(result).note)
 
 
 def test_matrix_is_antisymmetric_and_shaded(result):

@@ -1,11 +1,8 @@
-import doctest
-
 import numpy as np
 import pytest
 from calibration_cases import simulated
 
 import probtruth as pt
-from probtruth.scoring.calibration import expected_error
 
 ROUNDING = 1e-12
 BINNING = 1.6e-3
@@ -18,7 +15,7 @@ def test_real_models_against_the_majority(chaosnli):
     predictions, truth = chaosnli
     last = [[k for k in (1, 2, 0) if row[k] == row.max()][-1] for row in truth.shares]  # columns are c, e, n
     majority = pt.Truth.from_probs(np.eye(3)[last], items=truth.index.items, labels=truth.index.labels)
-    errors = pt.calibration_error(predictions, majority, n_resamples=2)["error"].to_numpy()[2:]
+    errors = pt.calibration.calibration_error(predictions, majority, n_resamples=2)["error"].to_numpy()[2:]
     np.testing.assert_allclose(errors, [0.147, 0.119, 0.141], atol=BINNING)
 
 
@@ -27,17 +24,17 @@ def test_bins_by_hand():
     predictions = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.6, 0.4], [0.2, 0.8]]})
     truth = pt.Truth.from_labels(np.array([0, 1, 1]), n_labels=2)
     for by, expected in (("class-wise", (0.2 * 2 + 0.2) / 3), ("label", (0.2 * 2 + 0.2) / 3)):
-        table = pt.calibration_error(predictions, truth, by=by, n_bins=2, n_resamples=2)
+        table = pt.calibration.calibration_error(predictions, truth, by=by, n_bins=2, n_resamples=2)
         np.testing.assert_allclose(table["error"].to_numpy(), expected, rtol=ROUNDING)
     # confidences .8 .6 .8 with right, wrong, right
-    top = pt.calibration_error(predictions, truth, n_bins=5, n_resamples=2)["error"][0]
+    top = pt.calibration.calibration_error(predictions, truth, n_bins=5, n_resamples=2)["error"][0]
     np.testing.assert_allclose(top, (0.6 + 0.4) / 3, rtol=ROUNDING)
 
 
 def test_certain_forecasts_are_in_a_bin():
     predictions = pt.Predictions.from_probs({"a": [[0.0, 1.0], [1.0, 0.0]]})
     truth = pt.Truth.from_labels(np.array([0, 0]), n_labels=2)
-    assert pt.calibration_error(predictions, truth, n_resamples=2)["error"][0] == 0.5
+    assert pt.calibration.calibration_error(predictions, truth, n_resamples=2)["error"][0] == 0.5
 
 
 @pytest.mark.parametrize("soft", [False, True])
@@ -45,18 +42,16 @@ def test_a_calibrated_model_has_an_error_above_zero_and_as_large_as_said(soft):
     errors, said = [], []
     for seed in range(20):
         _, _, predictions, truth = simulated(seed, 200, soft=soft)
-        row = pt.calibration_error(predictions, truth, by="class-wise", n_resamples=50, seed=seed).row(0, named=True)
+        row = pt.calibration.calibration_error(predictions, truth, by="class-wise", n_resamples=50, seed=seed).row(
+            0, named=True
+        )
         errors.append(row["error"])
         said.append(row["if_calibrated"])
     assert np.mean(errors) > 0.03
     np.testing.assert_allclose(np.mean(said), np.mean(errors), rtol=0.2)  # 20 data sets: about 5 per cent noise
 
 
-def test_examples_run():
-    assert doctest.testmod(expected_error).failed == 0
-
-
 def test_errors():
     _, _, predictions, truth = simulated(items=5)
     with pytest.raises(pt.InputError, match="bins 'even'"):
-        pt.calibration_error(predictions, truth, bins="even")
+        pt.calibration.calibration_error(predictions, truth, bins="even")

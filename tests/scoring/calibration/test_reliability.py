@@ -1,12 +1,9 @@
-import doctest
-
 import numpy as np
 import pytest
 from calibration_cases import simulated
 from sklearn.calibration import calibration_curve
 
 import probtruth as pt
-from probtruth.scoring.calibration import reliability
 
 ROUNDING = 1e-12
 
@@ -15,7 +12,9 @@ ROUNDING = 1e-12
 @pytest.mark.parametrize("n_bins", [5, 12])
 def test_bins_agree_with_scikit_learn(method, n_bins):
     forecast, outcome, predictions, truth = simulated()
-    curve = pt.reliability_curve(predictions, truth, method=method, n_bins=n_bins, band="none").filter(label="1")
+    curve = pt.calibration.reliability_curve(predictions, truth, method=method, n_bins=n_bins, band="none").filter(
+        label="1"
+    )
     observed, mean = calibration_curve(outcome, forecast, n_bins=n_bins, strategy=method)
     np.testing.assert_allclose(curve["observed"].to_numpy(), observed, rtol=ROUNDING)
     np.testing.assert_allclose(curve["forecast"].to_numpy(), mean, rtol=ROUNDING)
@@ -24,7 +23,7 @@ def test_bins_agree_with_scikit_learn(method, n_bins):
 
 def test_isotonic_curve_rises_and_its_pieces_hold_all_the_weight():
     _, _, predictions, truth = simulated(soft=True)
-    curve = pt.reliability_curve(predictions, truth, band="none").filter(label="1")
+    curve = pt.calibration.reliability_curve(predictions, truth, band="none").filter(label="1")
     observed = curve["observed"].to_numpy()
     assert (np.diff(curve["forecast"].to_numpy()) > 0).all()
     assert (np.diff(observed) >= 0).all()
@@ -40,7 +39,9 @@ def test_consistency_band_covers_a_calibrated_model_and_not_a_miscalibrated_one(
         shares = []
         for seed in range(5):
             _, _, predictions, truth = simulated(seed, 1000, power, soft)
-            curve = pt.reliability_curve(predictions, truth, method="uniform", n_bins=10, seed=seed).filter(label="1")
+            curve = pt.calibration.reliability_curve(predictions, truth, method="uniform", n_bins=10, seed=seed).filter(
+                label="1"
+            )
             observed = curve["observed"].to_numpy()
             shares.append(np.mean((observed < curve["low"].to_numpy()) | (observed > curve["high"].to_numpy())))
         outside[power] = np.mean(shares)
@@ -50,17 +51,21 @@ def test_consistency_band_covers_a_calibrated_model_and_not_a_miscalibrated_one(
 
 def test_confidence_band_holds_the_curve():
     _, _, predictions, truth = simulated()
-    curve = pt.reliability_curve(predictions, truth, method="quantile", band="confidence", seed=3).filter(label="1")
+    curve = pt.calibration.reliability_curve(predictions, truth, method="quantile", band="confidence", seed=3).filter(
+        label="1"
+    )
     assert (curve["low"] <= curve["observed"]).all()
     assert (curve["high"] >= curve["observed"]).all()
-    again = pt.reliability_curve(predictions, truth, method="quantile", band="confidence", seed=3).filter(label="1")
+    again = pt.calibration.reliability_curve(predictions, truth, method="quantile", band="confidence", seed=3).filter(
+        label="1"
+    )
     assert curve.equals(again)
 
 
 def test_top_label_counts_ties_with_their_mean():
     predictions = pt.Predictions.from_probs({"a": [[0.4, 0.4, 0.2], [0.7, 0.2, 0.1]]})
     truth = pt.Truth.from_labels(np.array([0, 0]), n_labels=3)
-    curve = pt.reliability_curve(predictions, truth, by="top-label", band="none")
+    curve = pt.calibration.reliability_curve(predictions, truth, by="top-label", band="none")
     np.testing.assert_allclose(curve.select("forecast", "observed").to_numpy(), [[0.4, 0.5], [0.7, 1]], rtol=ROUNDING)
 
 
@@ -77,8 +82,4 @@ def test_top_label_counts_ties_with_their_mean():
 def test_errors(options, message):
     _, _, predictions, truth = simulated(items=5)
     with pytest.raises(pt.InputError, match=message):
-        pt.reliability_curve(predictions, truth, **options)
-
-
-def test_examples_run():
-    assert doctest.testmod(reliability).failed == 0
+        pt.calibration.reliability_curve(predictions, truth, **options)

@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +6,6 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics as skm
 
 import probtruth as pt
-from probtruth.scoring.confusion import curves as module
 
 ROUND_OFF = 1e-12
 """Cumulative sums of a few dozen numbers near 1 in float64."""
@@ -35,13 +32,13 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
     if y.sum() == 0 or y.sum() == 12:
         return
     labels, scores, weights = np.repeat([1, 0], 12), np.tile(p, 2), np.concatenate([y, 1 - y])
-    curve = pt.roc_curves(*both(p, y)).of("a")
+    curve = pt.confusion.roc_curves(*both(p, y)).of("a")
     false_rate, true_rate, thresholds = skm.roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
     np.testing.assert_allclose(curve.x, false_rate, atol=ROUND_OFF)
     np.testing.assert_allclose(curve.y, true_rate, atol=ROUND_OFF)
     np.testing.assert_allclose(curve.thresholds, thresholds, rtol=ROUND_OFF)
     assert curve.area == pytest.approx(skm.roc_auc_score(labels, scores, sample_weight=weights), abs=ROUND_OFF)
-    curve = pt.precision_recall_curves(*both(p, y)).of("a")
+    curve = pt.confusion.precision_recall_curves(*both(p, y)).of("a")
     expected = skm.average_precision_score(labels, scores, sample_weight=weights)
     assert curve.area == pytest.approx(expected, abs=ROUND_OFF)
     precision, recall, _ = skm.precision_recall_curve(labels, scores, sample_weight=weights)
@@ -54,7 +51,7 @@ def test_area_is_the_chance_of_the_right_order():
     p, y = rng.uniform(size=15).round(1), rng.uniform(size=15)
     wins = (p[:, None] > p) + 0.5 * (p[:, None] == p)
     chance = (y[:, None] * (1 - y) * wins).sum() / (y.sum() * (1 - y).sum())
-    assert pt.roc_curves(*both(p, y)).of("a").area == pytest.approx(chance, rel=ROUND_OFF)
+    assert pt.confusion.roc_curves(*both(p, y)).of("a").area == pytest.approx(chance, rel=ROUND_OFF)
 
 
 # properties
@@ -64,7 +61,7 @@ def test_area_is_the_chance_of_the_right_order():
 @given(soft.filter(lambda p: 0 < p.sum() < 12))
 def test_a_calibrated_model_implies_its_actual_curve(p):
     """With labels equal to the reports the two curves are one."""
-    for found in (pt.roc_curves(*both(p, p)), pt.precision_recall_curves(*both(p, p))):
+    for found in (pt.confusion.roc_curves(*both(p, p)), pt.confusion.precision_recall_curves(*both(p, p))):
         actual, implied = found.of("a"), found.of("a", implied=True)
         np.testing.assert_allclose(actual.x, implied.x, atol=ROUND_OFF)
         np.testing.assert_allclose(actual.y, implied.y, atol=ROUND_OFF)
@@ -72,7 +69,7 @@ def test_a_calibrated_model_implies_its_actual_curve(p):
 
 def test_an_over_confident_model_implies_too_much():
     y = np.linspace(0.3, 0.7, 9)
-    found = pt.roc_curves(*both(np.linspace(0, 1, 9), y))
+    found = pt.confusion.roc_curves(*both(np.linspace(0, 1, 9), y))
     assert found.of("a", implied=True).area > found.of("a").area + 0.1
     table = found.areas()
     assert table["area"].item() == found.of("a").area
@@ -83,25 +80,25 @@ def test_every_label_of_many_against_the_rest():
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet(np.ones(3), 20), rng.dirichlet(np.ones(3), 20)
     predictions, truth = pt.Predictions.from_probs({"a": p, "b": y}), pt.Truth.from_probs(y)
-    found = pt.roc_curves(predictions, truth)
+    found = pt.confusion.roc_curves(predictions, truth)
     assert found.areas().height == 6
-    alone = pt.roc_curves(*both(p[:, 2], y[:, 2])).of("a")
+    alone = pt.confusion.roc_curves(*both(p[:, 2], y[:, 2])).of("a")
     assert found.of("a", "2").area == pytest.approx(alone.area, rel=ROUND_OFF)
     assert found.points().height == sum(len(curve.x) for curve in found.curves)
-    assert pt.roc_curves(predictions, truth, label="1").areas().height == 2
+    assert pt.confusion.roc_curves(predictions, truth, label="1").areas().height == 2
 
 
 def test_reports_that_round_to_one_keep_their_order():
     """Log-probabilities of the rest of 1e-20 and 1e-30: both probabilities are 1.0 in float64."""
     logs = {"a": np.array([[-46.0, 0.0], [-69.0, 0.0], [0.0, -46.0]])}
-    found = pt.roc_curves(pt.Predictions.from_log_probs(logs), pt.Truth.from_labels(np.array([0, 1, 0]), 2))
+    found = pt.confusion.roc_curves(pt.Predictions.from_log_probs(logs), pt.Truth.from_labels(np.array([0, 1, 0]), 2))
     assert found.of("a").area == 1
 
 
 def test_no_events_no_curve():
-    found = pt.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
+    found = pt.confusion.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
     assert np.isnan(found.area)
-    assert np.isnan(pt.precision_recall_curves(*both([0.2, 0.6], [0, 0])).of("a").area)
+    assert np.isnan(pt.confusion.precision_recall_curves(*both([0.2, 0.6], [0, 0])).of("a").area)
 
 
 # errors
@@ -109,10 +106,6 @@ def test_no_events_no_curve():
 
 def test_errors():
     with pytest.raises(pt.InputError, match="label '3', expected one of '0', '1'"):
-        pt.roc_curves(*both([0.2], [1]), label=3)
+        pt.confusion.roc_curves(*both([0.2], [1]), label=3)
     with pytest.raises(pt.InputError, match="model 'b', expected one of 'a'"):
-        pt.roc_curves(*both([0.2], [1])).of("b")
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0
+        pt.confusion.roc_curves(*both([0.2], [1])).of("b")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
-from probtruth.scoring.confusion import exact
+from probtruth.scoring.confusion import exact as ratios
 from probtruth.scoring.confusion import tables as exact_tables
 from probtruth.scoring.confusion.measures import METRICS, average_place, label_places, measure_table
 
@@ -110,10 +110,10 @@ def test_exact_is_the_enumeration_of_all_labelings(pair):
 )
 def test_quadrature_and_joint_distribution_agree_with_all_tables(y, r):
     """The two ways that many items take, against the way that few items take."""
-    few = exact.exact_measures(y, r[None], 10, 0)
+    few = ratios.exact_measures(y, r[None], 10, 0)
     most, exact_tables.MOST_TABLES = exact_tables.MOST_TABLES, 0
     try:
-        many = exact.exact_measures(y, r[None], 10, 0)
+        many = ratios.exact_measures(y, r[None], 10, 0)
     finally:
         exact_tables.MOST_TABLES = most
     sure = many.mc_error[0] == 0
@@ -139,7 +139,7 @@ def test_averages_are_exact_where_every_label_is_surely_there(n_labels):
     y, r = (np.concatenate([sure, rng.dirichlet(np.ones(n_labels), 2)]) for _ in range(2))
     most, exact_tables.MOST_TABLES = exact_tables.MOST_TABLES, 0
     try:
-        found = exact.exact_measures(y, r[None], 10, 0)
+        found = ratios.exact_measures(y, r[None], 10, 0)
     finally:
         exact_tables.MOST_TABLES = most
     assert (found.mc_error == 0).all()
@@ -161,7 +161,7 @@ def test_many_items_need_no_distribution():
     """The expectation of the ratio tends to the ratio of expectations, and the quadrature stays exact."""
     rng = np.random.default_rng(3)
     y = rng.dirichlet(np.ones(2), 200_000)
-    value, hole, _ = exact._expected("f", y, y)
+    value, hole, _ = ratios._expected("f", y, y)
     plug_in = 2 * (y * y).sum(0) / (2 * y.sum(0))
     np.testing.assert_allclose(value, plug_in, rtol=1e-4)  # their difference is of order 1/items
     assert (hole == 0).all()
@@ -172,7 +172,7 @@ def test_long_simulated_spread_matches_the_exact_one():
     rng = np.random.default_rng(4)
     y, r = two(rng.uniform(size=15)), two(rng.uniform(size=15))
     exact = pt.expected_confusion(*both(y, r), method="exact")
-    simulated = exact.sampled_measures(y, r[None], 20_000, 0, respond=True)
+    simulated = ratios.sampled_measures(y, r[None], 20_000, 0, respond=True)
     np.testing.assert_allclose(simulated.sd, exact.sd, rtol=STANDARD_ERRORS / np.sqrt(2 * 20_000) * 1.5)
     worst = np.nanmax(np.abs(simulated.value - exact.values) / simulated.mc_error)
     assert worst < STANDARD_ERRORS

@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +6,6 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics as skm
 
 import probtruth as pt
-from probtruth.scoring.confusion import expected as module
 
 ROUND_OFF = 1e-12
 """A few thousand additions of numbers near 1 in float64."""
@@ -166,7 +163,3 @@ def test_one_threshold_for_three_labels_is_an_error():
 def test_asking_for_a_metric(arguments, message):
     with pytest.raises(pt.InputError, match=message):
         pt.expected_confusion(*binary([0.7], [0.6])).metric(**arguments)
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0

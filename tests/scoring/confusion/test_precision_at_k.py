@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +5,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
-from probtruth.scoring.confusion import precision_at_k as module
 
 ROUND_OFF = 1e-12
 """Cumulative sums of a dozen numbers near 1 in float64."""
@@ -53,7 +50,3 @@ def test_reports_that_round_to_one_are_told_apart():
 def test_errors(k):
     with pytest.raises(pt.InputError, match="expected whole numbers from 1 to 3"):
         pt.precision_at_k(*both([0.1, 0.2, 0.3], [0, 1, 1]), k)
-
-
-def test_example():
-    assert doctest.testmod(module).failed == 0

@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,7 +5,7 @@ import pytest
 from sklearn.metrics import log_loss
 
 import probtruth as pt
-from probtruth.scoring.means import arrays, chunk, device
+from probtruth.scoring.means import arrays, device
 
 FLOAT32 = 2e-7
 """Error, relative to the larger of the mean and 1, of a mean of float32 losses: their own roundings partly cancel."""
@@ -37,12 +35,7 @@ def test_agrees_with_scikit_learn_on_hard_labels():
     probs, _ = table()
     labels = np.random.default_rng(1).integers(0, 4, len(probs))
     expected = log_loss(labels, probs, labels=list(range(4)))
-    np.testing.assert_allclose(pt.mean_score(probs, np.eye(4)[labels]), expected, rtol=FLOAT64)
-
-
-@pytest.mark.parametrize("module", [arrays, chunk, device])
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0
+    np.testing.assert_allclose(pt.streaming.mean_score(probs, np.eye(4)[labels]), expected, rtol=FLOAT64)
 
 
 # Properties
@@ -53,7 +46,7 @@ def test_examples(module):
 @pytest.mark.parametrize("log_probs", [False, True])
 def test_every_rule_is_the_mean_of_its_losses(kind, labels, log_probs):
     probs, truth = table(labels=labels, kind=kind)
-    found = pt.mean_scores(np.log(probs) if log_probs else probs, truth, RULES, log_probs=log_probs)
+    found = pt.streaming.mean_scores(np.log(probs) if log_probs else probs, truth, RULES, log_probs=log_probs)
     expected = np.array([plain(rule, probs, truth) for rule in RULES])
     assert (np.abs(found.means - expected) <= KINDS[kind] * np.maximum(np.abs(expected), 1)).all()
     assert found.rules == RULES
@@ -63,7 +56,7 @@ def test_every_rule_is_the_mean_of_its_losses(kind, labels, log_probs):
 def test_power_means_and_counts(kind):
     probs, truth = table(kind=kind)
     powers = (1.0, 0.0, -2 / 3, 0.5, 1e-9)
-    found = pt.mean_scores(probs, truth, (), powers, confusion=True)
+    found = pt.streaming.mean_scores(probs, truth, (), powers, confusion=True)
     wide, weights = probs.astype(float), truth.astype(float) / len(truth)
     expected = [float(pt.generalized_mean(wide.ravel(), power, weights.ravel())) for power in powers]
     np.testing.assert_allclose(found.power_means, expected, rtol=1e-5)  # the twin works in float32
@@ -75,7 +68,7 @@ def test_counts_of_many_labels_whatever_is_held_at_once(monkeypatch, held):
     """Six chunks of items, in one lot or in several."""
     monkeypatch.setattr(arrays, "COUNTED", held)
     probs, truth = table(items=2500, labels=600)
-    found = pt.mean_scores(probs, truth, ("log",), confusion=True)
+    found = pt.streaming.mean_scores(probs, truth, ("log",), confusion=True)
     np.testing.assert_allclose(found.counts, truth.T @ probs, rtol=1e-12)
     assert found.means[0] == pytest.approx(-(truth * np.log(probs)).sum(1).mean(), rel=1e-12)
 
@@ -103,7 +96,7 @@ def test_zeros_are_right_on_the_host_and_on_a_device(where, log_probs):
 def test_impossible_labels_make_the_mean_infinite_and_are_counted(zeros):
     probs, truth = table(labels=3, kind="float32")
     probs[:zeros] = [0.0, 0.5, 0.5]
-    found = pt.mean_scores(probs, truth, ("log", "brier"), (0.0, -1.0, 1.0))
+    found = pt.streaming.mean_scores(probs, truth, ("log", "brier"), (0.0, -1.0, 1.0))
     assert found.means[0] == np.inf
     assert found.n_infinite.tolist() == [zeros, 0]
     assert found.power_means[:2].tolist() == [0.0, 0.0]
@@ -112,28 +105,28 @@ def test_impossible_labels_make_the_mean_infinite_and_are_counted(zeros):
 
 def test_a_subnormal_probability_has_a_finite_logarithm():
     probs, truth = np.array([[1e-40, 1.0]], np.float32), np.array([[1.0, 0.0]], np.float32)
-    np.testing.assert_allclose(pt.mean_score(probs, truth), 40 * np.log(10), rtol=1e-5)  # 1e-40 has 17 bits
+    np.testing.assert_allclose(pt.streaming.mean_score(probs, truth), 40 * np.log(10), rtol=1e-5)  # 1e-40 has 17 bits
 
 
 def test_unknown_stays_unknown():
     probs, truth = table(kind="float32")
     probs[7, 1] = np.nan
-    assert np.isnan(pt.mean_scores(probs, truth, ("log", "brier", "spherical", "zero-one")).means[:3]).all()
+    assert np.isnan(pt.streaming.mean_scores(probs, truth, ("log", "brier", "spherical", "zero-one")).means[:3]).all()
 
 
 def test_threads_and_layout_change_no_bit(monkeypatch):
     probs, truth = table(items=200_000, kind="float32")
-    alone = pt.mean_scores(probs, truth, RULES, confusion=True)
+    alone = pt.streaming.mean_scores(probs, truth, RULES, confusion=True)
     monkeypatch.setattr(arrays, "n_cores", lambda: 3)
-    threads = pt.mean_scores(probs, truth, RULES, confusion=True)
+    threads = pt.streaming.mean_scores(probs, truth, RULES, confusion=True)
     assert alone.means.tolist() == threads.means.tolist()
     assert alone.counts.tolist() == threads.counts.tolist()
-    by_column = pt.mean_scores(np.asfortranarray(probs), jnp.asarray(truth), RULES)
+    by_column = pt.streaming.mean_scores(np.asfortranarray(probs), jnp.asarray(truth), RULES)
     assert alone.means.tolist() == by_column.means.tolist()
 
 
 def test_integers_are_taken_as_float64():
-    assert pt.mean_score([[1, 0], [0, 1]], [[1, 0], [1, 0]], "brier") == 1.0
+    assert pt.streaming.mean_score([[1, 0], [0, 1]], [[1, 0], [1, 0]], "brier") == 1.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,13 +145,16 @@ def test_the_device_path_is_the_host_path(kind):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: pt.mean_score(np.ones((2, 2)), np.ones((3, 2))), r"shape \(2, 2\) and truth of shape \(3, 2\)"),
-        (lambda: pt.mean_score(np.ones(2), np.ones(2)), "two axes"),
-        (lambda: pt.mean_score(np.ones((0, 2)), np.ones((0, 2))), "neither empty"),
-        (lambda: pt.mean_score(np.ones((2, 2)), np.ones((2, 2)), "logg"), "Did you mean 'log'"),
-        (lambda: pt.mean_score([["a", "b"]], [[1, 0]]), "not numbers"),
-        (lambda: pt.mean_scores(np.ones((2, 2)), np.ones((2, 2)), (), (np.inf,)), "a finite number"),
-        (lambda: jax.jit(pt.mean_score)(np.ones((2, 2)), np.ones((2, 2))), "being traced"),
+        (
+            lambda: pt.streaming.mean_score(np.ones((2, 2)), np.ones((3, 2))),
+            r"shape \(2, 2\) and truth of shape \(3, 2\)",
+        ),
+        (lambda: pt.streaming.mean_score(np.ones(2), np.ones(2)), "two axes"),
+        (lambda: pt.streaming.mean_score(np.ones((0, 2)), np.ones((0, 2))), "neither empty"),
+        (lambda: pt.streaming.mean_score(np.ones((2, 2)), np.ones((2, 2)), "logg"), "Did you mean 'log'"),
+        (lambda: pt.streaming.mean_score([["a", "b"]], [[1, 0]]), "not numbers"),
+        (lambda: pt.streaming.mean_scores(np.ones((2, 2)), np.ones((2, 2)), (), (np.inf,)), "a finite number"),
+        (lambda: jax.jit(pt.streaming.mean_score)(np.ones((2, 2)), np.ones((2, 2))), "being traced"),
     ],
 )
 def test_errors(call, message):

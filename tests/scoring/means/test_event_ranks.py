@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +6,7 @@ from scipy.optimize import isotonic_regression
 from sklearn.metrics import average_precision_score, brier_score_loss, log_loss, roc_auc_score
 
 import probtruth as pt
-from probtruth.scoring.means import event_bounds, event_ranks
+from probtruth.scoring.means import event_ranks
 
 EXACT = 1e-9
 """Sums of float64 and outcomes in units of 2^-30."""
@@ -139,11 +137,6 @@ def test_one_sided_outcomes_have_no_area():
     assert found.uncertainty.tolist() == [[0, 0]]
     metric = pt.streaming.StreamRanks(n_labels=2)
     assert np.isnan(metric.finalize(metric.init()).roc_area).all()
-
-
-@pytest.mark.parametrize("module", [event_ranks, event_bounds])
-def test_examples(module):
-    assert doctest.testmod(module).failed == 0
 
 
 # Errors

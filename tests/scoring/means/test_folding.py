@@ -47,9 +47,9 @@ for metric, shape, names, spec in (
     assert max(np.prod([int(size) for size in dims.split(",") if size]) for _, dims in moved) < probs.size // 4
 scores = log.finalize(whole)
 assert scores.infinite_items == ((30_077,),)
-assert pt.mean_score(*arrays) == scores.expected[0] == np.inf
+assert pt.streaming.mean_score(*arrays) == scores.expected[0] == np.inf
 asked = {"rules": ("brier", "spherical"), "powers": (1.0, -0.5), "confusion": True}
-here, there = pt.mean_scores(probs, truth, **asked), pt.mean_scores(*arrays, **asked)
+here, there = pt.streaming.mean_scores(probs, truth, **asked), pt.streaming.mean_scores(*arrays, **asked)
 for part in ("means", "power_means", "counts"):
     np.testing.assert_allclose(getattr(there, part), getattr(here, part), rtol=1e-5)  # float32 chunks against exact
 wrong = NamedSharding(jax.make_mesh((4,), ("x",)), PartitionSpec(None, "x"))
@@ -61,6 +61,7 @@ except pt.InputError as error:
 """
 
 
+@pytest.mark.process
 def test_eight_devices_give_the_same_bits_and_only_states_travel():
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(

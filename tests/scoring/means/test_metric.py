@@ -1,10 +1,7 @@
-import doctest
-
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.means import metric
 
 
 def test_together_is_each_alone():
@@ -26,7 +23,3 @@ def test_together_needs_one_kind_of_forecast():
         pt.streaming.StreamTogether((pt.streaming.StreamScores(), pt.streaming.StreamPowerMeans(log_probs=True)))
     with pytest.raises(pt.InputError, match="no metric"):
         pt.streaming.StreamTogether(())
-
-
-def test_example():
-    assert doctest.testmod(metric).failed == 0

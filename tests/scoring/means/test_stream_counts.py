@@ -1,11 +1,8 @@
-import doctest
-
 import jax
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.means import stream_counts
 
 FIXED = 2.0**-24
 """A product of two probabilities, each rounded to a multiple of 2^-24, is off by less than this."""
@@ -68,10 +65,6 @@ def test_no_items_have_no_metrics():
     found = metric.finalize(metric.init())
     assert found.counts.tolist() == [[0, 0], [0, 0]]
     assert np.isnan(found.values).all()
-
-
-def test_example():
-    assert doctest.testmod(stream_counts).failed == 0
 
 
 @pytest.mark.parametrize(

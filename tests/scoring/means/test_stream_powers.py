@@ -1,11 +1,8 @@
-import doctest
-
 import jax
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.means import stream_powers
 
 POWERS = (1.0, 0.5, 1e-7, 0.0, -1e-7, -2 / 3)
 FLOAT32 = 2e-6
@@ -60,10 +57,6 @@ def test_order_changes_no_bit_and_no_items_have_no_mean():
     )
     assert all(np.array_equal(*pair) for pair in zip(jax.tree.leaves(whole), jax.tree.leaves(back), strict=True))
     assert np.isnan(metric.finalize(metric.init()).values).all()
-
-
-def test_example():
-    assert doctest.testmod(stream_powers).failed == 0
 
 
 @pytest.mark.parametrize("power", [np.inf, np.nan, "one"])

@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -154,7 +152,3 @@ def test_float32_near_the_gaussian():
         )
     assert found == pytest.approx(0.5 * np.log(2 * np.pi), rel=1e-6)
     assert abs(float(naive) - found) > 0.01
-
-
-def test_examples_run():
-    assert doctest.testmod(cg).failed == 0

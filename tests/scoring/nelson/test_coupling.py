@@ -1,5 +1,3 @@
-import doctest
-
 import pytest
 
 from probtruth.scoring.nelson import coupling
@@ -32,7 +30,3 @@ def test_the_papers_second_equality_is_the_dual_index():
 def test_risk_bias_in_both_conventions():
     assert coupling.power_from_risk_bias(-2 / 3) == -2 / 3
     assert coupling.power_from_risk_bias(2 / 3, sign=-1) == -2 / 3
-
-
-def test_examples_run():
-    assert doctest.testmod(coupling).failed == 0

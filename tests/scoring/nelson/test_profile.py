@@ -1,5 +1,3 @@
-import doctest
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -227,10 +225,6 @@ def test_errors(options, message):
 def test_a_power_that_was_not_asked_for():
     with pytest.raises(pt.InputError, match=r"power 0.123, expected a power of the profile"):
         profile(two([0.5]), two([1])).at(0.123)
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0
 
 
 @settings(deadline=None, max_examples=30, derandomize=True)

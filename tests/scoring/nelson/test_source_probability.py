@@ -1,5 +1,3 @@
-import doctest
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -124,7 +122,3 @@ def test_the_truth_is_its_own_source():
 def test_errors(method, smoothing, message):
     with pytest.raises(pt.InputError, match=message):
         source_probability(np.array([0.1, 0.5]), np.array([0.0, 1.0]), method, smoothing)
-
-
-def test_examples_run():
-    assert doctest.testmod(module).failed == 0

@@ -1,4 +1,4 @@
-import doctest
+import inspect
 
 import jax
 import jax.numpy as jnp
@@ -105,7 +105,7 @@ def test_ranked_probability_and_log_agree_with_scoringrules_on_hard_labels():
 def test_entropy_and_divergence_agree_with_scipy():
     probs, truth = table()
     np.testing.assert_allclose(x64(pt.entropy, truth), scipy_entropy(truth, axis=1), rtol=FLOAT64)
-    np.testing.assert_allclose(x64(pt.kl_divergence, truth, probs), rel_entr(truth, probs).sum(1), rtol=FLOAT64)
+    np.testing.assert_allclose(x64(pt.kl_divergence, probs, truth), rel_entr(truth, probs).sum(1), rtol=FLOAT64)
 
 
 def test_minimum_of_the_loss_curve_of_a_label_of_point_seven():
@@ -154,22 +154,22 @@ def test_infinite_loss_is_infinite_and_an_impossible_label_costs_nothing(dtype):
     probs = np.array([[0, 1], [0, 1]], dtype)
     truth = np.array([[1, 0], [0, 1]], dtype)
     np.testing.assert_array_equal(x64(pt.log_score, probs, truth), [np.inf, 0])
-    np.testing.assert_array_equal(x64(pt.kl_divergence, truth, probs), [np.inf, 0])
+    np.testing.assert_array_equal(x64(pt.kl_divergence, probs, truth), [np.inf, 0])
     logs = np.array([[-np.inf, 0], [-np.inf, 0]], dtype)
-    np.testing.assert_array_equal(x64(pt.log_score_from_log_probs, logs, truth), [np.inf, 0])
-    np.testing.assert_array_equal(x64(pt.log_score_from_logits, logs, truth), [np.inf, 0])
+    np.testing.assert_array_equal(x64(pt.rules.log_score_from_log_probs, logs, truth), [np.inf, 0])
+    np.testing.assert_array_equal(x64(pt.rules.log_score_from_logits, logs, truth), [np.inf, 0])
 
 
 def test_gradient_at_zero_probability_and_zero_truth_is_zero():
     probs, truth = jnp.array([0.0, 1.0]), jnp.array([0.0, 1.0])
     np.testing.assert_array_equal(jax.grad(pt.log_score, (0, 1))(probs, truth), [[0, -1], [0, 0]])
     np.testing.assert_array_equal(jax.grad(pt.entropy)(truth), [0, -1])
-    assert np.isfinite(jax.grad(pt.kl_divergence, (0, 1))(truth, probs)).all()
+    assert np.isfinite(jax.grad(pt.kl_divergence, (0, 1))(probs, truth)).all()
 
 
 def test_logits_keep_what_probabilities_lose():
     logits = np.array([0.0, -1000.0], np.float32)
-    assert float(pt.log_score_from_logits(logits, np.array([0, 1]))) == 1000
+    assert float(pt.rules.log_score_from_logits(logits, np.array([0, 1]))) == 1000
     assert float(pt.log_score(np.exp(logits), np.array([0, 1]))) == np.inf
 
 
@@ -203,5 +203,24 @@ def test_integer_truth_takes_the_type_of_the_probabilities():
     assert pt.log_score(np.array([0.5, 0.5], np.float32), np.array([1, 0])).dtype == np.float32
 
 
-def test_examples_run():
-    assert doctest.testmod(proper).failed == 0
+SCORES_OF_TWO = ("log_score", "brier_score", "quadratic_score", "spherical_score", "ranked_probability_score")
+SCORES_OF_TWO += ("zero_one_score", "kl_divergence", "total_variation", "hellinger", "jensen_shannon")
+
+
+def test_every_score_takes_the_forecast_first():
+    """`log_score(probs, truth)` beside `kl_divergence(truth, probs)` made careful readers swap the two."""
+    named = [getattr(pt, name) for name in SCORES_OF_TWO]
+    rules = (pt.rules.log, pt.rules.spherical, pt.rules.power(2.0), pt.rules.pseudospherical(2.0), pt.rules.beta(1, 2))
+    of_rules = [kernel for rule in rules for kernel in (rule.expected, rule.divergence)]
+    for kernel in (*named, *of_rules):
+        assert list(inspect.signature(kernel).parameters) == ["probs", "truth"]
+    for kernel in [pt.rules.log.divergence_from_log, pt.rules.log.log_divergence, pt.rules.power(2.0).log_divergence]:
+        assert list(inspect.signature(kernel).parameters) == ["log_probs", "truth"]
+
+
+def test_a_certain_truth_is_at_a_finite_divergence_from_an_open_forecast():
+    """By hand: KL of (1, 0) from (.5, .5) is log 2; the other way round it is infinite."""
+    truth, probs = np.array([1.0, 0.0]), np.array([0.5, 0.5])
+    for kernel in (pt.kl_divergence, pt.rules.log.divergence):
+        np.testing.assert_allclose(float(kernel(probs, truth)), np.log(2), rtol=1e-6)
+        assert float(kernel(truth, probs)) == np.inf

@@ -1,19 +1,16 @@
-import doctest
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.rules import propriety
 
 SEARCH = 5e-4
 """Three digits are given."""
 
 NOT_SCORES = {
-    "total variation": pt.total_variation,
-    "squared Hellinger": lambda probs, truth: pt.hellinger(probs, truth) ** 2,
-    "Jensen-Shannon": pt.jensen_shannon,
+    "total variation": pt.rules.total_variation,
+    "squared Hellinger": lambda probs, truth: pt.rules.hellinger(probs, truth) ** 2,
+    "Jensen-Shannon": pt.rules.jensen_shannon,
 }
 
 
@@ -25,12 +22,12 @@ NOT_SCORES = {
 )
 def test_best_report_to_five_annotators_where_the_truth_is_point_seven(name, best):
     # computed independently over the six possible vote shares
-    assert abs(pt.best_report(NOT_SCORES[name], [0.3, 0.7], annotators=5)[1] - best) < SEARCH
+    assert abs(pt.rules.best_report(NOT_SCORES[name], [0.3, 0.7], annotators=5)[1] - best) < SEARCH
 
 
 @pytest.mark.parametrize("rule", ["log", "brier"])
 def test_scores_are_least_at_the_truth_whatever_the_number_of_annotators(rule):
-    np.testing.assert_allclose(pt.best_report(rule, [0.3, 0.7], annotators=5), [0.3, 0.7], atol=1e-6)
+    np.testing.assert_allclose(pt.rules.best_report(rule, [0.3, 0.7], annotators=5), [0.3, 0.7], atol=1e-6)
     assert pt.check_proper(rule, 2, annotators=5) is None
 
 
@@ -79,7 +76,7 @@ def test_the_local_quadratic_is_improper_from_three_labels_on():
         return (truth * (1 - probs) ** 2).sum(-1)
 
     assert pt.check_proper(local, 2) is None
-    np.testing.assert_allclose(pt.best_report(local, [0.5, 0.3, 0.2]), [0.613, 0.355, 0.032], atol=SEARCH)
+    np.testing.assert_allclose(pt.rules.best_report(local, [0.5, 0.3, 0.2]), [0.613, 0.355, 0.032], atol=SEARCH)
 
 
 def test_linear_rewards_certainty():
@@ -109,8 +106,4 @@ def test_errors(arguments, message):
 
 def test_best_report_wants_a_distribution():
     with pytest.raises(pt.InputError, match=r"sum to 0\.9"):
-        pt.best_report("log", [0.5, 0.4])
-
-
-def test_examples_run():
-    assert doctest.testmod(propriety).failed == 0
+        pt.rules.best_report("log", [0.5, 0.4])

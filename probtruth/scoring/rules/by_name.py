@@ -1,0 +1,34 @@
+"""The rules that have names, and what an option `rule` may be."""
+
+from collections.abc import Sequence
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.scoring.rules.named import brier, linear, log, quadratic, ranked_probability, spherical, zero_one
+from probtruth.scoring.rules.rule import ScoringRule
+
+RULES: dict[str, ScoringRule] = {
+    rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
+}
+"""The rules that can be asked for by name."""
+
+
+def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:
+    """The rule of that name, or the rule itself; with `order`, for labels whose names from low to high are these.
+
+    Errors: `InputError` for an unknown name, with the nearest known one, or an order that the rule does not need.
+
+    >>> get_rule("brier").range
+    (0.0, 2.0)
+    """
+    if order is not None:
+        return get_rule(rule).in_order(order)
+    if isinstance(rule, ScoringRule):
+        return rule
+    if not isinstance(rule, str):
+        raise InputError(
+            f"rule of type {type(rule).__name__}",
+            "a name or a probtruth.ScoringRule",
+            f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules.",
+        )
+    return RULES[check.one_of(rule, tuple(RULES), "rule")]

@@ -1,0 +1,58 @@
+"""Losses for soft labels in the form that scikit-learn's `make_scorer` takes; scikit-learn is not imported."""
+
+from collections.abc import Callable
+
+import jax
+import numpy as np
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.named_numbers import labelled
+from probtruth.scoring.rules.by_name import get_rule
+
+
+def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
+    """A function (soft labels, predicted probabilities) -> mean expected loss, for `sklearn.metrics.make_scorer`.
+
+    Formula: mean over items of sum_k q_k S(p, k), q the soft label, p the prediction, S the rule.
+
+    Arguments: `rule` is a name or a `ScoringRule`. Use it as `make_scorer(soft_label_loss("log"),
+    response_method="predict_proba", greater_is_better=False)`.
+
+    Returns: a function whose value is in units of the rule, lower is better. Its first argument is an array with one
+    distribution for each item, or integer labels from 0; its second one distribution for each item, or, with two
+    classes, the probabilities of the second (which is what scikit-learn's scorers pass on).
+
+    Errors: `InputError` for rows that are no distribution, or other shapes.
+
+    >>> loss = soft_label_loss("brier")
+    >>> loss([[0.5, 0.5], [1.0, 0.0]], [[0.5, 0.5], [1.0, 0.0]])
+    0.25
+    """
+    chosen = get_rule(rule)
+
+    def loss(truth: object, probs: object) -> float:
+        given = labelled(probs).values
+        if np.ndim(given) == 1:  # type: ignore[arg-type]
+            second = check.as_floats(given, "item", "probabilities")
+            given = np.stack([1 - second, second], 1)
+        forecast = check.as_floats(given, "item label", "probabilities")
+        check.simplex(forecast, "probabilities", lambda row: f"item {row}")
+        soft = _soft(truth, forecast.shape)
+        of_columns = chosen.for_labels(tuple(map(str, range(forecast.shape[1]))))
+        with jax.enable_x64(True):
+            return float(np.mean(np.asarray(of_columns.expected(forecast, soft))))
+
+    loss.__name__ = f"soft_label_{chosen.name}_loss"
+    return loss
+
+
+def _soft(truth: object, shape: tuple[int, ...]) -> np.ndarray:
+    if np.ndim(truth) == 1:  # type: ignore[arg-type]
+        soft = check.one_hot(truth, shape[1], "labels")
+    else:
+        soft = check.as_floats(labelled(truth).values, "item label", "soft labels")
+        check.simplex(soft, "soft labels", lambda row: f"item {row}")
+    if soft.shape != shape:
+        raise InputError(f"soft labels with shape {soft.shape}", f"{shape}", "Give one column for each class.")
+    return soft

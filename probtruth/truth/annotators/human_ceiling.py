@@ -1,0 +1,162 @@
+"""How well a human annotator does against the others, and whether a model does as well."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.truth.options import HumanRule
+from probtruth.types import Annotations, Predictions
+from probtruth.types.index import match_items, match_labels
+
+if TYPE_CHECKING:
+    import polars
+
+
+@dataclass(frozen=True, eq=False)
+class _Votes:
+    """One row for each vote on items with two or more; `others` are the shares of an item's other votes."""
+
+    item: Int[np.ndarray, " vote"]
+    annotator: Int[np.ndarray, " vote"] | None
+    label: Int[np.ndarray, " vote"]
+    weight: Float[np.ndarray, " vote"]
+    others: Float[np.ndarray, "vote label"]
+
+
+@check.checks_itself
+def human_ceiling(
+    annotations: Annotations,
+    predictions: Predictions | None = None,
+    *,
+    rule: HumanRule = "zero-one",
+    draws: int = 2000,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """Losses against the *other* annotators' votes: of a random annotator, of the other annotators together, of models.
+
+    Everybody is scored on the same votes: for each vote of annotator j on item i, the standard is the share of the
+    others' votes on i, so that no vote is compared with itself. Rows (`who`, `kind`):
+    "annotator": a random annotator's own answer;
+    "committee": the others together, who answer with the label that most of them gave (zero-one, ties split) or with
+    their shares (brier), scored on the vote left out: what n - 1 people can do;
+    "population" (brier only): the entropy 1 - sum_k p_k^2, the loss that no forecaster of the votes can beat, by its
+    estimate without the bias of few votes, 1 - sum_k n_k (n_k - 1) / (n (n - 1));
+    "model": the model's most probable label (zero-one, ties split) or its probabilities (brier).
+
+    Arguments: `rule` is "zero-one" (0 to 1) or "brier" (0 to 2); the log score of a human's hard answer is infinite.
+    Every item counts equally, and every annotator in proportion to their votes. Items with one vote are left out.
+
+    Returns: `loss` (lower is better) with a 95% interval `low` to `high` from `draws` Bayesian bootstraps over
+    items and, where they are known, annotators; for models `p_as_good`, the posterior probability that the mean loss is
+    no larger than a random annotator's (ties half).
+
+    Errors: `InputError` for an unknown rule, no item with two votes, or predictions for other items or labels.
+
+    Source: the alternative annotator test of Calderon, Reichart and Dror (2025), doi:10.18653/v1/2025.acl-long.782, in
+    Bayesian form; Rubin (1981), The Bayesian bootstrap, doi:10.1214/aos/1176345338.
+
+    Example:
+        >>> import probtruth as pt
+        >>> votes = pt.Annotations.from_counts([[3, 0], [2, 1], [0, 3]], items=["a", "b", "c"], labels=["no", "yes"])
+        >>> pt.annotators.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
+        ('a random annotator', 0.2222222222222222)
+    """
+    check.one_of(rule, get_args(HumanRule), "rule")
+    votes = _votes(annotations)
+    each = np.arange(len(votes.item))
+    human = 1 - votes.others[each, votes.label]
+    if rule == "brier":
+        rows = [("a random annotator", "annotator", 2 * human), ("the others' shares", "committee", _brier(votes))]
+        rows.append(("the population of annotators", "population", human))
+    else:
+        rows = [("a random annotator", "annotator", human), ("the others' majority", "committee", _committee(votes))]
+    if predictions is not None:
+        probs = _aligned(annotations, predictions)[:, votes.item]
+        for name, own in zip(predictions.models, probs, strict=True):
+            rows.append((name, "model", _model(own, votes.others, rule)))
+    losses = np.stack([loss for _, _, loss in rows], 1)
+    resampled = _bootstrap(losses, votes, check.whole(draws, 1, "draws"), check.whole(seed, 0, "seed"))
+    means = votes.weight @ losses / votes.weight.sum()
+    low, high = np.quantile(resampled, [0.025, 0.975], axis=0)
+    better = (resampled < resampled[:, :1]).mean(0) + (resampled == resampled[:, :1]).mean(0) / 2
+    return frames.as_polars(
+        {
+            "who": [who for who, _, _ in rows],
+            "kind": [kind for _, kind, _ in rows],
+            "loss": means,
+            "low": low,
+            "high": high,
+            "p_as_good": [float(better[row]) if rows[row][1] == "model" else None for row in range(len(rows))],
+        }
+    )
+
+
+def _votes(annotations: Annotations) -> _Votes:
+    counts = annotations.counts()
+    totals = counts.sum(1)
+    shared = totals[annotations.item] >= 2
+    if not shared.any():
+        raise InputError("no item with two votes", "at least one", "A human can only be compared with other humans.")
+    item, label = annotations.item[shared], annotations.label[shared]
+    multiplicity = annotations.multiplicity[shared]
+    others = counts[item].astype(float)
+    others[np.arange(len(item)), label] -= 1
+    who = None if annotations.annotator is None else annotations.annotator[shared]
+    return _Votes(item, who, label, multiplicity / totals[item], others / (totals[item] - 1)[:, None])
+
+
+def _aligned(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
+    """The models' probabilities in the annotations' order; every annotated item and label must be there."""
+    items, own, rows = match_items(annotations.index, predictions.index, "the predictions")
+    _, used, columns = match_labels(annotations.index, predictions.index, "the predictions")
+    lacking = len(annotations.index.items) - len(items)
+    if lacking:
+        raise InputError(
+            f"predictions that lack {lacking} of the annotated items",
+            "a prediction for every annotated item",
+            "Drop the annotations of the others first, so that everybody is compared on the same items.",
+        )
+    return predictions.probs[:, rows[np.argsort(own)]][:, :, columns[used]]
+
+
+def _model(
+    probs: Float[np.ndarray, "vote label"], others: Float[np.ndarray, "vote label"], rule: str
+) -> Float[np.ndarray, " vote"]:
+    loss: np.ndarray
+    if rule == "brier":
+        loss = (probs**2).sum(1) - 2 * (probs * others).sum(1) + 1
+    else:
+        best = probs == probs.max(1, keepdims=True)
+        loss = 1 - (best * others).sum(1) / best.sum(1)
+    return loss
+
+
+def _committee(votes: _Votes) -> Float[np.ndarray, " vote"]:
+    most = votes.others == votes.others.max(1, keepdims=True)
+    chosen = most[np.arange(len(votes.label)), votes.label]
+    return np.asarray(1 - chosen / most.sum(1))
+
+
+def _brier(votes: _Votes) -> Float[np.ndarray, " vote"]:
+    share = votes.others[np.arange(len(votes.label)), votes.label]
+    return np.asarray((votes.others**2).sum(1) - 2 * share + 1)
+
+
+def _bootstrap(
+    losses: Float[np.ndarray, "vote who"], votes: _Votes, draws: int, seed: int
+) -> Float[np.ndarray, "draw who"]:
+    """Weighted means under exponential weights of items and of annotators (a product of both, where both are known)."""
+    generator = np.random.default_rng(seed)
+    means = np.empty((draws, losses.shape[1]))
+    n_items = int(votes.item.max()) + 1
+    n_annotators = 0 if votes.annotator is None else int(votes.annotator.max()) + 1
+    for draw in range(draws):
+        weight = votes.weight * generator.standard_exponential(n_items)[votes.item]
+        if votes.annotator is not None:
+            weight = weight * generator.standard_exponential(n_annotators)[votes.annotator]
+        means[draw] = weight @ losses / weight.sum()
+    return means

@@ -1,0 +1,122 @@
+"""How good annotators are under a class posterior: accuracy, skill beyond chance, and how much an answer tells."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from jaxtyping import Array, Float, Int, Shaped
+
+from probtruth.truth.flat import FlatAnnotations
+from probtruth.types import Truth
+
+NO_SKILL = 0.2
+"""Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977)."""
+
+Values = Array | np.ndarray
+
+
+def quality(
+    confusion: Float[Values, "annotator label label"], log_marginals: Float[Values, " label"]
+) -> tuple[Float[Values, " annotator"], Float[Values, " annotator"], Float[Values, " annotator"]]:
+    """P(an annotator gives the true class), their kappa with the truth, and mutual information of both in nats.
+
+    For NumPy and JAX arrays.
+    """
+    xp = confusion.__array_namespace__()
+    marginals = xp.exp(log_marginals)
+    joint = marginals[:, None] * confusion
+    accuracy = xp.trace(joint, axis1=1, axis2=2)
+    chance = (joint.sum(1) * marginals).sum(1)
+    skill = (accuracy - chance) / xp.maximum(1 - chance, 1e-30)
+    return accuracy, skill, information(marginals, confusion)
+
+
+def information(
+    marginals: Float[Values, " label"], confusion: Float[Values, "annotator label label"]
+) -> Float[Values, " annotator"]:
+    """Mutual information of an annotator's answer and the class, in nats: 0 for a spammer, H(class) at most.
+
+    Rows of confusion that are unknown (NaN) are left out, with the marginals of the rest made to sum to 1.
+    """
+    xp = confusion.__array_namespace__()
+    known = ~xp.isnan(confusion).any(2)
+    weights = xp.where(known, marginals, 0.0)
+    totals = weights.sum(1, keepdims=True)
+    weights = weights / xp.where(totals > 0, totals, xp.nan)
+    joint = weights[:, :, None] * xp.where(known[:, :, None], confusion, 0.0)
+    answers = joint.sum(1, keepdims=True)
+    ratio = xp.where(joint > 0, confusion, 1.0) / xp.where((joint > 0) & (answers > 0), answers, 1.0)
+    result: Values = xp.maximum((joint * xp.log(ratio)).sum((1, 2)), 0.0)
+    return result
+
+
+def annotator_columns(
+    probs: Float[np.ndarray, "item label"],
+    marginals: Float[np.ndarray, " label"],
+    confusion: Float[np.ndarray, "annotator label label"],
+    flat: FlatAnnotations,
+) -> dict[str, np.ndarray]:
+    """The columns that every method with a point estimate has: n_annotations, accuracy, information (nats)."""
+    right = np.bincount(flat.annotator, flat.weight * probs[flat.item, flat.label], flat.n_annotators)
+    with np.errstate(invalid="ignore"):
+        accuracy = right / flat.n_annotations
+    return {
+        "n_annotations": flat.n_annotations,
+        "accuracy": accuracy,
+        "information": np.asarray(information(marginals, confusion)),
+    }
+
+
+def sampled_columns(
+    n_annotations: Int[np.ndarray, " annotator"],
+    accuracy: Float[np.ndarray, "draw annotator"],
+    skill: Float[np.ndarray, "draw annotator"],
+    information: Float[np.ndarray, "draw annotator"],
+) -> dict[str, np.ndarray]:
+    """The columns that every method with draws of confusion has: means with 95% intervals, and the flag."""
+    columns = {"n_annotations": n_annotations}
+    for name, draws in (("accuracy", accuracy), ("skill", skill), ("information", information)):
+        columns |= with_interval(name, draws)
+    return columns | {"flag": flags(columns["skill_low"], columns["skill_high"])}
+
+
+def with_interval(name: str, draws: Float[np.ndarray, "draw annotator"]) -> dict[str, np.ndarray]:
+    """A column of means, and the ends of its equal-tailed 95% interval."""
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    return {name: draws.mean(0, dtype=float), f"{name}_low": low, f"{name}_high": high}
+
+
+def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
+    """Skill with its 95% interval and the flag, also for methods without draws; none without confusion.
+
+    Formula: skill = (accuracy - chance) / (1 - chance), with chance = sum_k marginal_k P(annotator answers k); without
+    draws its interval is Wilson's of the accuracy.
+    """
+    results = truth.annotator_results
+    if "skill" in results:
+        return {name: results[name] for name in ("skill", "skill_low", "skill_high", "flag")}
+    if truth.confusion is None or truth.marginals is None:
+        return {}
+    answers = truth.marginals @ np.nan_to_num(truth.confusion)
+    chance = np.minimum(answers @ truth.marginals, 1 - 1e-9)
+    accuracy, n_annotations = (results[name].astype(float) for name in ("accuracy", "n_annotations"))
+    ends = accuracy, *_wilson(accuracy, n_annotations)
+    skill, low, high = ((value - chance) / (1 - chance) for value in ends)
+    return {"skill": skill, "skill_low": low, "skill_high": high, "flag": flags(low, high)}
+
+
+def flags(
+    low: Float[np.ndarray, " annotator"], high: Float[np.ndarray, " annotator"]
+) -> Shaped[np.ndarray, " annotator"]:
+    """The flag "adversary" where skill is surely below 0, "spammer" where surely below `NO_SKILL`, "" elsewhere."""
+    return np.where(high < 0, "adversary", np.where(high < NO_SKILL, "spammer", ""))
+
+
+def _wilson(
+    share: Float[np.ndarray, " annotator"], n: Float[np.ndarray, " annotator"]
+) -> tuple[Float[np.ndarray, " annotator"], Float[np.ndarray, " annotator"]]:
+    """Wilson's 95% interval of a share of n (doi:10.1080/01621459.1927.10502953)."""
+    z = 1.96
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return centre - half, centre + half

@@ -1,0 +1,141 @@
+"""One Dirichlet prior for all items, learned from the data; each item's posterior in closed form."""
+
+from typing import Literal
+
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Float, Int
+from scipy.optimize import minimize
+from scipy.special import gammaln, polygamma, psi
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.truth.fit import MethodFit, MethodRequest, dirichlet_draws
+
+CONCENTRATION_SPREAD = 1.0
+"""Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance."""
+MOST_EXACT = 200
+"""Labels up to which each Newton step is solved exactly; beyond, by products with the Hessian, which is diagonal plus
+one outer product."""
+
+
+@check.checks_itself
+def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] | None = None) -> MethodFit:
+    """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha).
+
+    Arguments: `prior` gives alpha (pseudo-counts, one for each label or one for all); without it alpha is found by
+    maximum marginal likelihood with a weak prior: base measure alpha/alpha. ~ Dirichlet(2, ..., 2), log alpha. ~
+    N(0, 1). `prior="learned"` lets that alpha speak for items without any annotation too. With one vote an item the
+    likelihood says nothing about the concentration alpha. and the prior decides;
+    `diagnostics["concentration_identified"]` is then False.
+
+    Source: Minka (2000), Estimating a Dirichlet distribution; Good (1965), The Estimation of Probabilities.
+    """
+    counts = request.annotations.counts()
+    learned = prior is None or (isinstance(prior, str) and prior == "learned")
+    if learned:
+        alpha, steps, converged = learn_dirichlet(counts)
+    else:
+        alpha, steps, converged = check.positive_row(prior, request.annotations.n_labels, "prior"), 0, True
+    posterior = counts + alpha
+    diagnostics = {
+        "concentration": float(alpha.sum()),
+        "concentration_identified": not learned or bool((counts.sum(1) > 1).any()),
+        "log_likelihood": float(_log_likelihood(np.log(alpha), *_histograms(counts))),
+        "n_iterations": steps,
+        "converged": converged,
+    }
+    return MethodFit(
+        posterior / posterior.sum(1, keepdims=True),
+        dirichlet_draws(posterior, request.draws, request.seed),
+        marginals=alpha / alpha.sum(),
+        diagnostics=diagnostics,
+    )
+
+
+def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.ndarray, " label"], int, bool]:
+    """The pseudo-counts of highest posterior density, the Newton steps taken, and whether they converged."""
+    n_labels = counts.shape[1]
+    cells, totals = _histograms(counts)
+    start = np.log((counts.sum(0) + 1.0) / (counts.sum() + n_labels) * n_labels)
+
+    def objective(log_alpha: np.ndarray) -> float:
+        return -float(_log_likelihood(log_alpha, cells, totals) + _log_prior(log_alpha)[0])
+
+    def gradient(log_alpha: np.ndarray) -> np.ndarray:
+        slope: np.ndarray = _derivatives(log_alpha, cells, totals)[0] + _log_prior(log_alpha)[1]
+        return -slope
+
+    def hessian(log_alpha: np.ndarray) -> np.ndarray:
+        own, common = _curvature(log_alpha, cells, totals)
+        return common * np.outer(np.exp(log_alpha), np.exp(log_alpha)) - np.diag(own)
+
+    def hessian_times(log_alpha: np.ndarray, step: np.ndarray) -> np.ndarray:
+        own, common = _curvature(log_alpha, cells, totals)
+        alpha = np.exp(log_alpha)
+        return np.asarray(common * alpha * (alpha @ step) - own * step)
+
+    scale = max(float(counts.sum()), 1.0)
+    options = {"gtol": 1e-9 * scale}
+    if n_labels <= MOST_EXACT:
+        best = minimize(objective, start, jac=gradient, hess=hessian, method="trust-exact", options=options)
+    else:
+        best = minimize(objective, start, jac=gradient, hessp=hessian_times, method="trust-ncg", options=options)
+    if not np.isfinite(best.x).all():
+        raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
+    at_rest = float(np.abs(best.jac).max()) < 1e-6 * scale
+    return np.exp(best.x), int(best.nit), bool(best.success or at_rest)
+
+
+_Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _histograms(counts: Int[np.ndarray, "item label"]) -> tuple[_Histogram, _Histogram]:
+    """(label, count, how many items) of the counts above 0, and (0, votes, how many items) of the items' totals.
+
+    The Dirichlet-multinomial likelihood is a sum over labels, so that these histograms are all it needs.
+    """
+    rows, labels = np.nonzero(counts)
+    cells, many = np.unique(np.stack([labels, counts[rows, labels]]), axis=1, return_counts=True)
+    totals, often = np.unique(counts.sum(1), return_counts=True)
+    return (cells[0], cells[1], many.astype(float)), (np.zeros_like(totals), totals, often.astype(float))
+
+
+def _log_likelihood(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> float:
+    """Log marginal likelihood of the votes in order (without the multinomial coefficients, which hold no alpha)."""
+    alpha = np.exp(log_alpha)
+    label, count, many = cells
+    _, votes, often = totals
+    own = many @ (gammaln(alpha[label] + count) - gammaln(alpha[label]))
+    return float(own - often @ (gammaln(alpha.sum() + votes) - gammaln(alpha.sum())))
+
+
+def _curvature(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, float]:
+    """The Hessian of the log posterior in log alpha: diag(first) - second alpha alpha'."""
+    (_, own, common), (_, _, ours, shared) = _derivatives(log_alpha, cells, totals), _log_prior(log_alpha)
+    return own + ours, common + shared
+
+
+def _derivatives(log_alpha: np.ndarray, cells: _Histogram, totals: _Histogram) -> tuple[np.ndarray, np.ndarray, float]:
+    """Gradient of the log likelihood in log alpha, and its Hessian: diag(second) - third alpha alpha'."""
+    alpha = np.exp(log_alpha)
+    label, count, many = cells
+    _, votes, often = totals
+    size = len(alpha)
+    first = np.bincount(label, many * (psi(alpha[label] + count) - psi(alpha[label])), size)
+    second = np.bincount(label, many * (polygamma(1, alpha[label] + count) - polygamma(1, alpha[label])), size)
+    whole = alpha.sum()
+    first -= often @ (psi(whole + votes) - psi(whole))
+    common = often @ (polygamma(1, whole + votes) - polygamma(1, whole))
+    return alpha * first, alpha * first + alpha**2 * second, float(common)
+
+
+def _log_prior(log_alpha: np.ndarray) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """Value and gradient in log alpha of: base measure ~ Dirichlet(2), log concentration ~ normal; Hessian as above."""
+    alpha = np.exp(log_alpha)
+    size, base = len(alpha), alpha / alpha.sum()
+    pull = np.log(alpha.sum()) / CONCENTRATION_SPREAD**2
+    value = float(np.log(base).sum() - 0.5 * pull**2 * CONCENTRATION_SPREAD**2)
+    gradient = 1 - size * base - pull * base
+    common = (1 / CONCENTRATION_SPREAD**2 - size - pull) / alpha.sum() ** 2
+    return value, gradient, -(size + pull) * base, float(common)

@@ -1,0 +1,28 @@
+"""Majority vote: the label that most of an item's annotations say, ties split equally."""
+
+import numpy as np
+from jax.typing import ArrayLike
+
+from probtruth import check
+from probtruth.truth.fit import MethodFit, MethodRequest
+
+
+@check.checks_itself
+def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> MethodFit:
+    """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties.
+
+    Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
+    A known answer (`gold`) replaces the votes. There is no posterior and so there are no draws.
+    """
+    counts = request.annotations.counts()
+    empty = counts.sum(1) == 0
+    most = (counts == counts.max(1, keepdims=True)).astype(np.float64)
+    n_ties = int(((most.sum(1) > 1) & ~empty).sum())
+    probs = most / most.sum(1, keepdims=True)
+    if prior is not None:
+        row = check.positive_row(prior, request.annotations.n_labels, "prior")
+        probs[empty] = row / row.sum()
+    known = request.gold >= 0
+    probs[known] = np.eye(counts.shape[1])[request.gold[known]]
+    diagnostics = {"n_ties": n_ties, "n_without_votes": int(empty.sum())}
+    return MethodFit(probs, marginals=probs.mean(0), diagnostics=diagnostics)

@@ -1,0 +1,177 @@
+"""Items that everybody can misperceive: errors that annotators make together, on the same hard items."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.inference.diagnostics import convergence
+from probtruth.truth import em, gibbs
+from probtruth.truth.annotators.quality import sampled_columns
+from probtruth.truth.fit import MethodFit, MethodRequest, affordable, class_rows
+from probtruth.truth.flat import FlatAnnotations, flatten
+from probtruth.truth.methods.ability import fit_ability
+from probtruth.truth.sampled import settled
+
+LOG_SPREAD = 0.3
+"""Prior sd of log delta and log epsilon. Data tell little about them: dependence hides in confident wrong classes."""
+
+CONFUSABLE_FLOOR = 0.01
+"""Added to the pooled confusion before it tells which classes are mistaken for which."""
+
+LOG_KAPPA = (float(np.log(10.0)), 1.0)
+"""Prior mean and sd of log kappa_s: how alike annotators answer for a perceived label."""
+
+ANSWER_COUNTS = (8.0, 0.5)
+"""Prior pseudo-counts of the annotators' mean confusion, on the diagonal and off it."""
+
+FIRST_STEP = -1.5
+"""Log of the random walks' first step size; warm-up tunes it."""
+
+SWEEP_BUDGET, FEWEST, MOST = 1e7, 60, 400
+"""Annotations times labels times sweeps of a chain, and the bounds of the latter, where no number is given."""
+
+SAME_PROBS = 0.01
+"""Chains agree if their class probabilities differ from the mean by less than this, on average over the table."""
+
+
+@dataclass(frozen=True)
+class PerceptionSettings:
+    """The options of the method; `sweeps` without a number follow the size of the data."""
+
+    epsilon: float
+    delta: float
+    sweeps: int | None
+    chains: int
+
+    def __post_init__(self) -> None:
+        """Checks the values."""
+        for name, value in (("delta", self.delta), ("epsilon", self.epsilon)):
+            if check.non_negative(value, name) == 0:
+                raise InputError(f"{name} {value!r}", "a number above 0", f"Check {name}.")
+        if self.sweeps is not None:
+            check.whole(self.sweeps, 4, "sweeps")
+        check.whole(self.chains, 1, "chains")
+
+    def sweeps_of(self, flat: FlatAnnotations) -> int:
+        """Sweeps that each chain keeps."""
+        size = int(flat.weight.sum()) * flat.n_labels
+        return int(np.clip(SWEEP_BUDGET / size, FEWEST, MOST)) if self.sweeps is None else self.sweeps
+
+
+@check.checks_itself
+def perceived_class(
+    request: MethodRequest,
+    *,
+    epsilon: float = 0.3,
+    delta: float = 1.0,
+    sweeps: int | None = None,
+    chains: int = 2,
+) -> MethodFit:
+    """phi_i | z_i = k ~ Dirichlet(delta e_k + epsilon c_k), s_n ~ phi_i is what the annotator sees, y_n ~ theta_j[s_n].
+
+    An item can look like another class to everybody: then most annotators agree on a wrong label. Class marginals are
+    those of `ability`, c_kl follows its pooled confusion off the diagonal, and theta_j[s] ~ Dirichlet(kappa_s m_s) with
+    log kappa_s ~ N(log 10, 1), m_s ~ Dirichlet(8 on the diagonal, 0.5 off it). Blocked Gibbs sampling; probabilities
+    are averages over sweeps of P(z_i | perceptions).
+
+    Arguments: `epsilon` and `delta` are the prior medians of their parameters (log sd 0.3); their ratio sets how often
+    an item looks like another class, about which the annotations tell little. `sweeps` count in each of `chains`
+    chains, after half as many that do not (by default 400, fewer where annotations times labels exceed 25,000, at
+    least 60).
+
+    `max_rhat` and `min_ess` in `diagnostics` are those of delta and epsilon, which mix slowly; `probs_agree` says that
+    the chains' class probabilities do, `converged` that these figures are sound as well.
+
+    Returns draws of the class; in `annotators()`, with 95 per cent intervals, accuracy, skill (kappa with the truth, 0
+    by chance) and information, and the flag "spammer" or "adversary"; in `by_item()` the difficulty, P(a perception is
+    not of the true class).
+
+    Source: this package; see the study of truth methods in the documentation.
+    """
+    flat, settings = flatten(request), PerceptionSettings(epsilon, delta, sweeps, chains)
+    return fit_perceived(request, flat, fit_ability(request, flat), settings)
+
+
+def fit_perceived(
+    request: MethodRequest, flat: FlatAnnotations, ability: em.EmSolution, settings: PerceptionSettings
+) -> MethodFit:
+    """Runs the chains from starts spread around the solution of `ability`, and averages over them."""
+    n_labels, centres = flat.n_labels, np.log([settings.delta, settings.epsilon])
+    sweeps = settings.sweeps_of(flat)
+    draws = affordable(request.draws, flat.n_items, n_labels)
+    repeats = max(1, -(-draws // (sweeps * settings.chains)))
+    rows = np.repeat(np.arange(len(flat.item)), flat.weight.astype(int))
+    confusable = _confusable(flat, np.exp(ability.parameters[-1]))
+    data = gibbs.GibbsData(flat.item[rows], flat.cell[rows], flat.known.T.copy(), ability.log_marginals, confusable)
+    priors = gibbs.GibbsPriors((centres[0], LOG_SPREAD), (centres[1], LOG_SPREAD), LOG_KAPPA, ANSWER_COUNTS)
+
+    def run(seed: np.random.SeedSequence) -> gibbs.GibbsChain:
+        random = np.random.default_rng(seed)
+        start = _start(random, flat, ability, centres)
+        return gibbs.sample(random, data, priors, start, -(-sweeps // 2), sweeps, repeats)
+
+    runs = [run(seed) for seed in np.random.SeedSequence([request.seed, 2]).spawn(settings.chains)]
+    each = np.stack([chain.probs.T for chain in runs])
+    probs = each.mean(0)
+    confusion = np.mean([chain.confusion for chain in runs], 0).reshape(n_labels, -1, n_labels).transpose(1, 0, 2)
+    quality = np.concatenate([chain.quality for chain in runs])
+    diagnostics = _diagnostics(runs, float(np.abs(each - probs).mean())) | {
+        "sweeps": sweeps,
+        "chains": settings.chains,
+        "label_switching": em.label_switching(probs, flat),
+        "ability_converged": ability.diagnostics["converged"],
+    }
+    return MethodFit(
+        probs,
+        class_rows(np.concatenate([chain.classes for chain in runs]), n_labels, request.draws),
+        np.exp(ability.log_marginals),
+        confusion,
+        diagnostics,
+        sampled_columns(flat.n_annotations, *quality.transpose(1, 0, 2)),
+        {"difficulty": np.mean([chain.difficulty for chain in runs], 0)},
+    )
+
+
+def _diagnostics(runs: list[gibbs.GibbsChain], difference: float) -> dict[str, object]:
+    """Convergence of the two global parameters, and whether the chains' class probabilities agree."""
+    logs = np.stack([chain.ease for chain in runs])
+    rhat, ess = convergence({"log_delta": logs[..., 0], "log_epsilon": logs[..., 1]})
+    delta, epsilon = np.exp(logs).mean((0, 1))
+    return {
+        "probs_agree": difference <= SAME_PROBS,
+        "converged": difference <= SAME_PROBS and settled(rhat, ess),
+        "max_rhat": rhat,
+        "min_ess": ess,
+        "chain_difference": difference,
+        "delta": float(delta),
+        "epsilon": float(epsilon),
+    }
+
+
+def _start(
+    random: np.random.Generator, flat: FlatAnnotations, ability: em.EmSolution, centres: Float[np.ndarray, "2"]
+) -> gibbs.GibbsState:
+    """A chain's start: items' perceptions drawn around ability's classes, annotators as ability has them."""
+    n_labels = flat.n_labels
+    answers = np.where(np.eye(n_labels, dtype=bool), *ANSWER_COUNTS)
+    return gibbs.GibbsState(
+        gibbs.log_dirichlet(random, 4 * ability.probs.T + 0.5),
+        np.exp(ability.parameters[-1]).transpose(1, 0, 2).reshape(n_labels, -1),
+        centres + LOG_SPREAD * random.standard_normal(2),
+        np.concatenate([np.full((n_labels, 1), LOG_KAPPA[0]), np.log(answers)], 1),
+        np.asarray(FIRST_STEP),
+        np.full(n_labels, FIRST_STEP),
+    )
+
+
+def _confusable(
+    flat: FlatAnnotations, confusion: Float[np.ndarray, "annotator label label"]
+) -> Float[np.ndarray, "label label"]:
+    """Which classes are mistaken for which: the pooled confusion off the diagonal, rows made to sum to 1."""
+    votes = flat.n_annotations
+    pooled = np.tensordot(votes / votes.sum(), confusion, 1) + CONFUSABLE_FLOOR
+    np.fill_diagonal(pooled, 0.0)
+    return np.asarray(pooled / np.maximum(pooled.sum(1, keepdims=True), np.finfo(float).tiny))

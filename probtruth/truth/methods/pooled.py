@@ -1,0 +1,138 @@
+"""The default for one true class: perceived classes and tempered abilities, mixed."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import beta
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.truth.earlier import earlier_of, evidence
+from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws, evenly
+from probtruth.truth.flat import FlatAnnotations, flatten
+from probtruth.truth.held_out import predicted, split, stacking_weight
+from probtruth.truth.methods.ability import fit_ability
+from probtruth.truth.methods.perceived_class import PerceptionSettings, fit_perceived
+
+RHO_WEIGHT = 6.0
+"""How sharp the prior on rho is: Beta(6 rho, 6 (1 - rho))."""
+
+NODES = 20
+"""Equally likely values of rho over which tempering is averaged."""
+
+
+@check.checks_itself
+def pooled(
+    request: MethodRequest,
+    *,
+    weight: float | Literal["held-out"] = 0.5,
+    rho: float = 0.4,
+    epsilon: float = 0.3,
+    delta: float = 1.0,
+    sweeps: int | None = None,
+    chains: int = 2,
+) -> MethodFit:
+    """q_i = w perceived-class + (1 - w) tempered ability; the latter q_ik^(1 / (1 + (n_i - 1) rho)), averaged over rho.
+
+    Two views of errors that annotators make together: perceived classes model them, tempering takes n_i annotations
+    that are correlated by rho for the n_i / (1 + (n_i - 1) rho) independent ones that they are worth. Where either is
+    confidently wrong, the mixture is not.
+
+    Arguments: `weight` is w, a half by default, or "held-out": the w that predicts a fifth of the annotations best
+    from the others (stacking; twice the time). How well a view predicts annotations tells little about how well it
+    knows the truth where annotators err together, which is why the default is a half. `rho` is the mean of its Beta
+    prior, between 0 and 1; the others are those of `perceived-class`.
+
+    Returns what `perceived-class` does, and `diagnostics["weight"]`; a draw is of one view or the other, by w.
+    `evidence["independent"]` are the class probabilities of `ability` before tempering.
+
+    Source: this package; see "Truth from annotators" in the documentation for its validity. The effective number is
+    that of cluster sampling (Kish 1965, Survey Sampling).
+    """
+    settings = PerceptionSettings(epsilon, delta, sweeps, chains)
+    mean_rho, flat = _between(rho, "rho"), flatten(request)
+    share = _stacked(request, mean_rho, settings) if weight == "held-out" else _between(weight, "weight")
+    views = _views(request, flat, mean_rho, settings)
+    mixed = share * views.perceived.probs + (1 - share) * views.tempered
+    learned = evidence(mixed, flat, earlier_of(None, request.annotations))
+    return replace(
+        views.perceived,
+        probs=mixed,
+        draws=_mixed_draws(views.perceived.draws, views.tempered, share, request),
+        confusion=share * views.perceived_confusion + (1 - share) * views.confusion,
+        diagnostics={**views.perceived.diagnostics, "weight": share},
+        evidence={**learned, INDEPENDENT: views.independent},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Views:
+    """Perceived classes; and of `ability` its class probabilities, tempered and not, and its confusion."""
+
+    perceived: MethodFit
+    tempered: Float[np.ndarray, "item label"]
+    independent: Float[np.ndarray, "item label"]
+    confusion: Float[np.ndarray, "annotator label label"]
+
+    @property
+    def perceived_confusion(self) -> Float[np.ndarray, "annotator label label"]:
+        """The confusion of perceived classes, which every fit of them has."""
+        assert self.perceived.confusion is not None
+        return self.perceived.confusion
+
+
+def _views(request: MethodRequest, flat: FlatAnnotations, rho: float, settings: PerceptionSettings) -> _Views:
+    ability = fit_ability(request, flat)
+    perceived = fit_perceived(request, flat, ability, settings)
+    n_votes = np.bincount(flat.item, flat.weight, flat.n_items)
+    return _Views(perceived, temper(ability.probs, n_votes, rho), ability.probs, np.exp(ability.parameters[-1]))
+
+
+def _stacked(request: MethodRequest, rho: float, settings: PerceptionSettings) -> float:
+    """The share of perceived classes with which the mixture predicts held-out annotations best."""
+    rest, rows = split(request.annotations, request.seed)
+    fewer = replace(request, annotations=rest, draws=0)
+    views = _views(fewer, flatten(fewer), rho, settings)
+    return stacking_weight(
+        predicted(views.perceived.probs, views.perceived_confusion, request.annotations, rows),
+        predicted(views.tempered, views.confusion, request.annotations, rows),
+    )
+
+
+def temper(
+    probs: Float[np.ndarray, "item label"], n_votes: Float[np.ndarray, " item"], rho: float
+) -> Float[np.ndarray, "item label"]:
+    """Class probabilities as if an item's annotations were correlated by rho, averaged over the prior of rho."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(probs)
+    logs -= logs.max(1, keepdims=True)
+    total = np.zeros_like(probs)
+    for level in beta.ppf((np.arange(NODES) + 0.5) / NODES, RHO_WEIGHT * rho, RHO_WEIGHT * (1 - rho)):
+        powers = np.exp(logs / (1 + np.maximum(n_votes - 1, 0) * level)[:, None])
+        total += powers / powers.sum(1, keepdims=True)
+    return total / NODES
+
+
+def _mixed_draws(
+    perceived: Float[np.ndarray, "draw item label"] | None,
+    tempered: Float[np.ndarray, "item label"],
+    share: float,
+    request: MethodRequest,
+) -> Float[np.ndarray, "draw item label"] | None:
+    """A share of the draws of perceived classes, evenly spread, is replaced by draws of the tempered view."""
+    if perceived is None:
+        return None
+    many = round((1 - share) * len(perceived))
+    other = class_draws(tempered, many, request.seed)
+    if other is not None:
+        perceived[evenly(len(perceived), many)] = other
+    return perceived
+
+
+def _between(value: object, what: str) -> float:
+    if isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1:
+        return float(value)
+    hint = "The default is 0.4." if what == "rho" else "The default is 0.5; 'held-out' finds one by stacking."
+    raise InputError(f"{what} {value!r}", "a number between 0 and 1", hint)

@@ -1,0 +1,54 @@
+"""probtruth/report/signs.py: a reader sees differences in the units and signs of the scores."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth import line
+from probtruth.report import tables
+from probtruth.report.formats import terminal_watching
+from probtruth.report.signs import flipped
+
+MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
+MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
+
+
+@pytest.fixture
+def made():
+    def of(higher):
+        scores = pt.Scores.from_frame(MARKS, higher_is_better=higher)
+        return line.of_scores(scores, pt.compare(scores, engine="exact"))
+
+    return of
+
+
+@pytest.mark.parametrize(("higher", "favours"), [(True, "a"), (False, "b")])
+def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
+    """By hand: means .6 and .5625, so a - b = +.0375, whichever way is better."""
+    result = made(higher)
+    table = tables.pairs(result)
+    shown = table.rows[0][[column.title for column in table.columns].index(("Difference",))]
+    assert shown.sort == pytest.approx(0.0375, rel=1e-12)
+    assert f"{'positive' if higher else 'negative'} favours a" in "".join(table.note)
+    row = result.to_dict()["pairwise"][0]
+    assert row["difference"] == pytest.approx(-0.0375 if higher else 0.0375, rel=1e-12)  # of losses
+    assert row["favours"] == favours
+    ends = [text.get_text() for text in pt.figures.plot_forest(result.comparison).texts]
+    plt.close("all")
+    assert ends.index("a") > ends.index("b") if higher else ends.index("a") < ends.index("b")
+    assert ("negative favours a" in result.comparison.estimand) == (not higher)
+
+
+def test_a_monitor_speaks_of_the_scores_as_they_were_given():
+    rows = {"item": [*range(40)] * 2, "model": ["new"] * 40 + ["old"] * 40, "score": [1] * 40 + [0] * 40}
+    watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=True)
+    assert watch.difference == -1
+    words = terminal_watching.monitor_words(watch)
+    assert "positive favours new) is +1" in words
+
+
+def test_what_is_not_known_stays_so_and_zero_has_no_sign():
+    assert flipped(None) is None
+    assert str(flipped(0.0)) == "0.0"
+    assert flipped(np.inf) == -np.inf

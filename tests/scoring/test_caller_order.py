@@ -1,0 +1,156 @@
+"""An array without names follows the order in which the caller gave the other side, never a sorted order."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.errors import InputError
+
+GENERATOR = np.random.default_rng(0)
+N = 12
+ITEMS = [f"img-{number}" for number in range(N)]  # sorted: img-0, img-1, img-10, img-11, img-2, ...
+LABELS = ["positive", "neutral", "negative"]
+PROBS = GENERATOR.dirichlet(np.ones(3), N)
+VOTES = GENERATOR.multinomial(20, PROBS)
+TWO = {"a": PROBS, "b": np.full((N, 3), 1 / 3)}
+HARD = VOTES.argmax(1)
+EXPECTED = -(VOTES / 20 * np.log(PROBS)).sum(1).mean()
+"""The mean log loss row by row, by its formula."""
+
+
+def mean_score(predictions: pt.Predictions, truth: pt.Truth) -> float:
+    return float(pt.score(predictions, truth).values[0].mean())
+
+
+def long_form() -> pt.Annotations:
+    cells = [(i, k) for i in range(N) for k in range(3) for _ in range(VOTES[i, k])]
+    rows = [(ITEMS[i], f"annotator {number}", LABELS[k]) for number, (i, k) in enumerate(cells)]
+    return pt.Annotations.from_long(dict(zip(("item", "annotator", "label"), zip(*rows, strict=True), strict=True)))
+
+
+@pytest.mark.parametrize("names", [{"items": ITEMS}, {"labels": LABELS}, {"items": ITEMS, "labels": LABELS}])
+class TestNamesOnOneSide:
+    def test_names_of_the_counts(self, names: dict[str, list[str]]) -> None:
+        truth = pt.infer_truth(pt.Annotations.from_counts(VOTES, **names), "vote-share")
+        assert mean_score(pt.Predictions.from_probs({"a": PROBS}), truth) == pytest.approx(EXPECTED)
+
+    def test_an_index_of_counts(self, names: dict[str, list[str]]) -> None:
+        annotations = pt.Annotations.from_counts(VOTES, **names)
+        predictions = pt.Predictions.from_probs({"a": PROBS}, index=annotations.index)
+        truth = pt.infer_truth(annotations, "vote-share")
+        assert mean_score(predictions, truth) == pytest.approx(EXPECTED)
+
+    def test_names_of_the_predictions(self, names: dict[str, list[str]]) -> None:
+        truth = pt.infer_truth(pt.Annotations.from_counts(VOTES), "vote-share")
+        assert mean_score(pt.Predictions.from_probs({"a": PROBS}, **names), truth) == pytest.approx(EXPECTED)
+
+    def test_given_truth(self, names: dict[str, list[str]]) -> None:
+        bare, named = pt.Predictions.from_probs({"a": PROBS}), pt.Predictions.from_probs({"a": PROBS}, **names)
+        expected = -np.log(PROBS[np.arange(N), HARD]).mean()
+        assert mean_score(named, pt.Truth.from_labels(HARD, 3)) == pytest.approx(expected)
+        assert mean_score(named, pt.Truth.from_probs(np.eye(3)[HARD])) == pytest.approx(expected)
+        assert mean_score(bare, pt.Truth.from_probs(np.eye(3)[HARD], **names)) == pytest.approx(expected)
+
+    def test_the_whole_line(self, names: dict[str, list[str]]) -> None:
+        models = {"good": TWO["a"], "flat": TWO["b"]}
+        left = pt.evaluate(
+            pt.Annotations.from_counts(VOTES, **names), pt.Predictions.from_probs(models), engine="exact"
+        )
+        right = pt.evaluate(
+            pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs(models, **names), engine="exact"
+        )
+        for result in (left, right):
+            assert result.comparison.ranking()["model"].to_list() == ["good", "flat"]
+            assert result.scores.values[0].mean() == pytest.approx(EXPECTED)
+
+    def test_the_human_ceiling(self, names: dict[str, list[str]]) -> None:
+        both = pt.human_ceiling(pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs({"a": PROBS}), draws=10)
+        for left, right in ((names, {}), ({}, names)):
+            votes, models = pt.Annotations.from_counts(VOTES, **left), pt.Predictions.from_probs({"a": PROBS}, **right)
+            found = pt.human_ceiling(votes, models, draws=10)
+            assert found["loss"].to_list() == pytest.approx(both["loss"].to_list())
+
+
+def test_groups_as_a_list_follow_the_caller() -> None:
+    groups = ["even" if row % 2 == 0 else "odd" for row in range(N)]
+    by_name = pt.evaluate(
+        pt.Annotations.from_counts(VOTES, ITEMS),
+        pt.Predictions.from_probs(TWO),
+        groups=dict(zip(ITEMS, groups, strict=True)),
+        engine="exact",
+    )
+    expected = by_name.comparison.group_results
+    truth = pt.infer_truth(pt.Annotations.from_counts(VOTES, ITEMS), draws=0)
+    bare = pt.infer_truth(pt.Annotations.from_counts(VOTES), draws=0)
+    named = pt.Predictions.from_probs(TWO, ITEMS)
+    assert len(expected) > 0
+    for reference, predictions in ((truth, pt.Predictions.from_probs(TWO)), (bare, named), (truth, named)):
+        line = pt.evaluate(reference, predictions, groups=groups, engine="exact").comparison
+        alone = pt.compare(pt.score(predictions, reference), groups=groups, engine="exact")
+        assert line.group_results == alone.group_results == expected
+
+
+def test_groups_of_a_table_of_scores_follow_its_rows() -> None:
+    losses = {"item": ITEMS * 2, "model": ["a"] * N + ["b"] * N, "score": [*GENERATOR.normal(size=N), *range(N)]}
+    groups = ["first" if row < N // 2 else "last" for row in range(N)]
+    scores = pt.Scores.from_frame(losses)
+    by_name = pt.compare(scores, groups=dict(zip(ITEMS, groups, strict=True)), engine="exact")
+    assert pt.compare(scores, groups=groups, engine="exact").group_results == by_name.group_results
+    other = pt.Scores.from_frame({**losses, "item": [*ITEMS, *reversed(ITEMS)]})
+    with pytest.raises(InputError, match=r"groups as a list, for items that came in no order .* \{item: group\}"):
+        pt.compare(other, groups=groups, engine="exact")
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: pt.Predictions.from_probs(TWO), r"without names of items.*items=\[\.\.\.\]"),
+        (lambda: pt.Predictions.from_probs(TWO, ITEMS), r"without names of labels.*labels=\[\.\.\.\]"),
+        (lambda: pt.Predictions.from_probs(TWO, index=long_form().index), r"without names of items"),
+    ],
+)
+def test_long_annotations_and_a_bare_array(call: Callable[[], pt.Predictions], match: str) -> None:
+    with pytest.raises(InputError, match=match):
+        pt.evaluate(long_form(), call())
+
+
+def test_all_labels_of_long_annotations_are_an_order() -> None:
+    rows = {"item": ["x", "x", "y"], "annotator": ["p", "q", "p"], "label": ["no", "no", "yes"]}
+    truth = pt.infer_truth(pt.Annotations.from_long(rows, labels=["yes", "no"]), "vote-share")
+    predictions = pt.Predictions.from_probs({"a": [[0.25, 0.75], [0.5, 0.5]]}, items=["x", "y"])
+    assert pt.score(predictions, truth, rule="brier").values.tolist() == [[0.125, 0.5]]  # 2 (1 - p)^2
+
+
+def test_numbers_of_rows_and_columns_are_names_that_an_array_has() -> None:
+    rows = {"item": [1, 1, 0, 10, *range(2, 10)], "annotator": list("pqp" + "p" * 9), "label": [1] * 4 + [0] * 8}
+    truth = pt.infer_truth(pt.Annotations.from_long(rows), "vote-share")
+    sure = np.eye(2)[[1, 1, *[0] * 8, 1]]
+    assert mean_score(pt.Predictions.from_probs({"a": sure}), truth) == 0.0
+
+
+def test_files_in_one_order_are_an_order_and_in_two_are_none(tmp_path: Path) -> None:
+    lines = ["b,.9,.1", "a,.2,.8"]
+    for name, order in (("one", 1), ("two", 1), ("turned", -1)):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,yes,no", *lines[::order]]) + "\n")
+    truth = pt.Truth.from_labels([0, 1], 2)
+    files = {name: tmp_path / f"{name}.csv" for name in ("one", "two")}
+    assert mean_score(pt.read_predictions(files), truth) == pytest.approx(-np.log([0.9, 0.8]).mean())
+    turned = pt.read_predictions({**files, "turned": tmp_path / "turned.csv"})
+    with pytest.raises(InputError, match="the reference without names of items"):
+        pt.score(turned, truth)
+
+
+def test_items_without_votes_keep_the_order_of_the_others() -> None:
+    votes = VOTES.copy()
+    votes[[1, 3]] = 0
+    kept = [row for row in range(N) if row not in (1, 3)]
+    expected = -(votes[kept] / 20 * np.log(PROBS[kept])).sum(1).mean()
+    result = pt.evaluate(
+        pt.Annotations.from_counts(votes, ITEMS, LABELS), pt.Predictions.from_probs(TWO), engine="exact"
+    )
+    assert result.scores.values[0].mean() == pytest.approx(expected)
+    alone = pt.infer_truth(pt.Annotations.from_counts(votes, ITEMS, LABELS).annotated()[0], "vote-share")
+    assert mean_score(pt.Predictions.from_probs({"a": PROBS[kept]}), alone) == pytest.approx(expected)

@@ -1,0 +1,38 @@
+"""The front door is small: at most 45 names on top, the rest in public modules that show nothing but their own."""
+
+import inspect
+
+import pytest
+
+import probtruth as pt
+from probtruth import _MODULES as MODULES
+
+LEAVING = {"compare_files", "evaluate_files", "score_files"}
+"""Names that go once `compare`, `evaluate` and `score` take files themselves."""
+
+
+def test_the_top_level_has_at_most_45_names():
+    assert len(set(pt.__all__) - LEAVING - {"__version__"}) <= 45
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_public_module_shows_its_names_and_no_imports(module):
+    room = getattr(pt, module)
+    assert list(room.__all__) == sorted(room.__all__)
+    shown = {
+        name
+        for name, thing in vars(room).items()
+        if not name.startswith("_")
+        and (inspect.isroutine(thing) or inspect.isclass(thing) or inspect.ismodule(thing))
+        and not (inspect.ismodule(thing) and thing.__name__.startswith(f"{room.__name__}."))
+    }
+    assert shown - {"jaxtyping"} <= set(room.__all__)  # run-time shape checks bring that name
+    assert set(room.__all__) <= set(dir(room))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_functions_of_public_modules_are_documented_with_an_example(module):
+    room = getattr(pt, module)
+    functions = [getattr(room, name) for name in room.__all__ if inspect.isfunction(getattr(room, name))]
+    bare = [thing.__name__ for thing in functions if ">>> " not in (inspect.getdoc(thing) or "")]
+    assert bare == []

@@ -1,0 +1,130 @@
+"""Agreement: published examples, scikit-learn, hand algebra, invariances, errors."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import probtruth as pt
+
+THREE_DIGITS = 5e-4
+"""The published values have three digits."""
+
+ROUNDING = 1e-12
+
+
+def table(rows: list[str]) -> pt.Annotations:
+    """Reliability data: one string an observer, one character a unit, a dot where it is missing."""
+    cells = [(unit, who, label) for who, row in enumerate(rows) for unit, label in enumerate(row) if label != "."]
+    item, annotator, label = zip(*cells, strict=True)
+    return pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+
+
+EXAMPLE_C = table(["12332141 2...".replace(" ", ""), "1233224125.3", ".3332342251.", "123324412 51.".replace(" ", "")])
+"""Krippendorff (2011), Computing Krippendorff's alpha-reliability, example C: four observers, twelve units."""
+
+FLEISS = np.array(
+    [
+        [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+    ]
+)  # fmt: skip
+"""The worked example of Fleiss' kappa in common use (14 raters, 10 subjects, 5 categories): .210."""
+
+
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_krippendorff_example_c(level: str, published: float) -> None:
+    found = pt.annotators.agreement(EXAMPLE_C, level=level)
+    assert found.value == pytest.approx(published, abs=THREE_DIGITS)
+    assert found.low < found.value < found.high
+    assert (found.n_items, found.n_annotations) == (11, 40)
+
+
+def test_fleiss_example() -> None:
+    assert pt.annotators.agreement(pt.Annotations.from_counts(FLEISS), "fleiss").value == pytest.approx(
+        0.210, abs=THREE_DIGITS
+    )
+
+
+def test_alpha_against_all_pairs(simulated) -> None:
+    """The definition, written as a double loop over the annotations of every item."""
+    annotations, _, _ = simulated
+    by_item = [annotations.label[annotations.item == item] for item in range(annotations.n_items)]
+    pooled = np.concatenate(by_item)
+    observed = np.mean([np.mean([a != b for a, b in itertools.permutations(labels, 2)]) for labels in by_item])
+    expected = np.mean([a != b for a, b in itertools.permutations(pooled, 2)])
+    assert pt.annotators.agreement(annotations, bootstrap=0).value == pytest.approx(
+        1 - observed / expected, rel=ROUNDING
+    )
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_cohen_against_scikit_learn(weights: str | None) -> None:
+    generator = np.random.default_rng(1)
+    first = generator.integers(1, 6, 80)
+    second = np.clip(first + generator.integers(-1, 2, 80), 1, 5)
+    rows = {"item": [*range(80)] * 2, "annotator": ["p"] * 80 + ["q"] * 80, "label": [*first, *second]}
+    found = pt.annotators.agreement(pt.Annotations.from_long(rows), "cohen", weights=weights)
+    assert found.value == pytest.approx(cohen_kappa_score(first, second, weights=weights), rel=ROUNDING)
+    assert found.low < found.value < found.high
+
+
+def test_percentage_by_hand() -> None:
+    found = pt.annotators.agreement(pt.Annotations.from_counts([[3, 0], [1, 1], [2, 1], [1, 0]]), "percentage")
+    assert found.value == pytest.approx((1 + 0 + 1 / 3) / 3)
+    assert found.n_items == 3
+
+
+def test_interval_covers() -> None:
+    """Alpha of a population of items with 3 votes: 95 per cent intervals from 40 items cover about 95 per cent."""
+    generator = np.random.default_rng(5)
+    population = np.stack([generator.multinomial(3, row) for row in generator.dirichlet([0.5, 0.5], 20_000)])
+    target = pt.annotators.agreement(pt.Annotations.from_counts(population), bootstrap=0).value
+    covered = []
+    for _ in range(150):
+        sample = pt.Annotations.from_counts(population[generator.choice(20_000, 40)])
+        found = pt.annotators.agreement(sample, bootstrap=200)
+        covered.append(found.low <= target <= found.high)
+    assert np.mean(covered) > 0.85  # percentile bootstrap at 40 items, minus five standard errors
+
+
+def test_order_of_text_labels() -> None:
+    words = ["low", "mid", "high", "high", "mid", "mid"]
+    rows = {"item": [0, 0, 1, 1, 2, 2], "annotator": list("pqpqpq"), "label": words}
+    annotations = pt.Annotations.from_long(rows)
+    found = pt.annotators.agreement(annotations, level="ordinal", order=["low", "mid", "high"])
+    numbers = pt.Annotations.from_long({**rows, "label": [1, 2, 3, 3, 2, 2]})
+    assert found.value == pytest.approx(pt.annotators.agreement(numbers, level="ordinal").value, rel=ROUNDING)
+
+
+def test_one_label_in_use_is_unknown() -> None:
+    found = pt.annotators.agreement(pt.Annotations.from_counts([[3, 0], [2, 0]]))
+    assert np.isnan([found.value, found.low, found.high]).all()
+
+
+TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label": ["yes", "no"]})
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "kohen"), "Did you mean 'cohen'"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, level="cardinal"), "level 'cardinal'"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "fleiss"), "items with 2 to 4 annotations"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "cohen"), "4 annotators for Cohen's kappa"),
+        (lambda: pt.annotators.agreement(EXAMPLE_C, "cohen", annotators=[0, 9]), "annotator '9'"),
+        (lambda: pt.annotators.agreement(TEXT, level="interval"), "labels that are numbers"),
+        (lambda: pt.annotators.agreement(TEXT, level="ordinal"), "give order=[lowest"),
+        (lambda: pt.annotators.agreement(TEXT, level="ordinal", order=["yes"]), "order lacks the label 'no'"),
+        (lambda: pt.annotators.agreement(TEXT, "cohen", weights="cubic", order=["no", "yes"]), "weights 'cubic'"),
+        (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
+        (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 1]]), "cohen"), "without annotators"),
+    ],
+)
+def test_errors(call, words: str) -> None:
+    with pytest.raises(pt.InputError) as caught:
+        call()
+    assert words.lower() in str(caught.value).lower()

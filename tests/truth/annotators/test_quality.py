@@ -1,0 +1,28 @@
+"""Quality of annotators by hand, for NumPy and JAX arrays."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from probtruth.truth.annotators.quality import information, quality
+
+ROUNDING = 1e-9
+"""Sums in another order."""
+
+
+def test_quality_by_hand() -> None:
+    """Right always: accuracy and kappa 1, information ln 2; a coin: 1/2, 0, 0; always wrong: 0, -1, ln 2."""
+    confusion = jnp.stack([jnp.eye(2), jnp.full((2, 2), 0.5), 1 - jnp.eye(2)])
+    found = jax.jit(quality)(confusion, jnp.log(jnp.array([0.5, 0.5])))
+    single = 1e-6
+    plain = quality(np.asarray(confusion), np.log([0.5, 0.5]))
+    np.testing.assert_allclose(plain, found, rtol=single, atol=single)
+    np.testing.assert_allclose(found, [[1, 0.5, 0], [1, 0, -1], [np.log(2), 0, np.log(2)]], rtol=single, atol=single)
+
+
+def test_information_by_hand() -> None:
+    """A perfect annotator tells H(class), a spammer of any habit nothing, unknown rows are left out."""
+    marginals = np.array([0.25, 0.75])
+    confusion = np.array([np.eye(2), [[0.3, 0.7], [0.3, 0.7]], [[np.nan, np.nan], [0.5, 0.5]]])
+    entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
+    np.testing.assert_allclose(information(marginals, confusion), [entropy, 0, 0], atol=ROUNDING)
