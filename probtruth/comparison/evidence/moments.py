@@ -4,7 +4,6 @@ Each pair is summed up by itself, so a further model changes no bit of the answe
 have a variance of exactly 0. Sums do not depend on the order of the items, nor on how they are cut into parts.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -13,7 +12,7 @@ from jaxtyping import Float, Int, Num
 from probtruth.comparison.evidence.parts import Parts, held, rows_at_once
 from probtruth.comparison.evidence.row_sums import RowSums
 from probtruth.comparison.evidence.structure import Structure
-from probtruth.comparison.evidence.sweeps import alone, pairs_of
+from probtruth.comparison.evidence.sweeps import Pairs, alone, pairs_of
 from probtruth.kernels.exact_sums import exact_sum
 
 UNIT_TOTALS = 1 << 24
@@ -74,26 +73,26 @@ def moments_of(
     and Min 2005, "Simple improved confidence intervals for comparing matched proportions", doi:10.1002/sim.1781.
     """
     within, pairs, own = parts.structure, pairs_of(order), alone(order)
-    step = rows_at_once(parts)
-    if within.unit_group is not None:
-        step = max(1, min(step, UNIT_TOTALS // len(within.unit_group)))
-    of_pairs = [
-        means_from(RowSums(parts, rows), largest[rows].max(1), reach)
-        for rows in (pairs[start : start + step] for start in range(0, len(pairs), step))
-    ]
-    of_models = [
-        means_from(RowSums(parts, rows), largest[rows[:, 0]], None)
-        for rows in (own[start : start + step] for start in range(0, len(own), step))
-    ]
-    n_groups = within.n_groups
-    return Moments(within.n_items, within.n_units, _joined(of_pairs, n_groups), _joined(of_models, n_groups))
+    of_pairs = _means(parts, pairs, largest[pairs].max(1), reach)
+    return Moments(within.n_items, within.n_units, of_pairs, _means(parts, own, largest[order], None))
 
 
 def means_of(
     rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], within: Structure, reach: float | None
 ) -> Means:
     """The means of rows in memory; see `means_from`."""
-    return means_from(RowSums(held(rows, within), alone(np.arange(len(rows)))), largest, reach)
+    return _means(held(rows, within), alone(np.arange(len(rows))), largest, reach)
+
+
+def _means(parts: Parts, rows: Pairs, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
+    """The means of the rows, of which some are summed up in one pass over the parts."""
+    within, step = parts.structure, rows_at_once(parts)
+    if within.unit_group is not None:
+        step = max(1, min(step, UNIT_TOTALS // len(within.unit_group)))
+    cuts = [slice(start, start + step) for start in range(0, max(len(rows), 1), step)]
+    found = [means_from(RowSums(parts, rows[cut]), largest[cut], reach) for cut in cuts]
+    names = [field.name for field in fields(Means)]
+    return Means(*(np.concatenate([getattr(some, name) for some in found]) for name in names))
 
 
 def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
@@ -132,14 +131,6 @@ def _spread(
         variance = np.where(n > 1, n / (n - 1) / weight**2 * square, np.nan)
         third = np.where(n > 2, n**2 / ((n - 1) * (n - 2)) / weight**3.0 * cube, 0.0)
     return variance, third
-
-
-def _joined(parts: Sequence[Means], n_groups: int) -> Means:
-    """Means of some rows, then of others, as one."""
-    names = [field.name for field in fields(Means)]
-    if not parts:
-        return Means(*(np.zeros((0, n_groups)) for _ in names))
-    return Means(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)

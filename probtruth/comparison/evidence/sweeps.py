@@ -89,9 +89,10 @@ def _extremes(rows: Pairs, n_groups: int, part: Part) -> Extremes:
     if part.group is None:
         low[:, 0], high[:, 0] = taken.min(1), taken.max(1)
     else:
-        for row, terms in enumerate(taken):
-            np.minimum.at(low[row], part.group, terms)
-            np.maximum.at(high[row], part.group, terms)
+        order = np.argsort(part.group, kind="stable")
+        groups, first = np.unique(part.group[order], return_index=True)
+        ordered = taken[:, order]
+        low[:, groups], high[:, groups] = (ends.reduceat(ordered, first, axis=1) for ends in (np.minimum, np.maximum))
     return Extremes(low, high, *nonzero(taken))
 
 
