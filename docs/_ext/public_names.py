@@ -7,16 +7,15 @@ from types import ModuleType
 import probtruth
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "line": ("line", "large", "report"),
-    "figures": ("report.plots",),
+    "line": ("line", "streaming", "report"),
+    "figures": ("figures",),
     "files": ("io",),
     "nouns": ("types",),
-    "truth": ("truth", "informed"),
+    "truth": ("truth", "line.informed_truth"),
     "scores": ("scoring",),
     "kernels": ("scoring.rules.proper", "kernels"),
     "rules": ("scoring.rules",),
-    "comparison": ("comparison", "companions"),
-    "distributed": ("distributed",),
+    "comparison": ("comparison", "companions", "study"),
     "errors": ("errors",),
 }
 """Where names of each section live, as modules below `probtruth`; the longest that fits decides."""

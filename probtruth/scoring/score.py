@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
-from probtruth.kernels.few_terms import few_terms
+from probtruth.kernels.exact_sums import few_terms
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.types.scores import LabelsBehind, RuleFacts, Scores

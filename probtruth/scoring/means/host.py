@@ -1,16 +1,30 @@
-"""One chunk of items in the processor's cache: what each rule needs of it, by NumPy's ufuncs and BLAS."""
+"""The feeder for arrays on the host: chunks in the processor's cache, by NumPy's ufuncs and BLAS, on every core.
 
+NumPy's own logarithm and BLAS are the quickest on a CPU: XLA's loops over a short last axis do not vectorise.
+"""
+
+import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import jax
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from probtruth.scoring.rules import ScoringRule
+from probtruth.kernels.compensated import Total
+from probtruth.kernels.cores import n_cores
+from probtruth.scoring.means.options import MeanOptions
+from probtruth.scoring.means.state import NO_POSITION, MeanState
+from probtruth.scoring.rules import RULES, ScoringRule
+
+CELLS = 1 << 18
+"""Entries of a chunk: it and its logarithms stay in the processor's cache."""
+COUNTED, MOST_LOTS = 1 << 24, 16
+"""Expected counts that are held at once, and into how many lots chunks are cut for them, whatever the cores."""
 
 Rows = Float[np.ndarray, "item label"]
-Total = tuple[float, int]
+Sum = tuple[float, int]
 """The total of the losses, and how many items have an infinite one (the total is then of no use, but NaN stays)."""
 
 SHORT = 1 << 12
@@ -61,7 +75,7 @@ class Chunk:
         return self.forecast if self.is_log else np.log(self.forecast, out=self._logs[: self._n])
 
     @cached_property
-    def log_total(self) -> Total:
+    def log_total(self) -> Sum:
         """Total of -sum_k t_k log p_k, and how many items have an impossible label with positive weight."""
         if not self._zeros:
             plain = dot(self.truth, self.raw_logs)
@@ -112,7 +126,7 @@ class Chunk:
         found: np.ndarray = np.sum([self.truth[part].T @ self.probs[part] for part in parts], 0, np.float64)
         return found
 
-    def box_cox(self, power: float) -> Total:
+    def box_cox(self, power: float) -> Sum:
         """Total of sum_k t_k (p_k^m - 1)/m, of sum_k t_k log p_k at m = 0."""
         if power == 0:
             total, number = self.log_total
@@ -129,23 +143,23 @@ class Chunk:
         return np.nan if beyond.any() else dot(self.truth, tame) / power, self.n_lost
 
 
-def _brier(chunk: Chunk) -> Total:
+def _brier(chunk: Chunk) -> Sum:
     return chunk.squared_distance() + chunk.truth_spread(), 0
 
 
-def _quadratic(chunk: Chunk) -> Total:
+def _quadratic(chunk: Chunk) -> Sum:
     return chunk.squared_distance() - dot(chunk.truth, chunk.truth), 0
 
 
-def _linear(chunk: Chunk) -> Total:
+def _linear(chunk: Chunk) -> Sum:
     return -dot(chunk.truth, chunk.probs), 0
 
 
-def _spherical(chunk: Chunk) -> Total:
+def _spherical(chunk: Chunk) -> Sum:
     return -float((chunk.overlap / np.sqrt(chunk.squares)).sum(dtype=np.float64)), 0
 
 
-QUICK: dict[str, Callable[[Chunk], Total]] = {
+QUICK: dict[str, Callable[[Chunk], Sum]] = {
     "log": lambda chunk: chunk.log_total,
     "brier": _brier,
     "quadratic": _quadratic,
@@ -155,20 +169,71 @@ QUICK: dict[str, Callable[[Chunk], Total]] = {
 """Totals by NumPy; every other rule goes through its own kernel."""
 
 
-def add_up(
-    chunk: Chunk, rules: tuple[ScoringRule, ...], powers: tuple[float, ...]
-) -> tuple[Float[np.ndarray, " total"], Int[np.ndarray, " total"]]:
-    """Totals of the rules and of the powers, with how many items have an infinite term in each."""
-    found = [QUICK[rule.name](chunk) if rule.name in QUICK else _by_kernel(rule, chunk) for rule in rules]
-    found += [chunk.box_cox(power) for power in powers]
-    return np.array([total for total, _ in found], np.float64), np.array([number for _, number in found], np.int64)
+def fold(options: MeanOptions, forecast: np.ndarray, truth: np.ndarray) -> MeanState:
+    """The state of the items of two arrays: expected losses, powers and sampled responses, on every core."""
+    kind = np.result_type(forecast.dtype, truth.dtype)
+    n, n_labels = forecast.shape
+    counted = options.n_labels is not None
+    rows = max(1, CELLS // n_labels)
+    starts = range(0, n, rows)
+    n_lots = min(len(starts), int(np.clip(COUNTED // n_labels**2, 1, MOST_LOTS)) if counted else n_cores())
+    size = -(-len(starts) // max(n_lots, 1)) or 1
+
+    def work(first: int) -> tuple[list[list[Sum]], Float[np.ndarray, "label response"]]:
+        chunk, sums = Chunk(rows, n_labels, kind, options.log_probs), []
+        counts = np.zeros((n_labels, n_labels) if counted else (0, 0))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+            for start in starts[first : first + size]:
+                chunk.load(forecast[start : start + rows], truth[start : start + rows])
+                sums.append([_sum(chunk, of) for _, of in options.columns])
+                if counted:
+                    counts += chunk.counts()
+        return sums, counts
+
+    lots = range(0, len(starts), size)
+    if len(lots) <= 1:
+        done = [work(lot) for lot in lots]
+    else:
+        with ThreadPoolExecutor(min(n_cores(), len(lots))) as pool:
+            done = list(pool.map(work, lots))
+    return _state(options, n, kind, [one for sums, _ in done for one in sums], [counts for _, counts in done])
+
+
+def _state(options: MeanOptions, n: int, kind: np.dtype, sums: list[list[Sum]], counts: list[np.ndarray]) -> MeanState:
+    """The state, in float64, from the sums of chunks (column by column) and the counts of lots of them."""
+    columns = options.columns
+    totals = np.array([[total for total, _ in chunk] for chunk in sums], np.float64).reshape(len(sums), len(columns))
+    lost = np.array([[number for _, number in chunk] for chunk in sums], np.float64).reshape(totals.shape).sum(0)
+    summed = np.array([math.fsum(one) if np.isfinite(one).all() else one.sum() for one in totals.T], np.float64)
+    unit = SHORT * float(np.finfo(kind).eps) / 2
+    up = np.array([isinstance(of, ScoringRule) for _, of in columns], bool)
+    n_labels = options.n_labels or 0
+    together = np.sum(counts, 0) if counts else np.zeros((n_labels, n_labels))
+    return MeanState(
+        _exactly(np.array(float(n))),
+        Total(summed, np.zeros_like(summed), unit * np.abs(totals).sum(0)),
+        _exactly(np.stack([np.where(up, lost, 0), np.where(up, 0, lost)])),
+        Total(together, np.zeros_like(together), unit * together),
+        np.full((len(options.rules), 0), NO_POSITION, np.int32),
+    )
+
+
+def _exactly(count: Float[np.ndarray, "*sum"]) -> Total:
+    return Total(count, np.zeros_like(count), np.zeros_like(count))
+
+
+def _sum(chunk: Chunk, of: ScoringRule | float) -> Sum:
+    """The total of one quantity over a chunk, with how many items have an infinite term."""
+    if not isinstance(of, ScoringRule):
+        return chunk.box_cox(of)
+    return QUICK[of.name](chunk) if of is RULES.get(of.name) and of.name in QUICK else _by_kernel(of, chunk)
 
 
 _expected = jax.jit(lambda rule, probs, truth: rule.expected(probs, truth), static_argnums=0)
 _expected_from_log = jax.jit(lambda rule, logs, truth: rule.expected_from_log(logs, truth), static_argnums=0)
 
 
-def _by_kernel(rule: ScoringRule, chunk: Chunk) -> Total:
+def _by_kernel(rule: ScoringRule, chunk: Chunk) -> Sum:
     with jax.enable_x64(chunk.kind == np.float64 or jax.config.jax_enable_x64):
         losses = np.asarray((_expected_from_log if chunk.is_log else _expected)(rule, chunk.forecast, chunk.truth))
     infinite = np.isinf(losses)
