@@ -9,20 +9,23 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison import tree as datatree
+from probtruth.comparison.by_group import group_rows
 from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
 from probtruth.comparison.evidence.evidence import Evidence, Facts
 from probtruth.comparison.evidence.moments import Location, contrasts
 from probtruth.comparison.evidence.sweeps import all_pairs
-from probtruth.comparison.naming import by_name
+from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.conclusions import decisions_of, sensitivity_of
 from probtruth.comparison.posterior.decisions import Decisions, decide, interchangeable, symmetric
-from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.joint_draws import rake
 from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
+from probtruth.comparison.tiers import tiers
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
@@ -74,7 +77,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
     decisions = _decisions(post)
     facts, plan = found.facts, found.design
     own = [] if post.levels is None else margins(post.levels)
-    ranks = rank_rows(facts, post.order, own, decisions, found.means)
+    ranks = rank_rows(facts, post.order, own, decisions, found.means, _tiers(post, asked.rope))
     pairs = pair_rows(facts, post.order, post.margins, asked.rope, found.means)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
     tests = companion_rows(facts.models, post.order, _tests(found, post, asked), names)
@@ -132,7 +135,21 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         decisions=decisions_of(found, post.pairs, decisions, ranks),
         sensitivity=sensitivity,
         group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
+        of_groups=partial(_group_rows, found, post),
     )
+
+
+def _group_rows(found: Evidence, post: Posterior) -> list[dict[str, object]]:
+    if post.population is None:
+        return []
+    models = [found.facts.models[row] for row in post.order]
+    return group_rows(post.population, models, found.design.group_names, found.design.structure.n_items)
+
+
+def _tiers(post: Posterior, rope: float | None) -> Sequence[int] | None:
+    if post.sampled is None or post.levels is None:
+        return None
+    return [int(tier) for tier in tiers(post.sampled.sites["contrast"], post.share, post.levels.mean, rope or 0.0)]
 
 
 def _sensitive(rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
@@ -206,8 +223,9 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
     )
     population = None
     if post.population is not None:
-        between = post.population.unit * post.population.sampled.sites["between"]
-        population = {"contrast": post.population.contrast(), "between": between}
+        difference, between = post.population.draws()
+        *_, place, sign = zip(*named_pairs(models), strict=True)
+        population = {"difference": np.array(sign) * difference[..., list(place)], "between": between[..., list(place)]}
     runs = {"items": post.sampled, "population": post.population.sampled if post.population else None}
     densities = {
         name: (run.log_prior, run.log_likelihood)

@@ -9,13 +9,14 @@ from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_scores import of_scores
-from probtruth.comparison.evidence.moments import Location, Moments, combine, square
+from probtruth.comparison.evidence.moments import Location, Moments, combine
 from probtruth.comparison.evidence.parts import HeldParts, gathered
 from probtruth.comparison.evidence.sweeps import differences as differences_of
 from probtruth.comparison.evidence.sweeps import pairs_of
 from probtruth.comparison.options import Options, options
-from probtruth.comparison.posterior.engines import population_of, prepare_population, sample_location, sample_population
+from probtruth.comparison.posterior.engines import sample_location
 from probtruth.comparison.posterior.margins import margins
+from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
 from probtruth.comparison.ropes import width
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
@@ -95,7 +96,7 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
     sampled, hierarchy, fitted = None, None, None
     if pairs is not None and found.moments is not None and len(found.order) > 1:
         n_models, stages = len(found.order), 2 if found.design.grouped and not asked.these_items else 1
-        hierarchy = population_of(found.moments, n_models) if stages == 2 else None
+        hierarchy = population_of(found.moments) if stages == 2 else None
         if hierarchy is not None and asked.engine == "nuts":
             prepare_population(hierarchy)
         fitted = _fitted(found, pairs, asked)
@@ -106,7 +107,7 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
             hierarchy = sample_population(hierarchy, asked.engine, asked.draws, asked.seed, second)
             if of_items is not None:
-                hierarchy = replace(hierarchy, shared=square(pairs.variance - of_items.variance, n_models))
+                hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
     return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy, fitted), asked)
 
 
