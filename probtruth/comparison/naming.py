@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from probtruth.comparison.evidence.moments import all_pairs
+from probtruth.comparison.evidence.sweeps import all_pairs
 
 Names = tuple[str, str]
 

@@ -82,8 +82,8 @@ def rank_rows(
             "score": _oriented(mean, facts) if known else None,
             "low": _oriented(high if facts.higher_is_better else low, facts) if known else None,
             "high": _oriented(low if facts.higher_is_better else high, facts) if known else None,
-            "entropy": facts.entropy,
-            "divergence": None if facts.entropy is None or not known else mean - facts.entropy,
+            "entropy": facts.known.entropy,
+            "divergence": None if facts.known.entropy is None or not known else mean - facts.known.entropy,
         }
         decided = _decided(model, means, place, decisions) | {"tier": _tier(model, means, place, tiers)}
         rows.append((not known, mean if known else 0.0, name, {**row, **decided}))

@@ -5,10 +5,12 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.moments import Structure, moments
+from probtruth.comparison.evidence.moments import moments
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import population_of
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
+from probtruth.types import RuleFacts
 
 
 def test_pairs_stand_once_by_name_whatever_the_order_of_the_posterior():
@@ -32,7 +34,7 @@ def test_no_rope_no_equivalence():
 
 
 def test_models_come_best_first_and_in_the_orientation_given():
-    scores = make([[-1.0, -2.0], [-4.0, -4.0]], "ab", higher_is_better=True, entropy=None)
+    scores = make([[-1.0, -2.0], [-4.0, -4.0]], "ab", higher_is_better=True)
     own = [Margin(-1.5, 0.5, 1.0), Margin(-4.0, 0.0, 1.0)]
     first, second = rank_rows(Facts.of(scores), np.array([0, 1]), own, None, scores.values.mean(1))
     assert (first["model"], first["score"]) == ("b", 4.0)
@@ -41,7 +43,7 @@ def test_models_come_best_first_and_in_the_orientation_given():
 
 
 def test_divergence_is_what_lies_above_the_entropy():
-    scores = make([[1.0, 2.0], [4.0, 4.0]], "ab", entropy=0.5)
+    scores = make([[1.0, 2.0], [4.0, 4.0]], "ab", known=RuleFacts(entropy=0.5))
     rows = rank_rows(
         Facts.of(scores), np.array([0, 1]), [Margin(1.5, 0.5, 1.0), Margin(4.0, 0.0, 1.0)], None, scores.values.mean(1)
     )

@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison.evidence.moments import Location, all_pairs, contrast_covariance, contrasts
+from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.collapse import collapse
 from probtruth.comparison.posterior.joint_draws import with_margins
