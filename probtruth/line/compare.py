@@ -10,8 +10,7 @@ from probtruth.errors import InputError
 from probtruth.io.scores import notes_in, read_scores
 from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.larger_than_memory import Room
-from probtruth.streaming.bare_scores import streamed_scores
-from probtruth.streaming.bare_scores_on_dask import Columns
+from probtruth.streaming.bare_scores import Columns, streamed_scores
 from probtruth.streaming.compare_files import Streamed
 from probtruth.streaming.opening import DRAWS
 from probtruth.streaming.opening import scratch as scratch_store
@@ -206,9 +205,7 @@ def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: M
     if known.ours:
         group = group or ("group" if "group" in table.columns else None)
         cluster = cluster or ("cluster" if "cluster" in table.columns else None)
-    read = Columns(
-        item, model, score, group, cluster, known.higher_is_better, known.rule, known.floor, known.proper, known.entropy
-    )
+    read = Columns(item, model, score, group, cluster, known.higher_is_better, known.rule, known.facts)
     chosen = options(
         named.get("engine", "nuts"),
         "new-items",

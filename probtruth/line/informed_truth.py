@@ -80,8 +80,10 @@ def score_on_evidence(
         return ScoredTruth(truth, aligned, score_aligned(aligned, rule, floor))
     aligned = aligned.against(informed.truth)
     scores = score_aligned(aligned, rule, floor)
-    influence = None if scores.label_values is None else informed.influence(scores.label_values)
-    return ScoredTruth(informed.truth, aligned, replace(scores, influence=influence))
+    if scores.labels is not None:
+        influence = informed.influence(scores.labels.losses)
+        scores = replace(scores, labels=replace(scores.labels, influence=influence))
+    return ScoredTruth(informed.truth, aligned, scores)
 
 
 @dataclass(frozen=True, eq=False)

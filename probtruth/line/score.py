@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from probtruth import frames
+from probtruth.comparison.evidence.soundness import soundness, weighted_means
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
@@ -20,12 +22,9 @@ from probtruth.line.larger_than_memory import Room, files_of
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import Table
-from probtruth.streaming.moments import weighted_means
 from probtruth.streaming.opening import opened
 from probtruth.streaming.opening import scratch as scratch_store
-from probtruth.streaming.parts import Layout
 from probtruth.streaming.prepared import Prepared, prepare
-from probtruth.streaming.soundness import soundness
 from probtruth.types import Audit, Predictions, Scores, Truth
 
 if TYPE_CHECKING:
@@ -160,10 +159,9 @@ def _stream(
     tables = opened(list(files.items()), item, kind, room.n_bytes)
     with scratch_store(room.scratch, room.client) as store:
         ready = prepare(truth, tables, rule, floor)
-        layout = Layout.of(None, ready.kept)
-        scored = ready.scored(layout, store("scores"), on_progress)
+        scored = ready.scored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
         facts, parts = ready.facts, scored.parts
-        notes = notes_of(facts.rule, facts.higher_is_better, facts.floor, facts.proper, facts.entropy)
+        notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with tempfile.TemporaryDirectory(prefix="probtruth-") as folder:
             write_pieces(_pieces(ready, scored.tables(Path(folder))), out, notes)
         means = weighted_means(parts, soundness(parts), np.ones(1))

@@ -7,6 +7,7 @@ from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
 from probtruth.report.tables import annotators, calibration, candidates, checks
 from probtruth.report.tables import models as tables
+from probtruth.report.tables.by_group import by_group
 from probtruth.report.tables.cells import LONGEST_NAME, Table
 from probtruth.report.words.numbers import count, shortened
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, measure, unit
@@ -66,7 +67,8 @@ def contents(result: Result) -> Contents:
         pairs=tables.pairs(result),
         group_pairs=tuple(
             tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-        ),
+        )
+        + by_group(result),
         best_set=candidates.best_set(result),
         ranks=candidates.ranks(result),
         calibration=calibrated,

@@ -18,7 +18,7 @@ from probtruth.line.other_estimand import OtherEstimand
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
-from probtruth.types import Comparison, Scores, Truth
+from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores, Truth
 
 PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
@@ -63,8 +63,8 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
                 "score": sign * means[model],
                 "low": sign * means[model] - half,
                 "high": sign * means[model] + half,
-                "entropy": scores.entropy,
-                "divergence": None if scores.entropy is None else means[model] - scores.entropy,
+                "entropy": scores.known.entropy,
+                "divergence": None if scores.known.entropy is None else means[model] - scores.known.entropy,
                 "p_best": float(ranks[model, 0]),
                 "expected_rank": float(ranks[model] @ np.arange(1, len(names) + 1)),
                 "expected_regret": float(regret[model]),
@@ -91,7 +91,7 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         rope=rope,
         seed=0,
         diagnostics=diagnostics,
-        uncertainty={"items": 0.7, "labels": 0.3 if scores.label_values is not None else None},
+        uncertainty={"items": 0.7, "labels": 0.3 if scores.labels is not None else None},
         tree=lambda: tree,
         settings={"engine": "nuts", "draws": 2500, "floor": None},
     )
@@ -118,9 +118,8 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
         predictions.models,
         annotations.index.items,
         "log",
-        proper=True,
-        entropy=float(entropy),
-        label_values=losses,
+        known=RuleFacts(proper=True, entropy=float(entropy)),
+        labels=LabelsBehind(losses, shares, "distribution", shares, counts.sum(1)),
     )
     diagnostics = changes.pop("diagnostics", PASSING)
     comparison = compare(scores, rope, diagnostics)

@@ -35,7 +35,7 @@ class Analysis:
         """The rows of `decompose`, one for each model."""
         if self.labelled is None or not isinstance(self.scores, Scores):
             return None
-        return decompose_aligned(self.labelled.aligned, self.labelled.rule, self.scores.floor).to_dicts()
+        return decompose_aligned(self.labelled.aligned, self.labelled.rule, self.scores.known.floor).to_dicts()
 
     @cached_property
     def annotators(self) -> annotators.AnnotatorAnalysis:

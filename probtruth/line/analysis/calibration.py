@@ -74,7 +74,7 @@ def _rows(scores: Scores | Streamed, rule: ScoringRule, aligned: Aligned, way: s
     for row in error_aligned(aligned, by=way).to_dicts():  # of two labels both have the same error
         rows[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if scores.rule in RULES:
-        for row in decomposition_aligned(aligned, rule, "joint", scores.floor).to_dicts():
+        for row in decomposition_aligned(aligned, rule, "joint", scores.known.floor).to_dicts():
             rows[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}
     return list(rows.values())
 

@@ -32,7 +32,7 @@ def bibtex(result: Result) -> str:
 def sources(result: Result) -> list[str]:
     """The works behind the methods that this result used."""
     comparison, truth = result.comparison, result.truth
-    used = [RULES] if result.scores.proper is not None else []
+    used = [RULES] if result.scores.known.proper is not None else []
     used += [CORP, NELSON] if result.labelled is not None else []
     used += [DAWID_SKENE] if truth is not None and "dawid-skene" in truth.method else []
     used += [ALPHA] if result.annotations is not None else []

@@ -35,7 +35,7 @@ def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, pla
     if body:
         blocks = [array[:body].reshape(-1, size, n_labels) for array in (values, weights)]
 
-        def step(so_far: MeanState, block: tuple[Array, Array, Array]) -> tuple[MeanState, None]:
+        def step(so_far: MeanState, block: tuple[Array, ...]) -> tuple[MeanState, None]:
             rows, share, number = block
             return merge(so_far, _of_block(options, rows, share, _later(start, number * size))), None
 
@@ -65,7 +65,8 @@ def fold_sharded(
     everywhere = PartitionSpec()  # type: ignore[no-untyped-call]
     run = jax.shard_map(local, mesh=spread.mesh, in_specs=spread.spec, out_specs=everywhere, check_vma=False)
     states = run(forecast, truth)
-    return reduce(merge, [jax.tree.map(lambda leaf, at=at: leaf[at], states) for at in range(n_devices)])
+    parts: list[MeanState] = [jax.tree.map(lambda leaf, at=at: leaf[at], states) for at in range(n_devices)]
+    return reduce(merge, parts)
 
 
 def item_sharding(array: Array | np.ndarray) -> NamedSharding | None:

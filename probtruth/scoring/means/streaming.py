@@ -123,7 +123,7 @@ class RunningMeans(MeanOptions):
             raise InputError(f"{forecast.shape[1]} labels", f"n_labels = {self.n_labels}", "Counts have one size.")
         if any(isinstance(array, jax.core.Tracer) for array in (forecast, weights, start)):
             first = jnp.asarray(start, jnp.int32)
-            return devices.fold(self, forecast, weights, first, jax.default_backend())
+            return devices.fold(self, jnp.asarray(forecast), jnp.asarray(weights), first, jax.default_backend())
         with jax.enable_x64(True):  # types are named everywhere: float32 stays float32
             spread = devices.item_sharding(forecast)
             first = jnp.asarray(start, jnp.int32)
@@ -138,7 +138,8 @@ class RunningMeans(MeanOptions):
             platform = far[0].platform if far else "cpu"
             on = (far or where or jax.local_devices(backend="cpu"))[0]
             arrays = [jax.device_put(array, on) for array in (forecast, weights)]
-            return devices.fold_here(self, *arrays, first, platform)
+            state: MeanState = devices.fold_here(self, *arrays, first, platform)
+            return state
 
     def merge(self, one: MeanState, other: MeanState) -> MeanState:
         """The state of the items of both, in any order."""

@@ -6,7 +6,6 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth.streaming.dask_store import as_range
 
 pytest.importorskip("distributed", reason="needs the extra `dask`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
@@ -102,10 +101,3 @@ def test_another_client_is_an_error(tmp_path):
     table("by model").write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError, match="Client"):
         pt.Result.of_scores(tmp_path / "scores.parquet", client="tcp://here", higher_is_better=False)
-
-
-@pytest.mark.parametrize("values", [[4], [4, 5, 6], [9, 6, 3, 0], [0, 1, 3], [2, 1, 0]])
-def test_rows_that_follow_one_another_are_a_range(values):
-    found = as_range(np.array(values, np.int32))
-    assert list(found) == values
-    assert isinstance(found, range) == (values != [0, 1, 3])

@@ -1,14 +1,19 @@
-"""What the scores allow at all: which are infinite or no numbers, and how large they are."""
+"""Finds infinite, NaN and oversized scores, and the mean of each model with these in mind."""
 
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.evidence.in_memory import SHOWN
-from probtruth.streaming.parts import Part, Parts
-from probtruth.streaming.sweeps import blocks
+from probtruth.comparison.evidence.parts import Part, Parts, over_blocks
+from probtruth.comparison.evidence.row_sums import RowSums
+from probtruth.comparison.evidence.sweeps import alone
+
+LARGEST = 1e100
+"""Scores beyond this would overflow when cubed."""
+SHOWN = 3
+"""Items of infinite score that a warning names."""
 
 NOWHERE = int(np.iinfo(np.int64).max)
 """In place of an item, where there is none."""
@@ -44,15 +49,12 @@ class Soundness:
 
 
 def soundness(parts: Parts) -> Soundness:
-    """What the scores allow at all."""
-    return reduce(Soundness.merged, parts.each(partial(_soundness, len(parts.n_items))))
+    """Infinite and unknown scores of all parts, and their sizes."""
+    work = partial(_soundness, parts.structure.n_groups)
+    return over_blocks(parts, len(parts.models), work, Soundness.merged)
 
 
 def _soundness(n_groups: int, part: Part) -> Soundness:
-    return reduce(Soundness.merged, (_block_sound(n_groups, block) for block in blocks(part, len(part.values))))
-
-
-def _block_sound(n_groups: int, part: Part) -> Soundness:
     values = part.values
     n_models = len(values)
     signs = np.zeros((2, n_models, n_groups), np.int64)
@@ -68,3 +70,15 @@ def _block_sound(n_groups: int, part: Part) -> Soundness:
         unknown[row] = part.item[np.isnan(values[row])].min(initial=NOWHERE)
         largest[row] = sizes[row, np.isfinite(values[row])].max(initial=0.0)
     return Soundness(signs[0], signs[1], infinite, unknown, largest, bool(((sizes == 0) | (sizes == 1)).all()))
+
+
+def weighted_means(parts: Parts, found: Soundness, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
+    """Each model's mean under the weights of the groups: infinite where a score that counts is, NaN for both signs."""
+    share = weights / parts.structure.n_items
+    used = share > 0
+    up, down = (np.asarray(counts[:, used].any(1)) for counts in (found.positive, found.negative))
+    means = np.where(up & down, np.nan, np.where(up, np.inf, -np.inf))
+    finite = np.nonzero(~(up | down))[0]
+    if len(finite):
+        means[finite] = RowSums(parts, alone(finite)).totals_over_groups(share)
+    return means

@@ -3,14 +3,15 @@ import pytest
 from cut_parts import cut
 from made_scores import make
 
+from probtruth.comparison.companions import many_items
 from probtruth.comparison.compare import compare, conclude
-from probtruth.comparison.evidence import in_memory as gather
 from probtruth.comparison.evidence.design import design
-from probtruth.comparison.evidence.evidence import Facts, Strata
+from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.from_parts import evidence_of
+from probtruth.comparison.evidence.from_scores import FixedLabels
 from probtruth.comparison.options import options
 from probtruth.errors import InputError
-from probtruth.streaming import evidence
-from probtruth.streaming.evidence import evidence_of
+from probtruth.types import RuleFacts
 
 
 def random_scores(kind, n_items=120):
@@ -26,7 +27,7 @@ def random_scores(kind, n_items=120):
         values[2, [5, 80]], values[0, 3] = np.inf, -np.inf
     if kind == "copies":
         values[2], values[3] = values[0], values[0] + 0.25
-    return make(values, "abcd"[: len(values)], range=(0.0, 1.0) if kind == "rare" else None)
+    return make(values, "abcd"[: len(values)], known=RuleFacts(range=(0.0, 1.0)) if kind == "rare" else RuleFacts())
 
 
 STRUCTURES = {
@@ -40,8 +41,13 @@ STRUCTURES = {
 def streamed(scores, seed, rope=None, **structure):
     plan = design(scores, structure.get("groups"), structure.get("clusters"), None)
     parts = cut(scores, plan, np.random.default_rng(seed))
-    strata = Strata.of(plan, len(scores.items))
-    found = evidence_of(parts, Facts.of(scores), strata, scores.items.__getitem__, scores.range)
+    found = evidence_of(
+        parts,
+        facts=Facts.of(scores),
+        design=plan,
+        name=scores.items.__getitem__,
+        fixed_items=FixedLabels(scores, plan.item_weights()),
+    )
     return conclude(found, options("exact", "new-items", rope, 500, 0, False))
 
 
@@ -59,8 +65,7 @@ def test_parts_in_any_order_conclude_what_the_whole_does_bit_for_bit(kind, struc
 @pytest.mark.parametrize("kind", ["losses", "classifiers", "rare", "copies"])
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_tests_of_many_items_are_those_of_the_whole_bit_for_bit(kind, structure, monkeypatch):
-    monkeypatch.setattr(gather, "MOST", 100)
-    monkeypatch.setattr(evidence, "MOST", 100)
+    monkeypatch.setattr(many_items, "MOST", 100)
     scores = random_scores(kind)
     whole = compare(scores, engine="exact", draws=500, **STRUCTURES[structure])
     for seed in (0, 1):
