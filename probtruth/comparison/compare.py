@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.evidence.design import design
