@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from probtruth.comparison.options import options
+from probtruth.frames import need_columns
 from probtruth.io.scores import notes_in
 from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.evaluate import Result
@@ -57,6 +58,8 @@ def compare_files(
     """
     chosen = options(engine, "new-items", rope, DRAWS, seed, strict)
     table = open_table(path)
+    named = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}
+    need_columns(table.columns, named, table.name)
     known = notes_in(table.files[0], score, higher_is_better)
     if known.ours:
         group = group or ("group" if "group" in table.columns else None)
