@@ -163,7 +163,8 @@ def evaluate(
     )
     unknown = [label for label in predictions.index.labels if label not in truth.index.labels]
     parts = decompose(predictions, truth, rule=rule, floor=floor).to_dicts()
-    warnings = [*comparison.warnings, *of_method(truth), *of_labels((*truth.index.labels, *unknown))]
+    warnings = [*comparison.warnings, *predictions.warnings, *of_method(truth)]
+    warnings += of_labels((*truth.index.labels, *unknown))
     other = None
     if isinstance(reference, Annotations):
         design = {"groups": of_item[0], "clusters": of_item[1], "weights": weights, "seed": seed}

@@ -10,7 +10,7 @@ from probtruth.io.tables.soft_batches import read_many_soft
 from probtruth.line.evaluate import Result, about, of_labels, of_method, truth_of
 from probtruth.line.other_estimand import OtherEstimand, changed, other_truth
 from probtruth.streaming.compare_files import Asked, streamed
-from probtruth.streaming.opening import DRAWS, n_bytes, opened, scratch
+from probtruth.streaming.opening import DRAWS, n_bytes, of_kind, opened, scratch
 from probtruth.streaming.score_batches import Files, Progress
 from probtruth.types import Annotations, Comparison, Truth
 
@@ -105,7 +105,7 @@ def _evaluated(
             "label instead of annotators.",
         )
     found = streamed(truth, tables, asked, chosen, place("asked"), on_progress)
-    warnings = [*found.comparison.warnings, *of_method(truth), *of_labels(tables.labels)]
+    warnings = [*found.comparison.warnings, *of_kind(tables), *of_method(truth), *of_labels(tables.labels)]
     other = None
     if annotations is not None and truth.estimand == "class":
         warnings.append(ANNOTATORS_ALONE)
