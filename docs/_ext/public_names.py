@@ -7,7 +7,7 @@ from types import ModuleType
 import probtruth
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "line": ("line", "streaming", "report"),
+    "line": ("line", "report"),
     "figures": ("figures",),
     "files": ("io",),
     "nouns": ("types",),
@@ -15,7 +15,9 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "scores": ("scoring",),
     "kernels": ("scoring.rules.proper", "kernels"),
     "rules": ("scoring.rules",),
-    "comparison": ("comparison", "companions", "study"),
+    "comparison": ("comparison", "companions"),
+    "study": ("study",),
+    "streaming": ("streaming", "scoring.means"),
     "errors": ("errors",),
 }
 """Where names of each section live, as modules below `probtruth`; the longest that fits decides."""

@@ -3,12 +3,10 @@
 from probtruth.scoring.confusion.curves import precision_recall_curves, roc_curves
 from probtruth.scoring.confusion.degeneracy import degeneracy_report
 from probtruth.scoring.confusion.expected import expected_confusion
-from probtruth.scoring.confusion.precision_at_k import precision_at_k
 
 __all__ = (
     "degeneracy_report",
     "expected_confusion",
-    "precision_at_k",
     "precision_recall_curves",
     "roc_curves",
 )
