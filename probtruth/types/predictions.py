@@ -185,8 +185,9 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        f"the logits of {names} look like probabilities (their rows are between 0 and 1 and sum to 1), and their softmax "
-        "is nearly flat: if they are probabilities, use Predictions.from_probs (command line: --kind probs)",
+        f"the logits of {names} look like probabilities (their rows are between 0 and 1 and sum to 1), "
+        "and their softmax is nearly flat: if they are probabilities, use Predictions.from_probs (command line: "
+        "--kind probs)",
     )
 
 
