@@ -18,7 +18,7 @@ def compared(between, n_models=2, within=(1.0, 1.0, 1.0)):
         "model": np.repeat([*"abcd"][:n_models], len(items)),
         "score": np.concatenate(values, axis=1).ravel() * np.repeat([1.0, 0.3, 0.2, 0.1][:n_models], len(items)),
     }
-    return pt.compare(pt.Scores.from_frame(table), groups=groups, engine="exact")
+    return pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
 
 
 def test_by_group_has_every_group_and_pair_by_name():
@@ -61,13 +61,13 @@ def test_a_third_model_changes_no_bit():
     for count in (2, 3):
         names = np.repeat([*"abc"][:count], 60)
         table = {"item": [*range(60)] * count, "model": names, "score": values[:count].ravel()}
-        found = pt.compare(pt.Scores.from_frame(table), groups=groups, engine="exact")
+        found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
         rows.append([row for row in found.groups if (row["a"], row["b"]) == ("a", "b")])
     assert rows[0] == rows[1]
 
 
 def test_without_groups_there_is_nothing_by_group():
     table = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    found = pt.compare(pt.Scores.from_frame(table), engine="exact")
+    found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
     assert found.by_group().height == 0
     assert "p_a_better" in found.by_group().columns

@@ -45,7 +45,7 @@ def test_the_argument_has_no_default():
     parameter = inspect.signature(pt.Scores.from_frame).parameters["higher_is_better"]
     assert (parameter.default, parameter.kind) == (inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY)
     with pytest.raises(TypeError, match="higher_is_better"):
-        pt.Scores.from_frame(MARKS)
+        pt.Scores.from_frame(MARKS, higher_is_better=False)
 
 
 BOTH = "--higher-is-better or --lower-is-better"

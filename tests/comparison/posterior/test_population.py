@@ -74,7 +74,9 @@ def compared(differences, groups, **options):
         "model": ["a"] * len(items) + ["b"] * len(items),
         "score": [*differences, *np.zeros(len(items))],
     }
-    return pt.compare(pt.Scores.from_frame(table), groups=dict(zip(items, groups, strict=True)), **options)
+    return pt.compare(
+        pt.Scores.from_frame(table, higher_is_better=False), groups=dict(zip(items, groups, strict=True)), **options
+    )
 
 
 @pytest.mark.parametrize("engine", ["exact", "nuts"])
@@ -106,6 +108,6 @@ def test_a_third_model_does_not_change_the_population_of_two_others():
             "model": np.repeat(["a", "b", "c"][:count], 90).tolist(),
             "score": values[:count].ravel(),
         }
-        found = pt.compare(pt.Scores.from_frame(table), groups=groups, engine="exact")
+        found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
         rows.append([found.group_results[what][0] for what in ("population of groups", "one new group")])
     assert rows[0] == rows[1]

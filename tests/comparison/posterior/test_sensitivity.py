@@ -6,6 +6,7 @@ from made_scores import make
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.posterior import pooling
+from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.sensitivity import (
     hierarchy_densities,
