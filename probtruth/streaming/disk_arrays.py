@@ -2,12 +2,13 @@
 
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
+
+from probtruth.streaming.scratch_folder import remove_pass
 
 
 class Table:
@@ -70,8 +71,8 @@ class Journal:
         key = folder / "settings.json"
         text = json.dumps(settings, sort_keys=True, default=str)
         if not key.exists() or key.read_text(encoding="utf-8") != text:
-            self.remove()
-            folder.mkdir(parents=True)
+            remove_pass(folder)
+            folder.mkdir(parents=True, exist_ok=True)
             key.write_text(text, encoding="utf-8")
         self._done = folder / "finished.jsonl"
         self.finished = self._read()
@@ -94,7 +95,3 @@ class Journal:
             stream.write(json.dumps([table, start]) + "\n")
             stream.flush()
             os.fsync(stream.fileno())
-
-    def remove(self) -> None:
-        """Everything goes."""
-        shutil.rmtree(self.folder, ignore_errors=True)
