@@ -7,16 +7,17 @@ from types import ModuleType
 import probtruth
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "line": ("line", "large", "report"),
-    "figures": ("report.plots",),
+    "line": ("line", "report"),
+    "figures": ("figures",),
     "files": ("io",),
     "nouns": ("types",),
-    "truth": ("truth", "informed"),
+    "truth": ("truth", "line.informed_truth"),
     "scores": ("scoring",),
     "kernels": ("scoring.rules.proper", "kernels"),
     "rules": ("scoring.rules",),
     "comparison": ("comparison", "companions"),
-    "distributed": ("distributed",),
+    "study": ("study",),
+    "streaming": ("streaming", "scoring.means"),
     "errors": ("errors",),
 }
 """Where names of each section live, as modules below `probtruth`; the longest that fits decides."""

@@ -1,7 +1,6 @@
 """`probtruth compare`: models by any per-item score."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,10 +14,7 @@ from probtruth.cli.result import write_and_show
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
-    import probtruth.line.evaluate
-
-BYTES_PER_SCORE = 400
-"""Memory that a row of a table of scores takes, when it is read whole."""
+    import probtruth.line.result
 
 
 def compare(
@@ -83,7 +79,7 @@ def compare(
     from probtruth.io.output.folder import check_out
 
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
-    options = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
+    options: dict[str, Any] = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
     in_memory = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
     reading = ScoreReading(format, higher_is_better, filter)
     console = settings.console(context, json, quiet)
@@ -95,9 +91,12 @@ def compare(
     available = streamed.known_memory(memory)
     whole = replicate is not None or replicates is not None or likelihood != "auto"
     if _streams(scores, reading, whole, available, dask):
+        from probtruth.line.result import Result
+
+        del columns["replicate"]
+        options |= {**columns, "higher_is_better": higher_is_better}
         with streamed.streaming(scores[0], out, available, dask, console, "reading, then sampling") as how:
-            del columns["replicate"]
-            result = _streamed(scores[0], {**columns, **options, "higher_is_better": higher_is_better, **how})
+            result = Result.of_scores(scores[0], **options, **how)
     else:
         result = _held(scores, columns, reading, {**options, **in_memory}, baseline, console)
     if condition is None:
@@ -118,7 +117,8 @@ def _streams(files: Sequence[str], reading: ScoreReading, whole: bool, memory: f
 
     Errors: `InputError` for a cluster that cannot be used.
     """
-    from probtruth.io.tables.batches import can_stream, open_table
+    from probtruth.io.tables.batches import can_stream
+    from probtruth.line.larger_than_memory import Room
 
     if whole or len(files) > 1 or not can_stream(files[0]) or score_format(files, reading.format) != "table":
         if dask is not None:
@@ -128,14 +128,7 @@ def _streams(files: Sequence[str], reading: ScoreReading, whole: bool, memory: f
                 "Leave --dask out.",
             )
         return False
-    return dask is not None or Path(files[0]).is_dir() or BYTES_PER_SCORE * open_table(files[0]).n_rows > memory
-
-
-def _streamed(path: str, options: Mapping[str, Any]) -> "probtruth.line.evaluate.Result":
-    """The comparison of a table of scores that is streamed."""
-    from probtruth.line.compare_files import compare_files
-
-    return compare_files(path, **options)
+    return dask is not None or Room(memory).streams_scores(files[0])
 
 
 def _held(
@@ -145,14 +138,13 @@ def _held(
     options: Mapping[str, Any],
     baseline: str | None,
     console: Console,
-) -> "probtruth.line.evaluate.Result":
+) -> "probtruth.line.result.Result":
     """The comparison of scores that memory holds."""
-    from probtruth.comparison.compare import compare
-    from probtruth.line.evaluate import of_scores
+    from probtruth.line.result import Result
 
     with console.progress("reading scores"):
         scores = read_scores(files, columns, reading)
     if baseline is not None:
         check.one_of(baseline, scores.models, "--baseline")
     with console.progress("sampling") as on_progress:
-        return of_scores(scores, compare(scores, **options, on_progress=on_progress))
+        return Result.of_scores(scores, **options, on_progress=on_progress)

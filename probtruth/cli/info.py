@@ -13,7 +13,7 @@ def info(context: opt.Context, json: opt.Json = False) -> None:
 
     import jax
 
-    from probtruth.line.evaluate import VERSIONS
+    from probtruth.line.result import VERSIONS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 

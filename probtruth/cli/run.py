@@ -15,7 +15,7 @@ from probtruth.cli.result import write_and_show
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
-    import probtruth.line.evaluate
+    import probtruth.line.result
     import probtruth.scoring.rules
     import probtruth.types
 
@@ -185,7 +185,7 @@ def _models(files: RunFiles, options: Mapping[str, Any], logged: bool) -> list[t
 
 def _held(
     models: Sequence[tuple[str, str]], files: RunFiles, options: Mapping[str, Any], console: Console
-) -> "probtruth.line.evaluate.Result":
+) -> "probtruth.line.result.Result":
     """The result of files that memory holds."""
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.truth import read_soft
@@ -202,7 +202,7 @@ def _held(
 
 def _evaluated(
     reference: Any, predictions: "probtruth.types.Predictions", options: Mapping[str, Any], console: Console
-) -> "probtruth.line.evaluate.Result":
+) -> "probtruth.line.result.Result":
     from probtruth.line.evaluate import evaluate
 
     with console.progress("inferring, scoring, sampling") as on_progress:
@@ -216,9 +216,9 @@ def _streamed(
     memory: float,
     out: str,
     console: Console,
-) -> "probtruth.line.evaluate.Result":
+) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
-    from probtruth.line.evaluate_files import evaluate_files
+    from probtruth.line.evaluate import evaluate
     from probtruth.line.informed_truth import EVIDENCE
 
     options = dict(options)
@@ -233,7 +233,7 @@ def _streamed(
     options |= {"item": files.columns.item, "kind": files.kind, **_strata(files, None)}
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.dask, console, doing) as how:
-        return evaluate_files(reference, dict(models), **options, **how)
+        return evaluate(reference, dict(models), **options, **how)
 
 
 def _annotations(models: Sequence[tuple[str, str]], files: RunFiles, console: Console) -> Any:

@@ -73,9 +73,9 @@ def _streamed(
     truth: str, files: Mapping[str, str], out: str, options: Mapping[str, Any]
 ) -> tuple[Mapping[str, float], int]:
     """Writes the scores of files that are streamed; the models' means, and the number of items."""
-    from probtruth.line.score_files import score_files
+    from probtruth.line.score import score
 
-    written = score_files(truth, files, out, **options)
+    written = score(files, truth, out=out, **options)
     return written.means, written.n_items
 
 

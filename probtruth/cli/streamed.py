@@ -13,16 +13,14 @@ from probtruth.cli.console import Console
 from probtruth.errors import InputError
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-SHARE = 0.5
-"""Of the free memory, what a run takes by default."""
-EXPANSION = 8
-"""Memory that predictions take for each byte of their Parquet or Arrow files, when they are read whole."""
 
 
 def known_memory(option: str | None) -> float:
     """The memory that a run may take, in bytes: `2GB`, `500MB`; by default half of what is free."""
+    from probtruth.line.larger_than_memory import Room
+
     if option is None:
-        return SHARE * _free()
+        return Room().n_bytes
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", option, re.IGNORECASE)
     size = float(match[1]) * UNITS[match[2].upper()] if match else 0.0
     if not 0 < size < math.inf:
@@ -30,23 +28,11 @@ def known_memory(option: str | None) -> float:
     return size
 
 
-def _free() -> float:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            table = dict(line.split(":", 1) for line in lines)
-        return float(table["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
-
-
 def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
     """Whether predictions are streamed: all files can be, and one is a folder or together they exceed the memory."""
-    from probtruth.io.tables.batches import can_stream, n_bytes
+    from probtruth.line.larger_than_memory import Room
 
-    paths = [path for _, path in files]
-    if not all(can_stream(path) for path in paths):
-        return False
-    return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > memory
+    return Room(memory).streams_predictions([path for _, path in files])
 
 
 @contextmanager
@@ -59,7 +45,7 @@ def streaming(
         f"streaming {what}, {memory / 1e9:.3g} GB for batches; {resumes if dask is None else f'on Dask ({dask})'}"
     )
     with client(dask) as cluster, console.progress(doing) as on_progress:
-        yield {"folder": _unfinished(out), "client": cluster, "memory": memory, "on_progress": on_progress}
+        yield {"scratch": _unfinished(out), "client": cluster, "memory": memory, "on_progress": on_progress}
 
 
 def _unfinished(out: str) -> Path:

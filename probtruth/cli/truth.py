@@ -28,7 +28,7 @@ def truth(
     """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
     cache.switch_on()
     from probtruth.io.truth import write_soft
-    from probtruth.line.evaluate import of_labels
+    from probtruth.line.labelled import alike_labels
     from probtruth.report.formats import terminal
     from probtruth.truth.infer import infer_truth
 
@@ -38,7 +38,7 @@ def truth(
         annotations, unlabelled = read_annotations(file, columns, format).annotated()
     if unlabelled:
         console.note(f"{len(unlabelled)} items without annotations left out")
-    for warning in of_labels(annotations.index.labels):
+    for warning in alike_labels(annotations.index.labels):
         console.note(warning)
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}

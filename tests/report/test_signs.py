@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth import line
-from probtruth.report import tables
 from probtruth.report.formats import terminal_watching
 from probtruth.report.signs import flipped
+from probtruth.report.tables import models as tables
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
 MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
@@ -18,7 +17,7 @@ MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 
 def made():
     def of(higher):
         scores = pt.Scores.from_frame(MARKS, higher_is_better=higher)
-        return line.of_scores(scores, pt.compare(scores, engine="exact"))
+        return pt.Result.of_scores(scores, engine="exact")
 
     return of
 

@@ -10,7 +10,8 @@ from scipy.stats import norm, t
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, combine, means_of
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import margins
 from probtruth.study.pilot import _widths
 from probtruth.study.read_pilot import pilot_of
@@ -80,9 +81,7 @@ def test_from_a_comparison_and_from_a_result():
     assert made.error == pytest.approx(own.error, rel=0.03)  # of 10,000 draws
     assert rows(made)["study"]["width"] == pytest.approx(rows(own)["study"]["width"], rel=CLOSE)
     assert rows(made)["study"]["p_certain"] == pytest.approx(rows(own)["study"]["p_certain"], abs=0.05)
-    from probtruth.line.evaluate import of_scores
-
-    assert pt.plan(of_scores(SCORES, comparison), n_items=300).designs == own.designs
+    assert pt.plan(pt.Result.of_scores(SCORES, engine="exact"), n_items=300).designs == own.designs
 
 
 def test_variance_of_labels_and_items_by_hand():
@@ -156,8 +155,6 @@ def test_clusters_that_share_all_are_bought_whole():
 
 
 def test_replicates():
-    if "replicate_values" not in Scores.__dataclass_fields__:
-        pytest.skip("scores keep no replicates")
     rng = np.random.default_rng(3)
     items, answers = rng.normal(size=(2, 1, 400)), rng.normal(0, 2, (2, 5, 400))
     frame = {

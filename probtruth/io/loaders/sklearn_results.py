@@ -57,9 +57,9 @@ def read_cv_results(
     data sets as items and folds as replicates; data sets are independent, so `compare` is right for them.
 
     Arguments: `results` is `search.cv_results_` (a dict, or a dataframe of it), or {data set: cv_results_}; `metric` is
-    the name after `test_` (`score` with a single metric); `names` the names of the candidates, by default their parameters
-    as text;
-    `higher_is_better` holds for all scorers of scikit-learn (losses among them are negated, as in `neg_log_loss`).
+    the name after `test_` (`score` with a single metric); `names` the names of the candidates, by default their
+    parameters as text; `higher_is_better` holds for all scorers of scikit-learn (losses among them are negated, as in
+    `neg_log_loss`).
 
     Errors: `InputError` for a missing metric, a NaN (a fold that failed), or candidates without distinct names.
 

@@ -1,0 +1,161 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+
+import probtruth as pt
+from probtruth.io.tables.batches import BigTable
+from probtruth.line.streamed import ANNOTATORS_ALONE
+from probtruth.report.contents import contents
+
+LABELS = ["cat", "dog", "fox"]
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import probtruth as pt
+from probtruth.io.truth import read_soft
+
+folder = Path(sys.argv[1])
+files = {name: folder / f"{name}.parquet" for name in "ab"}
+
+def kill(done, total):
+    if done == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+truth = read_soft(folder / "soft.parquet")
+pt.evaluate(truth, files, scratch=folder / "scratch", memory=1, engine="exact", on_progress=kill)
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Soft labels of 5,000 items and two models' files, the second in another order."""
+    rng = np.random.default_rng(5)
+    names = [f"q{item}" for item in range(5000)]
+    for name in ("soft", "a", "b"):
+        probs = rng.dirichlet([3, 2, 1], len(names))
+        frame = polars.DataFrame({"item": names, **dict(zip(LABELS, probs.T, strict=True))})
+        if name == "b":
+            frame = frame.sample(fraction=1.0, shuffle=True, seed=1)
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    return tmp_path
+
+
+def paths(folder):
+    return {name: folder / f"{name}.parquet" for name in "ab"}
+
+
+def truth_of(folder):
+    frame = polars.read_parquet(folder / "soft.parquet")
+    return pt.Truth.from_probs(frame.select(LABELS).to_numpy(), items=frame["item"].to_list(), labels=LABELS)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The columns of every batch that is read."""
+    listed, stream = [], BigTable.stream
+    monkeypatch.setattr(
+        BigTable, "stream", lambda self, cut, columns: listed.append(tuple(columns)) or stream(self, cut, columns)
+    )
+    return listed
+
+
+@pytest.mark.process
+def test_a_run_whose_process_was_killed_goes_on_behind_its_last_batch(files, asked):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(files)], env=os.environ, check=False, timeout=300)
+    assert done.returncode == -signal.SIGKILL
+    finished = (files / "scratch" / "asked" / "finished.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in finished] == [["losses-0", 1024 * batch] for batch in range(4)]
+    read = []
+    again = pt.evaluate(
+        truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact",
+        on_progress=lambda done, total: read.append((done, total)),
+    )  # fmt: skip
+    assert not (files / "scratch").exists()
+    assert asked.count(tuple(LABELS)) == 10 - 4
+    assert read[:10] == [(batch, 10) for batch in range(1, 11)]
+    assert again.to_dict() == pt.evaluate(truth_of(files), paths(files), engine="exact").to_dict()
+    held = pt.evaluate(truth_of(files), pt.read_predictions(paths(files)), engine="exact")
+    of_sample, of_all = contents(again), contents(held)
+    assert of_sample.calibration_numbers == of_all.calibration_numbers
+    assert of_sample.calibration.curve.equals(of_all.calibration.curve)
+    assert of_sample.sources == of_all.sources
+
+
+def test_what_was_finished_is_read_no_more(files, asked):
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        if done == total:
+            raise Stop
+
+    with pytest.raises(Stop):
+        pt.evaluate(
+            truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact", on_progress=stop
+        )
+    asked.clear()
+    pt.evaluate(truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact")
+    assert set(asked) == {("item",)}
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_soft_labels_by_their_path(files, kind):
+    given = kind(files / "soft.parquet")
+    found = pt.evaluate(given, paths(files), memory=1, engine="exact")
+    assert found.to_dict() == pt.evaluate(truth_of(files), paths(files), engine="exact").to_dict()
+    of_class = pt.evaluate(given, paths(files), memory=1, engine="exact", estimand="class")
+    assert of_class.to_dict()["truth"]["estimand"] == "class"
+    with pytest.raises(pt.InputError, match="no such file"):
+        pt.evaluate(kind(files / "nowhere.parquet"), paths(files))
+    means = [
+        pt.score(paths(files), truth, out=files / "scores.parquet", memory=memory).means
+        for truth in (given, truth_of(files))
+        for memory in (1, None)
+    ]
+    assert means == means[:1] * 4
+
+
+def test_input_that_cannot_be_streamed(files):
+    with pytest.raises(pt.InputError, match="at least 2"):
+        pt.evaluate(truth_of(files), {"a": files / "a.parquet"}, memory=1)
+    with pytest.raises(pt.InputError, match="positive number of bytes"):
+        pt.evaluate(truth_of(files), paths(files), memory="2GB")
+    with pytest.raises(pt.InputError, match="Annotations or Truth"):
+        pt.evaluate(np.ones((2, 2)), paths(files))
+    votes = {"item": ["q1", "q2"] * 2, "annotator": ["x", "x", "y", "y"], "label": ["cat", "dog"] * 2}
+    with pytest.raises(pt.InputError, match="the same 2 annotators"):
+        pt.evaluate(pt.Annotations.from_long(votes), paths(files), memory=1)
+
+
+def test_classes_inferred_from_annotations(files):
+    """As `evaluate` does when it is told to leave the models out of the evidence; the other estimand stands beside."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 3, 400)
+    items = [f"q{item}" for item in range(400)]
+    said = np.where(rng.random((5, 400)) < 0.8, truth, rng.integers(0, 3, (5, 400)))
+    votes = {
+        "item": items * 5,
+        "annotator": np.repeat(list("vwxyz"), 400),
+        "label": np.array(LABELS)[said.ravel()],
+    }
+    annotations = pt.Annotations.from_long(votes)
+    asked = {"method": "dawid-skene-em", "engine": "exact"}
+    found = pt.evaluate(annotations, paths(files), memory=1, **asked)
+    assert ANNOTATORS_ALONE in found.warnings
+    predictions = pt.read_predictions(paths(files), index=annotations.index)
+    held = pt.evaluate(annotations, predictions, evidence="annotators", **asked)
+    (streamed,), (wanted,) = found.comparison.pairs, held.comparison.pairs
+    assert {key: streamed[key] for key in ("difference", "low", "high", "p_a_better")} == pytest.approx(
+        {key: wanted[key] for key in ("difference", "low", "high", "p_a_better")}, rel=1e-9
+    )
+    assert found.other is not None
+    assert held.other is not None
+    assert found.other.to_dict() == held.other.to_dict()
