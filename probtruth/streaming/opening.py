@@ -10,7 +10,7 @@ from pathlib import Path
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
-from probtruth.streaming.score_batches import Files, checked, open_files
+from probtruth.streaming.score_batches import Files, open_files
 from probtruth.types.predictions import of_logits
 
 DRAWS = 2500
@@ -44,7 +44,7 @@ def of_kind(files: Files) -> tuple[str, ...]:
         return ()
     named = zip(files.models, files.tables, strict=True)
     firsts = ((name, table.read(table.cuts(LEAST)[0], files.labels)) for name, table in named if table.n_rows)
-    return of_logits(name for name, first in firsts if check.surely_simplex(checked(first, files)))
+    return of_logits(name for name, first in firsts if check.surely_simplex(files.checked(first)))
 
 
 def opened(files: Sequence[tuple[str, object]], item: str, kind: str, memory: float, least: int = 1) -> Files:

@@ -117,6 +117,15 @@ def test_soft_labels_by_their_path(files, kind):
     assert means[0] == means[1]
 
 
+def test_a_reference_without_names_is_matched_with_no_file_by_number(files):
+    numbered = polars.read_parquet(files / "a.parquet").with_columns(item=polars.int_range(polars.len()).reverse())
+    for name in "ab":
+        numbered.write_parquet(files / f"{name}.parquet")
+    bare = pt.Truth.from_probs(numbered.select(LABELS).to_numpy(), labels=LABELS)
+    with pytest.raises(pt.InputError, match="the reference without names of items"):
+        pt.evaluate_files(bare, paths(files), engine="exact")
+
+
 def test_logits_that_are_plainly_probabilities_are_warned_of(files):
     said = [
         [
