@@ -135,7 +135,8 @@ def compare(
 
     >>> import probtruth as pt
     >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    >>> pair = pt.compare(pt.Scores.from_frame(losses), engine="exact").pairwise().row(0, named=True)
+    >>> scores = pt.Scores.from_frame(losses, higher_is_better=False)
+    >>> pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
     >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
     (-0.3, True)
     """
