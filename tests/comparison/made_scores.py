@@ -30,6 +30,8 @@ def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object
             out[names[str(key)]] = {**row, "model": names[str(key)]}
             continue
         a, b = (names[name] for name in key)
+        if row.get("favours") is not None:
+            row = {**row, "favours": names[row["favours"]]}
         if a < b:
             out[a, b] = {**row, "a": a, "b": b}
         else:
