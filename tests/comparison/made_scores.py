@@ -30,12 +30,11 @@ def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object
             out[names[str(key)]] = {**row, "model": names[str(key)]}
             continue
         a, b = (names[name] for name in key)
-        if row.get("favours") is not None:
-            row = {**row, "favours": names[row["favours"]]}
         if a < b:
             out[a, b] = {**row, "a": a, "b": b}
         else:
             flipped = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
             better = {"p_a_better": row["p_b_better"], "p_b_better": row["p_a_better"]}
+            better["favours"] = {"a": "b", "b": "a"}.get(row["favours"], row["favours"])
             out[b, a] = {**row, **flipped, **better, "a": b, "b": a}
     return out
