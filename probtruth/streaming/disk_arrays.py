@@ -49,6 +49,8 @@ class Table:
 
     def rows(self, items: Int[np.ndarray, " item"]) -> Float[np.ndarray, "item column"]:
         """The rows of these items."""
+        if not len(items):
+            return np.empty((0, self.n_columns))
         place = run(items)
         if isinstance(place, slice):
             return self.read(place.start, place.stop)
