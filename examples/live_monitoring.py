@@ -1,7 +1,7 @@
 """Look every day without fooling yourself: two chatbots, a hundred rated answers a day, stop when it is clear.
 
 Each day both answer the same new questions and a rater says from 0 to 1 how good each answer is. Whoever stops on the
-first day on which an ordinary P(better) passes .95 is often wrong when the two are alike; the confidence sequence of
+first day on which an ordinary P(better) passes 0.95 is often wrong when the two are alike; the confidence sequence of
 `monitor` holds for all looks together. Shown on one stream with a difference, and on many without.
 """
 
@@ -57,7 +57,7 @@ def follow(stream: dict[str, np.ndarray], state: Path | None = None) -> Monitor:
 
 
 def peeking(stream: dict[str, np.ndarray]) -> bool:
-    """Whether the ordinary posterior passes .95, one way or the other, on any day."""
+    """Whether the ordinary posterior passes 0.95, one way or the other, on any day."""
     for day in range(DAYS):
         gap = (stream["candidate"] - stream["current"])[: DAY * (day + 1)]
         certain = abs(gap.mean()) > 1.96 * gap.std(ddof=1) / np.sqrt(len(gap))

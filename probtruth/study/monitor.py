@@ -51,7 +51,7 @@ def monitor(
     again, and how the items are cut into batches changes nothing. `a` and `b` name the models where there are more
     than two. `bounds` are the least and largest score there can be (for `Scores` of a bounded rule they are known);
     where there are none, `method` "asymptotic" takes a central limit theorem for the whole path from the 100th unit on.
-    `alpha` is the level (.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation
+    `alpha` is the level (0.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation
     (it can be left out where the score's column has the name of a known metric, such as accuracy or loss).
     `item`, `model`, `score` and `cluster` are columns; the items of a cluster arrive together, `largest_cluster` is
     the most that one can have, and it counts once the next begins or with `close`. `source` names the table in errors.

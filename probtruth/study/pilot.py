@@ -68,7 +68,7 @@ class Pilot:
         return math.sqrt(shared + each / study.n_items)
 
     def half_width(self, n_units: float | int) -> float:
-        """The expected half-width of the 95 per cent interval, in standard errors."""
+        """The expected half-width of the 95% interval, in standard errors."""
         n = max(float(n_units), 2.0)
         if self.totals is None:  # the t, and what skewness added in the pilot
             more = (self.stretch - 1) * math.sqrt(self.study.n_units / n)
@@ -104,7 +104,7 @@ class Pilot:
 
 
 def _widths(place: Location) -> Float[np.ndarray, " row"]:
-    """The widths of the rows' 95 per cent intervals: those of `Margin.interval`, all at once."""
+    """The widths of the rows' 95% intervals: those of `Margin.interval`, all at once."""
     with np.errstate(divide="ignore", invalid="ignore"):
         g = np.nan_to_num(place.third / place.variance**1.5)
     bent = np.abs(g) > 1e-6

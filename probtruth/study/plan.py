@@ -67,7 +67,7 @@ class Plan:
     def table(self) -> "polars.DataFrame":
         """One row a design: the pilot again, the study, twice as much of each, and the cheapest where costs are given.
 
-        `width` is the expected width of the 95 per cent interval in units of the score; `p_certain` the probability
+        `width` is the expected width of the 95% interval in units of the score; `p_certain` the probability
         that the study says "a is better" (`p_a`) or "b is better" (`p_b`) with the certainty that was chosen.
         """
         return frames.from_rows(self.designs, COLUMNS)

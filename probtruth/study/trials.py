@@ -13,7 +13,7 @@ from probtruth.study.confidence_sequence import Evidence
 from probtruth.study.simulated_worlds import World
 
 SURE = 0.975
-"""P(a better) or P(b better) above this is a verdict: the 95 per cent interval leaves out 0."""
+"""P(a better) or P(b better) above this is a verdict: the 95% interval leaves out 0."""
 BINS = 10
 RESAMPLED = 200
 """Resamples for the Monte Carlo error of a calibration error."""

@@ -23,7 +23,7 @@ from probtruth.types import Scores
 NUMBERS, FEWEST, MOST = 40_000_000, 400, 4000
 """Scores that are drawn at each true difference, and the fewest and most studies they make unless the caller says so.
 
-With 4,000 a share of .95 has a standard error of .0034.
+With 4,000 a share of 0.95 has a standard error of 0.0034.
 """
 TRUTHS = 40
 """Different true differences that stand for N(0, (2 SE)^2)."""
@@ -65,7 +65,7 @@ def validate(
     more. `n_items` is the size of the studies (as given, unless asked), `groups` and `clusters` as in `compare`.
     `difference` is the true difference a minus b to try (that of the data), `bounds` the least and the largest score
     (known for `Scores` of a bounded rule; without them the monitor is the asymptotic one) and `alpha` the monitor's
-    level (.05). `annotations` are those behind the scores, where the same few annotators judged all items.
+    level (0.05). `annotations` are those behind the scores, where the same few annotators judged all items.
     `replications` are the studies at each true difference (4,000, fewer beyond 10,000 items). `on_progress(done,
     total)` hears of them.
 

@@ -20,7 +20,7 @@ class Validation:
     """How the default comparison and the monitor did in studies that were drawn from the user's own items.
 
     `rows` are those of `table()`, `bins` those of `curve()`. `calibration` holds the expected calibration error of
-    P(a better) (`error`; `by_chance` is what perfect probabilities would show), how often P is above .975 for one of
+    P(a better) (`error`; `by_chance` is what perfect probabilities would show), how often P is above 0.975 for one of
     the models (`sure`) and how often it is then wrong (`wrong_when_sure`); `monitor` the false alarms of a monitor that
     looks after every unit, how often it decides at the true difference and after how many items (the median, None where
     fewer than half of the streams end in a decision). Whatever ends in `_error` is a Monte Carlo standard error.
@@ -45,7 +45,7 @@ class Validation:
     def table(self) -> "polars.DataFrame":
         """One row for each true difference: none, half of that asked for, that, and some drawn from N(0, (2 SE)^2).
 
-        `coverage` and `width` are those of the 95 per cent interval; `decides` is how often it leaves out 0,
+        `coverage` and `width` are those of the 95% interval; `decides` is how often it leaves out 0,
         `wrong_sign` how often it is then on the wrong side (type S) and `exaggeration` by what factor the estimate is
         then too large (type M).
         """

@@ -22,7 +22,7 @@ class Comparison:
     `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside
     the posterior; `estimand` says in words what the differences are differences of; `diagnostics` gate the result
     (max_rhat, min_ess, divergences, engines_agree; None where an engine has none); `warnings` are in plain words;
-    `decisions` holds the smallest set of models that contains the best with probability .95 (`credible_set`), the
+    `decisions` holds the smallest set of models that contains the best with probability 0.95 (`credible_set`), the
     `chosen` model (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`),
     and each model's `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels;
     `tree` makes the `datatree`.
@@ -55,7 +55,7 @@ class Comparison:
         """One row for each unordered pair, `a` before `b` by name.
 
         `difference` is a minus b of losses, in units of the score: negative favours a, and `favours` names the side. It
-        has an equal-tailed 95 per cent interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
+        has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
         0)/2; `p_equivalent` = P(|difference| <= rope), null without a ROPE.
         """
         return frames.from_rows(self.pairs)
@@ -63,7 +63,7 @@ class Comparison:
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.
 
-        `score` is the plain mean over items in the orientation that was given, `low` to `high` its 95 per cent
+        `score` is the plain mean over items in the orientation that was given, `low` to `high` its 95%
         interval; `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the
         expected loss, in units of the score, of choosing this model rather than the best.
         """

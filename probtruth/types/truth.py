@@ -53,7 +53,7 @@ class Truth:
         `n_annotations`; `accuracy`, the chance that an annotation says the item's true class; `information`, how much
         an answer tells of the class, in nats (0 for a spammer of any habit); and the method's own columns, such as
         `ability`, or `skill` (kappa with the truth, 0 by chance) and `flag` ("spammer", "adversary" or ""), with
-        equal-tailed 95 per cent intervals `_low` and `_high` where it has them.
+        equal-tailed 95% intervals `_low` and `_high` where it has them.
 
         Errors: `InputError` where the method knows nothing of annotators.
         """

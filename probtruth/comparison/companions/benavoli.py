@@ -80,7 +80,7 @@ def signed_rank_test(
 
     Arguments: `differences` one a data set (mean over its folds); `prior_strength` of the pseudo-observation.
 
-    Returns: the three probabilities, by `draws` independent draws (Monte Carlo error below .0025 at 50,000).
+    Returns: the three probabilities, by `draws` independent draws (Monte Carlo error below 0.0025 at 50,000).
 
     Errors: `InputError` for no differences, or ones that are not finite.
 

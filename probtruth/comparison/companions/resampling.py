@@ -14,9 +14,9 @@ from probtruth.kernels.exact_sums import exact_sum
 EXPLICIT = 400
 """Units of a pair that are resampled one by one; the normal for the rest is off by less than Monte Carlo error."""
 FLIPS = 9999
-"""Random sign patterns; Monte Carlo error of p = .05 is .002."""
+"""Random sign patterns; Monte Carlo error of p = 0.05 is 0.002."""
 WEIGHTS = 4000
-"""Bayesian bootstrap draws; Monte Carlo error of P = .975 is .0025."""
+"""Bayesian bootstrap draws; Monte Carlo error of P = 0.975 is 0.0025."""
 ENUMERATED = 13
 """Up to so many differing units every sign pattern is tried."""
 BLOCK = 500

@@ -25,7 +25,7 @@ def compare_likelihoods(
     a), `p_a_better`, `location` (None where the likelihood has two); posterior predictive p-values `ppc_mean`,
     `ppc_ties`, `ppc_tails` (share beyond three standard deviations) and `ppc_largest`, near 0 or 1 where simulated
     differences are unlike the real ones; `elpd_loo` with `elpd_se`, the expected log predictive density of items left
-    out (higher is better; None for "tie-spike" where there are ties: a mass is no density), `pareto_k`, above .7 where
+    out (higher is better; None for "tie-spike" where there are ties: a mass is no density), `pareto_k`, above 0.7 where
     that is unsure; `max_rhat`, `min_ess`; and `alarm`, where the mean and the fit part.
 
     Errors: `InputError` for unknown models, infinite scores, or differences that never vary.

@@ -164,7 +164,7 @@ def _with_exact_spread(
 def ratio_spread(
     steps: list[tuple[int, int, Float[np.ndarray, "item label"]]],
 ) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
-    """Sd and 95 per cent interval of above/below, given below > 0, from the exact joint distribution of the two.
+    """Sd and 95% interval of above/below, given below > 0, from the exact joint distribution of the two.
 
     Every item takes one of the `steps` (what it adds above, what it adds below, with what probability), or nothing.
     """

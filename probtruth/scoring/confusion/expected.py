@@ -38,7 +38,7 @@ class Confusion:
     `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the
     metrics named by `measures`, NaN where undefined; `undefined` is the expected number of labels (for one label: the
     probability) that were undefined behind each number. `plug_in` are the ratios of expected counts. `sd`, `low` and
-    `high` (95 per cent, equal-tailed) are the spread of the metric under the method, NaN where it has none; `mc_error`
+    `high` (95%, equal-tailed) are the spread of the metric under the method, NaN where it has none; `mc_error`
     is the standard error of `values` from simulation, 0 where they are exact.
     """
 

@@ -96,7 +96,7 @@ def ratio(
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known of each measure: its value, spread and 95 per cent interval, and the error of the value."""
+    """What is known of each measure: its value, spread and 95% interval, and the error of the value."""
 
     value: Float[np.ndarray, "model measure"]
     undefined: Float[np.ndarray, "model measure"]
@@ -109,7 +109,7 @@ class Summary:
 def summarise(
     values: Float[np.ndarray, "draw model measure"], undefined: Float[np.ndarray, "draw model measure"]
 ) -> Summary:
-    """Mean, sd and equal-tailed 95 per cent interval over the draws in which a measure is defined."""
+    """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
     defined = ~np.isnan(values)
     number = defined.sum(0).astype(np.float64)
     filled = np.where(defined, values, 0.0)

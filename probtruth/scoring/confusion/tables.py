@@ -54,7 +54,7 @@ def distribution_summary(
 ) -> tuple[
     Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]
 ]:
-    """Mean, sd and equal-tailed 95 per cent interval over the values that are not NaN, for each row of masses."""
+    """Mean, sd and equal-tailed 95% interval over the values that are not NaN, for each row of masses."""
     order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]
     if order.size == 0:
         nothing = np.full(len(mass), np.nan)

@@ -28,7 +28,7 @@ def loss_curve(
 
     Formula: loss(p, t) where p gives `report` to the label, and what is left to the others in proportion to the truth.
     With `match_at` every rule but the first is moved and scaled so that a certain and right report costs nothing and,
-    if the label comes, a report of `match_at` costs what it does under the first rule (at .5, (1 - p)^2 is multiplied
+    if the label comes, a report of `match_at` costs what it does under the first rule (at 0.5, (1 - p)^2 is multiplied
     by 4 log 2 to meet the log loss).
 
     Arguments: `truth` is one distribution, or the probability of the second of two labels; `rules` one rule or several;
