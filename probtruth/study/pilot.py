@@ -1,4 +1,4 @@
-"""What a pilot tells about the mean difference of two models: its value, and what makes it vary."""
+"""What a pilot says about the mean difference of two models: its value, and why it varies."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,16 +11,17 @@ from probtruth.comparison.evidence.moments import Location, Moments, Structure, 
 from probtruth.comparison.posterior.margins import FEWEST
 
 RESAMPLED = 2000
-"""Units up to which the width of an interval is simulated; beyond, what skewness adds falls with their root."""
+"""The width of an interval is simulated up to this many units; beyond, the effect of skewness falls with their
+root."""
 NUMBERS, RUNS = 100_000, (20, 100)
-"""Numbers drawn for one width, and its fewest and most replications."""
+"""Numbers drawn for one width, and its smallest and largest number of replications."""
 GRID = 1.5
-"""Widths are simulated at sizes that differ by this factor, and interpolated."""
+"""Widths are simulated at sizes that differ by this factor, and interpolated between them."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A design: items, annotators an item (None: labels are not at stake), clusters (None: none), replicates."""
+    """A design: items, annotators for each item (None: labels add no variance), clusters (None: none), replicates."""
 
     n_items: float | int
     n_annotators: float | int | None = None
@@ -38,8 +39,8 @@ class Pilot:
     """The mean difference a minus b, its standard error, and the parts of the variance of one item's difference.
 
     `between` is the variance of clusters, `items` that of items within them, `labels` what a single vote adds and
-    `replicates` what a single replicate adds (None where it is not known); `uneven` is the squared coefficient of
-    variation of the clusters' sizes. `totals` are the units' centred totals and `sizes` their items.
+    `replicates` what a single replicate adds (None if unknown); `uneven` is the squared coefficient of variation of
+    the clusters' sizes. `totals` are the units' centred totals and `sizes` their items.
     """
 
     a: str
