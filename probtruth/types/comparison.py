@@ -17,15 +17,15 @@ Row = Mapping[str, object]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Which model is better, and how sure that is.
+    """Which model is better, and how certain that is.
 
-    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside
-    the posterior; `estimand` says in words what the differences are differences of; `diagnostics` gate the result
-    (max_rhat, min_ess, divergences, engines_agree; None where an engine has none); `warnings` are in plain words;
-    `decisions` holds the smallest set of models that contains the best with probability 0.95 (`credible_set`), the
-    `chosen` model (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`),
-    and each model's `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels;
-    `tree` makes the `datatree`.
+    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
+    posterior; `estimand` says in words what the differences are; `diagnostics` must pass for a sound result (max_rhat,
+    min_ess, divergences, engines_agree; None if an engine has none); `warnings` are in plain words; `decisions` holds
+    the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
+    (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
+    `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
+    `datatree`.
     """
 
     models: tuple[str, ...]
@@ -48,7 +48,7 @@ class Comparison:
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
-        """The draws and what belongs to them as an ArviZ DataTree, made when it is first asked for."""
+        """The draws and their data as an ArviZ DataTree, made on first use."""
         return self.tree()
 
     def pairwise(self) -> "polars.DataFrame":
@@ -63,9 +63,9 @@ class Comparison:
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.
 
-        `score` is the plain mean over items in the orientation that was given, `low` to `high` its 95%
-        interval; `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the
-        expected loss, in units of the score, of choosing this model rather than the best.
+        `score` is the plain mean over items in the orientation of the input, `low` to `high` its 95% interval;
+        `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the expected
+        loss, in units of the score, of choosing this model rather than the best.
         """
         return frames.from_rows(self.ranks)
 
@@ -74,10 +74,11 @@ class Comparison:
         return frames.from_rows(self.companions)
 
     def prior_sensitivity(self) -> "polars.DataFrame":
-        """P(a better) of each pair and P(best) of each model, were the prior or the likelihood to another power.
+        """P(a better) of each pair and P(best) of each model, with the prior or the likelihood raised to another
+        power.
 
-        `p` is the answer as given; `prior_half` and `prior_double` weigh the prior half and double,
-        `likelihood_half` and `likelihood_double` the likelihood, as with half or double the data of the same content.
+        `p` is the reported answer; `prior_half` and `prior_double` give the prior half and double weight,
+        `likelihood_half` and `likelihood_double` the likelihood, as with half or double the data of the same kind.
         """
         return frames.from_rows(self.sensitivity)
 
