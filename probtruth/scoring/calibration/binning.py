@@ -13,7 +13,7 @@ BINS = ("uniform", "quantile")
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Which bin each item is in, and how much of the weight each bin holds; empty bins are left out."""
+    """The bin of each item, and the weight of each bin; empty bins are left out."""
 
     place: Int[np.ndarray, " item"]
     weights: Float[np.ndarray, " item"]
@@ -21,7 +21,8 @@ class Bins:
 
     @classmethod
     def of(cls, forecasts: Float[np.ndarray, " item"], weights: np.ndarray | None, n_bins: int, bins: str) -> "Bins":
-        """Bins of equal width, or with equal numbers of items; each holds its upper edge (and the first its lower)."""
+        """Bins of equal width, or with equal numbers of items; each contains its upper edge (and the first its
+        lower)."""
         if bins == "uniform":
             edges = np.linspace(0, 1, n_bins + 1)
         else:
@@ -31,7 +32,7 @@ class Bins:
         return cls(place, heavy, np.bincount(place, heavy))
 
     def means(self, values: Float[np.ndarray, " item"]) -> Float[np.ndarray, " bin"]:
-        """Weighted mean in each bin; NaN where the bin has no weight."""
+        """Weighted mean in each bin; NaN if the bin has no weight."""
         with np.errstate(invalid="ignore"):
             mean: np.ndarray = np.bincount(self.place, self.weights * values, len(self.total)) / self.total
         return mean
