@@ -318,7 +318,7 @@ def _number(given: object, what: str, expected: str) -> float:
 def _share(given: object, what: str, least: float) -> float:
     value = _number(given, what, f"a number between {least:g} and 1")
     if not least < value < 1:
-        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95 per cent write 0.95.")
+        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95% write 0.95.")
     return value
 
 
