@@ -69,7 +69,7 @@ def main() -> None:
     write_logs(folder)
 
     scores = pt.loaders.read_lm_eval_samples(folder, metric="acc")
-    print(f"{len(scores.items)} questions of {len(scores.group_names)} tasks; {scores.audit.dropped} left out")
+    print(f"{len(scores.items)} questions of {len(scores.groups.names)} tasks; {scores.audit.dropped} left out")
     show("accuracy (right or wrong, tasks as groups):", pt.compare(scores, engine="exact"))
 
     predictions, truth = pt.loaders.read_lm_eval_choices(folder)

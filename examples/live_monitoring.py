@@ -1,8 +1,8 @@
 """Look every day without fooling yourself: two chatbots, a hundred rated answers a day, stop when it is clear.
 
 Each day both answer the same new questions and a rater says from 0 to 1 how good each answer is. If you stop on the
-first day on which an ordinary P(better) passes 0.95, you are often wrong when the two are alike; the confidence sequence
-of `monitor` holds for all looks together. The script shows one stream with a difference, and many without.
+first day when an ordinary P(better) passes 0.95, you are often wrong if the two are alike; the confidence sequence of
+`monitor` holds for all looks together. The script shows one stream with a difference, and many without.
 """
 
 import argparse

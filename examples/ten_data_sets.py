@@ -61,7 +61,7 @@ def main() -> None:
     out = parser.parse_args().out
 
     scores = pt.Scores.from_frame(score_table(), score="brier", group="set", higher_is_better=False)
-    names = list(scores.group_names)
+    names = list(scores.groups.names)
     comparison = pt.compare(
         scores, rope=0.01, weights=dict.fromkeys(names, 1 / len(names))
     )  # every set counts the same

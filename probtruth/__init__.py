@@ -101,7 +101,7 @@ _MODULES = {
     "annotators": "truth.annotators",
     "calibration": "scoring.calibration",
     "companions": "companions",
-    "confusion": "scoring.confusion.expected",
+    "confusion": "scoring.confusion",
     "errors": "errors",
     "figures": "figures",
     "loaders": "io.loaders",

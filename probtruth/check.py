@@ -120,9 +120,7 @@ def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, 
 
 def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     """The values as a float array with one axis for each word of `axes`; float32 stays, all else becomes float64."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        place = tuple(int(axis[0]) for axis in np.nonzero(np.ma.getmaskarray(values)))
-        raise InputError(f"{what} with a masked entry at {place}", "a number everywhere", "Fill it or drop its item.")
+    no_masked(values, what)
     try:
         array = np.asarray(values)
         if array.dtype.kind in "cmMV":
@@ -138,6 +136,29 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
             f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", "Check the shape of the array."
         )
     return array
+
+
+def no_masked(values: object, what: str) -> None:
+    """Raises at the first masked entry of a NumPy array, or of a list with masked entries or rows."""
+    place = masked_entry(values)
+    if place is not None:
+        raise InputError(f"{what} with a masked entry at {place}", "a number everywhere", "Fill it or drop its item.")
+
+
+def masked_entry(values: object) -> tuple[int, ...] | None:
+    """Where the first masked entry stands; NumPy itself would read the number below the mask."""
+    if isinstance(values, np.ma.MaskedArray):
+        mask = np.atleast_1d(np.ma.getmaskarray(values))
+        if values.ndim == 0:
+            return () if mask.any() else None
+        return tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
+    listed = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
+    for row, value in enumerate(values) if listed else ():  # type: ignore[arg-type,var-annotated]
+        if isinstance(value, list | tuple | np.ma.MaskedArray):
+            inner = masked_entry(value)
+            if inner is not None:
+                return row, *inner
+    return None
 
 
 def length(got: int, wanted: int, what: str) -> None:
@@ -194,6 +215,7 @@ def surely_simplex(probs: Float[np.ndarray, "item label"]) -> bool:
 
 def one_hot(values: object, n_labels: int, what: str) -> Float[np.ndarray, "item label"]:
     """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
+    no_masked(values, what)
     array = np.asarray(values)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise InputError(

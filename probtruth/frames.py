@@ -61,6 +61,8 @@ def as_polars(frame: object) -> "polars.DataFrame":
             # pandas without pyarrow, or a column of several types
             made = polars.DataFrame({name: _series(name, table[name].to_list()) for name in table.columns})
         return made
+    except InputError:
+        raise
     except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise InputError(
             f"{type(frame).__name__} ({error})".replace("\n", " "),
@@ -119,6 +121,10 @@ def _series(name: str, column: Any) -> "polars.Series":
     import polars
 
     column = as_array(column)
+    masked = check.masked_entry(column)
+    if masked is not None:
+        hint = "Fill it in or remove the row."
+        raise InputError("a masked entry", "a value in every row", hint, Source().at(masked[0], name))
     values: Any = column if isinstance(column, (list, tuple, np.ndarray)) else list(column)  # type: ignore[call-overload]
     try:
         return polars.Series(name, values)

@@ -9,18 +9,23 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison import tree as datatree
+from probtruth.comparison.by_group import group_rows
+from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
 from probtruth.comparison.evidence.evidence import Evidence, Facts
-from probtruth.comparison.evidence.moments import Location, all_pairs, contrasts
-from probtruth.comparison.naming import by_name
+from probtruth.comparison.evidence.moments import Location, contrasts
+from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.conclusions import decisions_of, sensitivity_of
 from probtruth.comparison.posterior.decisions import Decisions, decide, interchangeable, symmetric
-from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.joint_draws import rake
 from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
+from probtruth.comparison.tiers import tiers
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
@@ -70,9 +75,9 @@ def _decisions(post: Posterior) -> Decisions | None:
 def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     decisions = _decisions(post)
-    facts, strata = found.facts, found.strata
+    facts, plan = found.facts, found.design
     own = [] if post.levels is None else margins(post.levels)
-    ranks = rank_rows(facts, post.order, own, decisions, found.means)
+    ranks = rank_rows(facts, post.order, own, decisions, found.means, _tiers(post, asked.rope))
     pairs = pair_rows(facts, post.order, post.margins, asked.rope, found.means)
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
     tests = companion_rows(facts.models, post.order, _tests(found, post, asked), names)
@@ -116,21 +121,35 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "margin": "outer skew-t" if asked.likelihood == "auto" else asked.likelihood,
             "likelihood": asked.likelihood,
             "population": asked.population,
-            "groups": strata.n_groups if strata.grouped else None,
-            "clusters": strata.n_clusters,
-            "n_items": strata.n_items,
+            "groups": plan.n_groups if plan.grouped else None,
+            "clusters": plan.n_clusters,
+            "n_items": plan.n_items,
             "replicates": facts.n_replicates,
             "replicates_are": asked.replicates or ("independent" if facts.n_replicates > 1 else None),
             "fold_correlation": asked.fold_correlation,
-            "crossed": found.repeats.what,
-            "floor": facts.floor,
-            "label_order": None if facts.label_order is None else list(facts.label_order),
+            "crossed": None if found.crossed is None else found.crossed.what,
+            "floor": facts.known.floor,
+            "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
         decisions=decisions_of(found, post.pairs, decisions, ranks),
         sensitivity=sensitivity,
         group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
+        of_groups=partial(_group_rows, found, post),
     )
+
+
+def _group_rows(found: Evidence, post: Posterior) -> list[dict[str, object]]:
+    if post.population is None:
+        return []
+    models = [found.facts.models[row] for row in post.order]
+    return group_rows(post.population, models, found.design.group_names, found.design.structure.n_items)
+
+
+def _tiers(post: Posterior, rope: float | None) -> Sequence[int] | None:
+    if post.sampled is None or post.levels is None:
+        return None
+    return [int(tier) for tier in tiers(post.sampled.sites["contrast"], post.share, post.levels.mean, rope or 0.0)]
 
 
 def _sensitive(rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
@@ -147,8 +166,9 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
 def _tests(found: Evidence, post: Posterior, asked: Options) -> list[Companion]:
     if post.pairs is None:
         return []
-    dependent = asked.dependent or found.repeats.what is not None
-    return held_fixed(post.pairs) if dependent else found.tests(post.pairs)
+    if asked.dependent or found.crossed is not None:
+        return held_fixed(post.pairs)
+    return companions_of(found.parts, found.order, found.design.weights, post.pairs)
 
 
 def _uncertainty(
@@ -165,31 +185,28 @@ def _uncertainty(
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
     total = by_name(models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
-    if not found.facts.from_labels:
-        again = None if found.repeats.variance is None else found.repeats.variance(models.index(a), models.index(b))
-        if again is None or total == 0:
-            return {"items": 1.0, "labels": None}
-        return {"items": 1.0 - min(again / total, 1.0), "labels": None, "replicates": min(again / total, 1.0)}
-    labels = found.label_variance(models.index(a), models.index(b))
-    if labels is None or total == 0:
-        return unknown
-    share = min(labels / total, 1.0)
-    return {"items": 1.0 - share, "labels": share}
+    within = found.fixed_items.variance(models.index(a), models.index(b))
+    if within is None or total == 0:
+        return unknown if found.facts.from_labels else {"items": 1.0, "labels": None}
+    share = min(within / total, 1.0)
+    if found.facts.from_labels:
+        return {"items": 1.0 - share, "labels": share}
+    return {"items": 1.0 - share, "labels": None, "replicates": share}
 
 
 def _estimand(found: Evidence, asked: Options) -> str:
-    facts, strata, what = found.facts, found.strata, found.repeats.what
+    facts, plan = found.facts, found.design
     over = "new items like these"
     if asked.these_items:
         over = "these very items, " + ("whose labels are unsure" if facts.from_labels else "scored again")
-    if what is not None:
-        over += f", new {what}s like these"
-    if strata.grouped:
-        over += f", these {strata.n_groups} groups"
-    if strata.n_clusters is not None and not asked.these_items:
+    if found.crossed is not None:
+        over += f", new {found.crossed.what}s like these"
+    if plan.grouped:
+        over += f", these {plan.n_groups} groups"
+    if plan.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
     sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
-    of_rule = "expected " if facts.proper is not None else ""
+    of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
@@ -206,8 +223,9 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
     )
     population = None
     if post.population is not None:
-        between = post.population.unit * post.population.sampled.sites["between"]
-        population = {"contrast": post.population.contrast(), "between": between}
+        difference, between = post.population.draws()
+        *_, place, sign = zip(*named_pairs(models), strict=True)
+        population = {"difference": np.array(sign) * difference[..., list(place)], "between": between[..., list(place)]}
     runs = {"items": post.sampled, "population": post.population.sampled if post.population else None}
     densities = {
         name: (run.log_prior, run.log_likelihood)

@@ -4,17 +4,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.evidence import Evidence
-from probtruth.comparison.evidence.in_memory import LARGEST, of_scores
-from probtruth.comparison.evidence.moments import Location, Moments, all_pairs, combine, square
+from probtruth.comparison.evidence.from_scores import of_scores
+from probtruth.comparison.evidence.moments import Location, Moments, combine
+from probtruth.comparison.evidence.parts import HeldParts, gathered
+from probtruth.comparison.evidence.sweeps import differences as differences_of
+from probtruth.comparison.evidence.sweeps import pairs_of
 from probtruth.comparison.options import Options, options
-from probtruth.comparison.posterior.engines import population_of, prepare_population, sample_location, sample_population
+from probtruth.comparison.posterior.engines import sample_location
 from probtruth.comparison.posterior.margins import margins
+from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
 from probtruth.comparison.ropes import width
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
@@ -87,14 +89,14 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
     """The comparison that the evidence supports, wherever that came from."""
     asked = replace(asked, rope=width(asked.rope_asked, found.facts, found.means))
     report = on_progress or (lambda done, total: None)
-    pairs, levels = (None, None) if found.parts is None else _locations(found, found.parts, asked)
+    pairs, levels = (None, None) if found.moments is None else _locations(found, found.moments, asked)
     of_items = pairs
-    if found.repeats.widened is not None and pairs is not None and levels is not None:
-        pairs, levels = found.repeats.widened(pairs, levels)
+    if found.crossed is not None and pairs is not None and levels is not None:
+        pairs, levels = found.crossed.widened(pairs, levels)
     sampled, hierarchy, fitted = None, None, None
-    if pairs is not None and found.parts is not None and len(found.order) > 1:
-        n_models, stages = len(found.order), 2 if found.strata.grouped and not asked.these_items else 1
-        hierarchy = population_of(found.parts, n_models) if stages == 2 else None
+    if pairs is not None and found.moments is not None and len(found.order) > 1:
+        n_models, stages = len(found.order), 2 if found.design.grouped and not asked.these_items else 1
+        hierarchy = population_of(found.moments) if stages == 2 else None
         if hierarchy is not None and asked.engine == "nuts":
             prepare_population(hierarchy)
         fitted = _fitted(found, pairs, asked)
@@ -105,7 +107,7 @@ def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], 
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
             hierarchy = sample_population(hierarchy, asked.engine, asked.draws, asked.seed, second)
             if of_items is not None:
-                hierarchy = replace(hierarchy, shared=square(pairs.variance - of_items.variance, n_models))
+                hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
     return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy, fitted), asked)
 
 
@@ -114,16 +116,16 @@ def _fitted(found: Evidence, place: Location, asked: Options) -> "Fitted | None"
     if asked.likelihood == "auto":
         return None
     structure = {
-        "groups": found.strata.grouped,
-        "clusters": found.strata.n_clusters is not None,
+        "groups": found.design.grouped,
+        "clusters": found.design.n_clusters is not None,
         "population='these-items'": asked.these_items,
         f"replicates={asked.replicates!r}": asked.replicates in ("crossed", "folds"),
-        "annotations": found.repeats.what == "annotator",
+        "annotations": found.crossed is not None and found.crossed.what == "annotator",
         "engine='exact'": asked.engine == "exact",
-        "scores that lie in parts": found.differences is None,
+        "scores that lie in parts": not isinstance(found.parts, HeldParts),
     }
     clashes = [what for what, given in structure.items() if given]
-    if clashes or found.differences is None:
+    if clashes:
         raise InputError(
             f"likelihood={asked.likelihood!r} with {' and '.join(clashes)}",
             "independent items, sampled by NUTS",
@@ -131,7 +133,7 @@ def _fitted(found: Evidence, place: Location, asked: Options) -> "Fitted | None"
         )
     from probtruth.comparison.likelihoods.fit import fit_pairs  # with JAX and NumPyro
 
-    differences = [found.differences(a, b) for a, b in all_pairs(len(found.order))]
+    differences = list(differences_of(gathered(found.parts).values, pairs_of(found.order)))
     return fit_pairs(asked.likelihood, differences, margins(place), asked.seed, asked.draws)
 
 
@@ -143,26 +145,18 @@ def _check(scores: Scores) -> None:
             "Add another model's scores.",
         )
     check.unique(scores.models, "model")
-    if np.isnan(scores.values).any():
-        model, item = (int(axis[0]) for axis in np.nonzero(np.isnan(scores.values)))
-        raise InputError(
-            "NaN", "a number", "Remove the item.", f"model {scores.models[model]!r}, item {scores.items[item]!r}"
-        )
-    largest = np.abs(scores.values[np.isfinite(scores.values)]).max(initial=0.0)
-    if largest > LARGEST:
-        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
 
 
 def _locations(found: Evidence, parts: Moments, asked: Options) -> tuple[Location, Location]:
     """The pairs' mean differences and the models' own mean scores, under the estimand."""
-    strata = found.strata
+    plan = found.design
     if asked.these_items:
-        return found.label_locations()
+        return found.fixed_items.locations(found.order)
     if not parts.df.any():
-        unit = "item" if strata.n_clusters is None else "cluster"
-        where = f"in each of the {strata.n_groups} groups" if strata.grouped else "in all"
+        unit = "item" if plan.n_clusters is None else "cluster"
+        where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
         raise PosteriorError(
             f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )
-    return combine(parts, parts.pairs, strata.weights), combine(parts, parts.levels, strata.weights)
+    return combine(parts, parts.pairs, plan.weights), combine(parts, parts.levels, plan.weights)

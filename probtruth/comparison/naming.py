@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from probtruth.comparison.evidence.moments import all_pairs
+from probtruth.comparison.evidence.sweeps import all_pairs
 
 Names = tuple[str, str]
 
@@ -26,3 +26,13 @@ def by_name[T: OfPair](models: Sequence[str], order: np.ndarray, of_pairs: Seque
         first, second = models[order[a]], models[order[b]]
         named[min(first, second), max(first, second)] = value if first < second else value.flipped()
     return named
+
+
+def named_pairs(names: Sequence[str]) -> list[tuple[str, str, int, float]]:
+    """Every pair's two names, the first by name before the other, in their order; its row in the order of `all_pairs`,
+    and -1 where that row is the other minus the first."""
+    pairs = [
+        (min(names[a], names[b]), max(names[a], names[b]), row, 1.0 if names[a] < names[b] else -1.0)
+        for row, (a, b) in enumerate(all_pairs(len(names)))
+    ]
+    return sorted(pairs)

@@ -53,10 +53,11 @@ def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -
         if not len(finite) or finite.min() == 0:
             raise InputError("a rope relative to a best mean score of 0, or none", "a finite score", "Give a number.")
         return rope.width * abs(float(finite.min()))
-    if facts.entropy is None or facts.baseline is None or not facts.entropy < facts.baseline < np.inf:
+    entropy, baseline = facts.known.entropy, facts.known.baseline
+    if entropy is None or baseline is None or not entropy < baseline < np.inf:
         raise InputError(
             "a rope as a share of the range from entropy to baseline, which these scores do not have",
             "scores against labels",
             "Give it in units of the score, or as 'X%' of the best mean score.",
         )
-    return rope.width * (facts.baseline - facts.entropy)
+    return rope.width * (baseline - entropy)

@@ -1,18 +1,17 @@
 """The rows of the tables that a reader gets: pairs, models, and the population of groups."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.moments import all_pairs
-from probtruth.comparison.naming import by_name
+from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.posterior.decisions import Decisions
-from probtruth.comparison.posterior.engines import Population
 from probtruth.comparison.posterior.margins import Margin, infinite_margin
+from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.quadrature import Mixture
 
 Row = dict[str, object]
@@ -68,6 +67,7 @@ def rank_rows(
     own: Sequence[Margin],
     decisions: Decisions | None,
     mean_scores: Float[np.ndarray, " model"],
+    tiers: Sequence[int] | None = None,
 ) -> list[Row]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
     place = {int(model): row for row, model in enumerate(order)}
@@ -82,10 +82,11 @@ def rank_rows(
             "score": _oriented(mean, facts) if known else None,
             "low": _oriented(high if facts.higher_is_better else low, facts) if known else None,
             "high": _oriented(low if facts.higher_is_better else high, facts) if known else None,
-            "entropy": facts.entropy,
-            "divergence": None if facts.entropy is None or not known else mean - facts.entropy,
+            "entropy": facts.known.entropy,
+            "divergence": None if facts.known.entropy is None or not known else mean - facts.known.entropy,
         }
-        rows.append((not known, mean if known else 0.0, name, {**row, **_decided(model, means, place, decisions)}))
+        decided = _decided(model, means, place, decisions) | {"tier": _tier(model, means, place, tiers)}
+        rows.append((not known, mean if known else 0.0, name, {**row, **decided}))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
@@ -117,6 +118,17 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
     }
 
 
+def _tier(model: int, means: Sequence[float], place: dict[int, int], tiers: Sequence[int] | None) -> int | None:
+    """The model's tier; those of infinite means are the first or the last, all in one."""
+    if any(math.isnan(mean) for mean in means):
+        return None
+    finite = list(tiers) if tiers is not None else [1] * len(place)
+    first = 1 if -math.inf in means else 0
+    if model in place:
+        return first + finite[place[model]]
+    return 1 if means[model] < 0 else first + max(finite, default=0) + 1
+
+
 def _oriented(value: float, facts: Facts) -> float:
     return -value if facts.higher_is_better else value
 
@@ -125,25 +137,16 @@ def population_rows(
     facts: Facts, order: np.ndarray, population: Population, rope: float | None
 ) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
-    names = [facts.models[row] for row in order]
-    pairs = sorted(((a, b) if names[a] < names[b] else (b, a) for a, b in all_pairs(len(names))), key=_by(names))
-    first, second = np.array(pairs).T
+    pairs = named_pairs([facts.models[row] for row in order])
     results: dict[str, list[Row]] = {}
     for what, new_group in (("population of groups", False), ("one new group", True)):
-        columns = _of_mixture(population.difference(first, second, new_group), rope)
-        known = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        results[what] = [
-            {"a": names[a], "b": names[b], **row, "favours": favours(row["difference"])}
-            for (a, b), row in zip(pairs, known, strict=True)
-        ]
+        columns = mixture_columns(population.differences(new_group), rope)
+        results[what] = [{"a": a, "b": b, **mixture_row(columns, row, sign)} for a, b, row, sign in pairs]
     return results
 
 
-def _by(names: Sequence[str]) -> Callable[[tuple[int, int]], tuple[str, str]]:
-    return lambda pair: (names[pair[0]], names[pair[1]])
-
-
-def _of_mixture(mixture: Mixture, rope: float | None) -> dict[str, list[float | None]]:
+def mixture_columns(mixture: Mixture, rope: float | None) -> dict[str, list[float | None]]:
+    """What is said of each difference of a mixture."""
     p = mixture.below(0.0)
     return {
         "difference": mixture.average().tolist(),
@@ -153,3 +156,15 @@ def _of_mixture(mixture: Mixture, rope: float | None) -> dict[str, list[float | 
         "p_equivalent": [None] * len(p) if rope is None else mixture.within(rope).tolist(),
         "p_b_better": (1.0 - p).tolist(),
     }
+
+
+def mixture_row(columns: Mapping[str, Sequence[float | None]], row: int, sign: float) -> Row:
+    """One difference, or with sign -1 that of the other model from the first."""
+    values: Row = {name: column[row] for name, column in columns.items()}
+    if sign < 0:
+        turned = {name: -float(str(values[other])) for name, other in _TURNED.items()}
+        values |= turned | {"p_a_better": values["p_b_better"], "p_b_better": values["p_a_better"]}
+    return values | {"favours": favours(values["difference"])}
+
+
+_TURNED = {"difference": "difference", "low": "high", "high": "low"}

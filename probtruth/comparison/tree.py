@@ -24,8 +24,9 @@ def build(
     """Groups: `posterior`, `sample_stats`, `constant_data` (mean scores, the two models of each pair), `ranking`; and
     `log_prior` and `log_likelihood` of each program, which `arviz_stats.psense_summary` reads.
 
-    The posterior has `contrast` by model, `difference` by pair, and those of the population of groups where there are
-    groups. Its dimension is called `model_name`, because ArviZ keeps `model` for statistical models side by side.
+    The posterior has `contrast` by model, `difference` by pair and, with groups, each pair's `population_difference`
+    and `between_group_sd`, every pair drawn by itself. Its dimension is called `model_name`, because ArviZ keeps
+    `model` for statistical models side by side.
     """
     import xarray
 
@@ -40,9 +41,8 @@ def build(
         "difference": (("chain", "draw", "pair"), contrast[..., first] - contrast[..., second]),
     }
     if population is not None:
-        of_groups = population["contrast"]
-        variables["population_difference"] = (("chain", "draw", "pair"), of_groups[..., first] - of_groups[..., second])
-        variables["between_group_sd"] = (("chain", "draw"), population["between"])
+        variables["population_difference"] = (("chain", "draw", "pair"), population["difference"])
+        variables["between_group_sd"] = (("chain", "draw", "pair"), population["between"])
     tree = {
         "/": xarray.Dataset(attrs=dict(attributes)),
         "/posterior": xarray.Dataset(variables, coords, dict(attributes)),

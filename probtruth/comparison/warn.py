@@ -22,8 +22,8 @@ def warnings_of(
     pairs: Sequence[Mapping[str, object]],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    facts, strata = found.facts, found.strata
-    said = [*_sampling(diagnostics), *strata.notes, *found.repeats.notes]
+    facts, plan = found.facts, found.design
+    said = [*_sampling(diagnostics), *plan.notes, *found.notes]
     audit = facts.audit
     if audit.dropped:
         said.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
@@ -32,25 +32,25 @@ def warnings_of(
             f"{len(audit.prompts)} items were asked in other words of some models "
             f"({check.shortlist(audit.prompts, 3)}): the difference is that of model and prompt together"
         )
-    for model, count, items in zip(facts.models, found.n_infinite, found.infinite_items, strict=True):
+    for model, count, items in zip(facts.models, found.totals.n_infinite, found.totals.infinite_items, strict=True):
         if count:
             more = f" and {count - len(items)} more" if count > len(items) else ""
             said.append(
-                f"model {model!r} has an infinite score on {count} of {strata.n_items} items "
+                f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
                 f"({check.shortlist(items)}{more}): its mean is infinite; a floor, or another rule, would be a choice "
                 "of yours"
             )
-    if facts.floor is not None:
-        said.append(f"probabilities below {facts.floor:g} were raised to it: a floored rule is not proper")
-    elif facts.proper is False:
+    if facts.known.floor is not None:
+        said.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
+    elif facts.known.proper is False:
         said.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
     if asked.these_items and facts.single_votes:
         said.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
-    if strata.n_units < FEW_UNITS and not asked.these_items:
-        what = "items" if strata.n_clusters is None else "clusters"
-        said.append(f"only {strata.n_units} {what}: the answer leans on the differences being roughly normal")
+    if plan.n_units < FEW_UNITS and not asked.these_items:
+        what = "items" if plan.n_clusters is None else "clusters"
+        said.append(f"only {plan.n_units} {what}: the answer leans on the differences being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:

@@ -1,7 +1,7 @@
 """Scores as a file: one row for each item and model, in the orientation in which they were given."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import read_table, shown
-from probtruth.types import Scores, orientation
+from probtruth.types import RuleFacts, Scores, orientation
 
 
 def write_scores(scores: Scores, path: object) -> None:
@@ -29,27 +29,23 @@ def write_scores(scores: Scores, path: object) -> None:
         "model": polars.Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=polars.String),
         "score": polars.Series(values.ravel()),
     }
-    for what, codes, names in (
-        ("group", scores.groups, scores.group_names),
-        ("cluster", scores.clusters, scores.cluster_names),
-    ):
-        if codes is not None:
-            columns[what] = polars.Series([names[code] for code in codes.tolist()] * n_models, dtype=polars.String)
-    notes = notes_of(scores.rule, scores.higher_is_better, scores.floor, scores.proper, scores.entropy)
+    for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
+        if partition is not None:
+            names = [partition.names[code] for code in partition.codes.tolist()]
+            columns[what] = polars.Series(names * n_models, dtype=polars.String)
+    notes = notes_of(scores.rule, scores.higher_is_better, scores.known)
     parquet_notes.write(polars.DataFrame(columns), path, notes, None)
 
 
-def notes_of(
-    rule: str, higher_is_better: bool, floor: float | None, proper: bool | None, entropy: float | None
-) -> Mapping[str, object]:
+def notes_of(rule: str, higher_is_better: bool, known: RuleFacts) -> Mapping[str, object]:
     """What the file's metadata say of the scores."""
     return {
         "content": "scores",
         "rule": rule,
         "higher_is_better": higher_is_better,
-        "floor": floor,
-        "proper": proper,
-        "entropy": entropy,
+        "floor": known.floor,
+        "proper": known.proper,
+        "entropy": known.entropy,
     }
 
 
@@ -102,7 +98,7 @@ def read_scores(
     made = Scores.from_frame(
         frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
     )
-    return replace(made, rule=known.rule, floor=known.floor, entropy=known.entropy, proper=known.proper)
+    return replace(made, rule=known.rule, known=known.facts)
 
 
 @dataclass(frozen=True)
@@ -112,9 +108,7 @@ class Known:
     ours: bool
     higher_is_better: bool
     rule: str
-    floor: float | None = None
-    entropy: float | None = None
-    proper: bool | None = None
+    facts: RuleFacts = field(default_factory=RuleFacts)
 
 
 def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
@@ -134,11 +128,13 @@ def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
         return Known(bool(notes), orientation.upward(score, said, shown(Path(str(path)))), score)
     try:
         rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
-        known_floor, known_entropy = _number(floor), _number(entropy)
+        facts = RuleFacts(
+            floor=_number(floor), proper=None if proper is None else proper is True, entropy=_number(entropy)
+        )
     except (KeyError, TypeError, ValueError) as error:
         raise parquet_notes.damaged(str(error), path) from None
     upward = orientation.upward(str(rule), said, shown(Path(str(path))))
-    return Known(True, upward, str(rule), known_floor, known_entropy, None if proper is None else proper is True)
+    return Known(True, upward, str(rule), facts)
 
 
 def _number(value: object) -> float | None:

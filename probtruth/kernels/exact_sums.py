@@ -10,6 +10,10 @@ PIECES = 3
 """Each piece holds about 52 - log2(n) bits of every term: three leave at most one rounding in the total."""
 BLOCK = 1 << 17
 """Terms handled at once, so that what is held stays in the processor's cache."""
+AT_ONCE = 1 << 14
+"""As `BLOCK`, for `few_terms`."""
+LARGEST = 2.0**900
+"""Above this, and for what is not finite, `few_terms` leaves numbers as they are."""
 
 
 def exponent(peak: Float[np.ndarray, "*batch"], n: int) -> tuple[np.ndarray, int]:
@@ -83,11 +87,6 @@ def exact_totals(
     return settled(part_totals(values, place, n_places, *exponent(_peak(values), values.shape[-1])))
 
 
-def exact_mean(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
-    """The mean along the last axis."""
-    return np.asarray(exact_sum(values) / values.shape[-1])
-
-
 def weighted_mean(values: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"]) -> float:
     """The weighted mean; infinite where a value of positive weight is, NaN where infinities of both signs meet."""
     with np.errstate(invalid="ignore"):
@@ -96,3 +95,24 @@ def weighted_mean(values: Float[np.ndarray, " item"], weights: Float[np.ndarray,
     if infinite.size:
         return math.nan if np.ptp(np.sign(infinite)) else float(infinite[0])
     return float(exact_sum(terms))
+
+
+def few_terms(values: Float[np.ndarray, " item"]) -> Iterator[float]:
+    """A few numbers for each block of the values, which add up to the same real number.
+
+    Each is the sum of multiples of one power of two that fit into 53 bits, which rounds nothing; what is left of every
+    value goes on to the next.
+
+    Source: Demmel and Nguyen 2013, "Fast reproducible floating-point summation", doi:10.1109/ARITH.2013.9.
+    """
+    for start in range(0, len(values), AT_ONCE):
+        rest = values[start : start + AT_ONCE].astype(np.float64, copy=False)
+        bits = len(rest).bit_length()
+        while (peak := float(np.abs(rest).max())) != 0:
+            if not peak < LARGEST:
+                yield from rest.tolist()
+                break
+            anchor = math.ldexp(1.5, math.frexp(peak)[1] + bits)
+            piece = (rest + anchor) - anchor
+            yield float(piece.sum())
+            rest = rest - piece

@@ -6,8 +6,7 @@ from probtruth.comparison.options import options
 from probtruth.io.scores import notes_in
 from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.evaluate import Result
-from probtruth.streaming.bare_scores import streamed_scores
-from probtruth.streaming.bare_scores_on_dask import Columns
+from probtruth.streaming.bare_scores import Columns, streamed_scores
 from probtruth.streaming.opening import DRAWS, n_bytes, scratch
 
 BYTES = 1_000
@@ -61,9 +60,7 @@ def compare_files(
     if known.ours:
         group = group or ("group" if "group" in table.columns else None)
         cluster = cluster or ("cluster" if "cluster" in table.columns else None)
-    columns = Columns(
-        item, model, score, group, cluster, known.higher_is_better, known.rule, known.floor, known.proper, known.entropy
-    )
+    columns = Columns(item, model, score, group, cluster, known.higher_is_better, known.rule, known.facts)
     size = min(max(int(n_bytes(memory) / BYTES), LEAST), MOST)
     with scratch(folder, client) as place:
         found = streamed_scores(table, columns, chosen, place("scores"), size, on_progress)

@@ -69,7 +69,7 @@ class Result:
             "sensitivity": [dict(row) for row in comparison.sensitivity],
             "higher_is_better": comparison.higher_is_better,
             "other_estimand": None if self.other is None else self.other.to_dict(),
-            "groups": {name: [dict(row) for row in rows] for name, rows in comparison.group_results.items()},
+            "groups": _groups(comparison),
             "companions": [dict(row) for row in comparison.companions],
             "audit": {
                 "missing": len(audit.missing),
@@ -87,6 +87,11 @@ class Result:
             "seed": comparison.seed,
             "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
         }
+
+
+def _groups(comparison: Comparison) -> dict[str, list[dict[str, object]]]:
+    tables = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
+    return {name: [dict(row) for row in rows] for name, rows in tables.items()}
 
 
 def evaluate(

@@ -68,8 +68,10 @@ def score_on_evidence(
     if found is None:
         return truth, score(predictions, truth, rule=rule, floor=floor)
     scores = score(predictions, found.truth, rule=rule, floor=floor)
-    influence = None if scores.label_values is None else found.influence(scores.label_values)
-    return found.truth, replace(scores, influence=influence)
+    labels = scores.labels
+    if labels is None:
+        return found.truth, scores
+    return found.truth, replace(scores, labels=replace(labels, influence=found.influence(labels.losses)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from probtruth import frames
+from probtruth.comparison.evidence.soundness import soundness, weighted_means
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 from probtruth.io.scores import Piece, notes_of, write_pieces
 from probtruth.io.tables.parquet_notes import check_out
 from probtruth.io.tables.soft_batches import read_many_soft
 from probtruth.streaming.disk_arrays import Table
-from probtruth.streaming.moments import weighted_means
 from probtruth.streaming.opening import n_bytes, opened, scratch
-from probtruth.streaming.parts import Layout
 from probtruth.streaming.prepared import Prepared, prepare
-from probtruth.streaming.soundness import soundness
 from probtruth.types import Audit, Truth
 
 
@@ -73,10 +72,9 @@ def score_files(
     tables = opened(list(files.items()), item, kind, n_bytes(memory))
     with scratch(folder, client) as place:
         ready = prepare(truth, tables, rule, floor)
-        layout = Layout.of(None, ready.kept)
-        scored = ready.scored(layout, place("scores"), on_progress)
+        scored = ready.scored(Structure.ungrouped(ready.n_items), place("scores"), on_progress)
         facts, parts = ready.facts, scored.parts
-        notes = notes_of(facts.rule, facts.higher_is_better, facts.floor, facts.proper, facts.entropy)
+        notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with tempfile.TemporaryDirectory(prefix="probtruth-") as made:
             write_pieces(_pieces(ready, scored.tables(Path(made))), out, notes)
         found = weighted_means(parts, soundness(parts), np.ones(1))

@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import dataclass
 
+from probtruth.report.by_group import by_group
 from probtruth.report.interface import ResultLike
 from probtruth.report.tables import annotators, calibration, candidates, checks
 from probtruth.report.tables import models as tables
@@ -64,7 +65,8 @@ def contents(result: ResultLike) -> Contents:
         pairs=tables.pairs(result),
         group_pairs=tuple(
             tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-        ),
+        )
+        + by_group(result),
         best_set=candidates.best_set(result),
         ranks=candidates.ranks(result),
         calibration=found,

@@ -11,10 +11,10 @@ from jaxtyping import Float
 
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
-from probtruth.kernels.few_terms import few_terms
+from probtruth.kernels.exact_sums import few_terms
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
-from probtruth.types.scores import Scores
+from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
 
 BLOCK, CELLS = 4096, 1 << 20
 """Items that are scored at once, and the numbers that they hold at most; no less than one item."""
@@ -53,27 +53,37 @@ def score(
     aligned = align(predictions, truth)
     chosen = get_rule(rule, order).for_labels(aligned.labels)
     least = check_floor(floor, len(aligned.labels))
-    found = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
+    scored = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
+    single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
-        np.stack([values for values, _ in found]),
+        np.stack([values for values, _ in scored]),
         aligned.models,
         aligned.items,
         chosen.name,
-        floor=least,
-        label_order=chosen.order,
-        range=chosen.range_for(len(aligned.labels)),
-        proper=chosen.proper and least is None,
-        entropy=math.fsum(few_terms(entropies(chosen, aligned.truth))) / len(aligned.items),
-        baseline=baseline_of(chosen, aligned.truth),
-        label_values=np.stack([label_values for _, label_values in found]),
-        shares=aligned.shares,
-        n_votes=aligned.n_votes,
-        truth=aligned.truth,
-        estimand=aligned.estimand,
-        forecast=aligned.probs.mean(0) if aligned.n_votes is not None and (aligned.n_votes == 1).any() else None,
+        known=rule_facts(chosen, least, aligned.truth),
+        labels=LabelsBehind(
+            losses=np.stack([label_values for _, label_values in scored]),
+            truth=aligned.truth,
+            estimand=aligned.estimand,
+            shares=aligned.shares,
+            n_votes=aligned.n_votes,
+            forecast=aligned.probs.mean(0) if single_votes else None,
+        ),
         audit=aligned.audit,
         item_rows=aligned.item_rows,
         item_order=aligned.item_rows is not None,
+    )
+
+
+def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[np.ndarray, "item label"]) -> RuleFacts:
+    """What is known of a rule where labels of these distributions are scored."""
+    return RuleFacts(
+        floor=floor,
+        label_order=rule.order,
+        range=rule.range_for(truth.shape[1]),
+        proper=rule.proper and floor is None,
+        entropy=math.fsum(few_terms(entropies(rule, truth))) / len(truth),
+        baseline=baseline_of(rule, truth),
     )
 
 

@@ -1,25 +1,12 @@
-"""Metrics over batches whose states merge exactly: any batches, any order and any number of devices, same bits."""
+"""Mean scores as one state that merges, fed by arrays on the host, arrays on devices, or batches."""
 
 from probtruth.scoring.means import (
-    Metric,
-    State,
-    StreamCounts,
-    StreamPowerMeans,
-    StreamRanks,
-    StreamScores,
-    StreamTogether,
+    ExpectedCounts,
+    MeanScores,
+    MeanState,
+    RunningMeans,
     mean_score,
     mean_scores,
 )
 
-__all__ = (
-    "Metric",
-    "State",
-    "StreamCounts",
-    "StreamPowerMeans",
-    "StreamRanks",
-    "StreamScores",
-    "StreamTogether",
-    "mean_score",
-    "mean_scores",
-)
+__all__ = ("ExpectedCounts", "MeanScores", "MeanState", "RunningMeans", "mean_score", "mean_scores")

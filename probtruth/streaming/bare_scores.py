@@ -1,31 +1,158 @@
 """Bare scores in a table larger than memory: laid out by item, on disk or with workers, then compared."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Int
 
 from probtruth import check
 from probtruth.comparison.compare import conclude
-from probtruth.comparison.evidence.design import design_of
-from probtruth.comparison.evidence.evidence import Facts, Strata
+from probtruth.comparison.evidence.design import Design, design_of
+from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.from_parts import evidence_of
+from probtruth.comparison.evidence.parts import Part, Parts
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import BigTable
-from probtruth.io.tables.long_scores import Names, per_item, rows
-from probtruth.streaming.bare_scores_on_dask import Columns, on_workers
+from probtruth.io.tables.long_scores import Names, cells, checked_scores, per_item, rows
 from probtruth.streaming.compare_files import Streamed
-from probtruth.streaming.disk_arrays import Journal, Table
-from probtruth.streaming.disk_store import ScratchParts, read
-from probtruth.streaming.evidence import evidence_of
-from probtruth.streaming.parts import Layout, Parts
+from probtruth.streaming.dask_store import (
+    DaskStore,
+    Errand,
+    as_range,
+    batches_with,
+    cut,
+    in_order_of_rows,
+    known_client,
+    sent,
+)
+from probtruth.streaming.disk_arrays import Journal
+from probtruth.streaming.disk_store import DiskStore
+from probtruth.streaming.label_terms import StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Progress
-from probtruth.types import Audit
+from probtruth.types import Audit, Partition, RuleFacts
 
 LOSSES = "losses"
 """The name under which batches are finished."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table of scores, and what is known of the scores."""
+
+    item: str
+    model: str
+    score: str
+    group: str | None
+    cluster: str | None
+    higher_is_better: bool
+    rule: str
+    known: RuleFacts
+
+    @property
+    def sign(self) -> float:
+        """What makes losses of the scores."""
+        return -1.0 if self.higher_is_better else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreRows:
+    """A table of scores, and how losses follow from its rows, so many at a time."""
+
+    table: BigTable
+    columns: Columns
+    size: int
+
+    def part(self, errand: Errand) -> Part:
+        """The losses of the items of an errand, whose rows are read together."""
+        wanted = np.concatenate([np.asarray(rows) for rows in errand.rows])
+        values, score = np.empty(len(wanted)), self.columns.score
+        for batch, inside in batches_with(self.table, wanted, [score], self.size):
+            values[inside] = self.columns.sign * checked_scores(batch, score)[wanted[inside] - batch.start]
+        return Part(values.reshape(len(errand.rows), -1), np.asarray(errand.items), errand.group, errand.unit)
+
+
+@dataclass(frozen=True, eq=False)
+class LongScores:
+    """A table of scores whose items and models are known by name."""
+
+    source: ScoreRows
+    items: Names
+    models: Names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(self.models.known.to_list())
+
+    def on_disk(self, folder: Path, on_progress: Progress | None) -> DiskStore:
+        """A store with all scores; from the folder a run that was interrupted goes on."""
+        table, columns, size = self.source.table, self.source.columns, self.source.size
+        journal = Journal(folder, self._settings())
+        store = DiskStore(journal, self.names, len(self.items), size)
+        n_batches, finished = len(table.cuts(size)), journal.of(LOSSES)
+        for done, batch in enumerate(rows(table, (self.items, self.models), columns.score, size, finished), 1):
+            if batch.start not in finished:
+                for model in np.unique(batch.models):
+                    own = batch.models == model
+                    store.losses[model].write(batch.items[own], columns.sign * batch.values[own, None])
+                journal.finish(LOSSES, batch.start)
+            if on_progress is not None:
+                on_progress(done, n_batches)
+        return store
+
+    def row_of(self) -> Int[np.ndarray, "model item"]:
+        """The row of each model's score of each item, -1 where there is none."""
+        table = self.source.table
+        kind = np.int32 if table.n_rows < 1 << 31 else np.int64
+        row_of = np.full((len(self.models), len(self.items)), -1, kind)
+        for batch, of_item, of_model in cells(table, (self.items, self.models), self.source.size):
+            row_of[of_model, of_item] = batch.start + np.arange(len(of_item))
+        return row_of
+
+    def on_dask(
+        self, row_of: Int[np.ndarray, "model item"], structure: Structure, client: object, on_progress: Progress | None
+    ) -> DaskStore:
+        """A store with all scores; rows of items that some model lacks are read to be checked only."""
+        workers, source = known_client(client), self.source
+        errands = [
+            Errand(source, as_range(some), rows, *structure.codes(some))
+            for some, rows in in_order_of_rows(list(row_of), max(1, source.size // len(row_of)))
+        ]
+        left_out = row_of[:, (row_of < 0).any(0)]
+        others = np.sort(left_out[left_out >= 0])
+        checks = [Errand(source, range(len(some)), [as_range(some)]) for some in cut(others, source.size)]
+        futures = sent(workers, errands + checks, on_progress)
+        return DaskStore(workers, self.names, len(self.items), futures[: len(errands)])
+
+    def design(self, kept: Bool[np.ndarray, " item"]) -> Design:
+        """Which of the items that are kept belong together."""
+        columns = self.source.columns
+        groups, clusters = (
+            None if column is None else self._partition(column, what, kept)
+            for what, column in (("group", columns.group), ("cluster", columns.cluster))
+        )
+        return design_of(range(int(kept.sum())), None, None, None, groups, clusters)
+
+    def _partition(self, column: str, what: str, kept: Bool[np.ndarray, " item"]) -> Partition:
+        codes, names = per_item(self.source.table, self.items, column, what, kept, self.source.size)
+        return Partition(codes, tuple(names))
+
+    def audit(self, there: Bool[np.ndarray, "model item"]) -> Audit:
+        """What some model lacks, as `Scores.from_frame` says it."""
+        counts = tuple((name, int((~own).sum()), 0) for name, own in zip(self.names, there, strict=True))
+        return Audit(tuple(self.items.known.filter(~there.all(0)).to_list()), (), counts)
+
+    def _settings(self) -> Mapping[str, object]:
+        """What the numbers in a folder depend on."""
+        table, columns, size = self.source.table, self.source.columns, self.source.size
+        stats = [os.stat(Path(table.base, path)) for path in table.files]
+        files = [[path, stat.st_size, stat.st_mtime_ns] for path, stat in zip(table.files, stats, strict=True)]
+        return {"files": files, "columns": [columns.item, columns.model, columns.score, columns.higher_is_better, size]}
 
 
 def streamed_scores(
@@ -37,92 +164,51 @@ def streamed_scores(
     """
     items = Names.of(table, columns.item, "item", size)
     models = Names.of(table, columns.model, "model", size, ordered=False)
-    names = tuple(models.known.to_list())
-    if len(names) < 2:
+    scores = LongScores(ScoreRows(table, columns, size), items, models)
+    if len(scores.names) < 2:
         raise InputError(
-            f"one model only ({check.shortlist(names)})",
+            f"one model only ({check.shortlist(scores.names)})",
             "at least two models to compare",
             "Add another model's scores.",
         )
+    parts: Parts
     if isinstance(where, Path):
-        there, parts_of = _on_disk(table, (items, models), columns, where, size, on_progress)
+        on_disk = scores.on_disk(where, on_progress)
+        there = on_disk.there()
+        plan = _design(scores, there)
+        parts = on_disk.parts(plan.structure.among(there.all(0)))
     else:
-        there, parts_of = on_workers(table, (items, models), columns, where, size, on_progress)
-    kept = there.all(0)
-    if not kept.any():
+        row_of = scores.row_of()
+        there = row_of >= 0
+        plan = _design(scores, there)
+        structure = plan.structure.among(there.all(0))
+        parts = scores.on_dask(row_of, structure, where, on_progress).parts(structure)
+    facts = Facts(
+        models=scores.names,
+        rule=columns.rule,
+        higher_is_better=columns.higher_is_better,
+        known=columns.known,
+        n_replicates=1,
+        audit=scores.audit(there),
+        from_labels=False,
+        single_votes=False,
+    )
+    found = evidence_of(
+        parts,
+        facts=facts,
+        design=plan,
+        name=lambda item: str(items.known[item]),
+        fixed_items=StreamedLabels(plan.weights, no_terms),
+    )
+    return Streamed.of(found, conclude(found, options, on_progress))
+
+
+def _design(scores: LongScores, there: Bool[np.ndarray, "model item"]) -> Design:
+    if not there.all(0).any():
         raise InputError(
             "no item in common",
             "items that every model has",
             "Names are compared as text ('007' is not '7').",
-            table.name,
+            scores.source.table.name,
         )
-    layout, strata = _layout(table, items, columns, kept, size)
-    facts = Facts(
-        names,
-        columns.rule,
-        columns.higher_is_better,
-        columns.floor,
-        columns.proper,
-        columns.entropy,
-        1,
-        _audit(items, names, there),
-        False,
-        False,
-    )
-    found = evidence_of(parts_of(layout), facts, strata, lambda item: str(items.known[item]))
-    return Streamed.of(found, conclude(found, options, on_progress))
-
-
-def _on_disk(
-    table: BigTable,
-    names: tuple[Names, Names],
-    columns: Columns,
-    folder: Path,
-    size: int,
-    on_progress: Progress | None,
-) -> tuple[Bool[np.ndarray, "model item"], Callable[[Layout], Parts]]:
-    """Which models have which items, and the scores as parts; from the folder a run that was interrupted goes on."""
-    items, models = names
-    journal = Journal(folder, _settings(table, columns, size))
-    tables = [Table(folder / f"{LOSSES}-{model}", len(items), 1) for model in range(len(models))]
-    n_batches, finished = len(table.cuts(size)), journal.of(LOSSES)
-    for done, batch in enumerate(rows(table, names, columns.score, size, finished), 1):
-        if batch.start not in finished:
-            for model in np.unique(batch.models):
-                own = batch.models == model
-                tables[model].write(batch.items[own], columns.sign * batch.values[own, None])
-            journal.finish(LOSSES, batch.start)
-        if on_progress is not None:
-            on_progress(done, n_batches)
-    starts = range(0, len(items), size)
-    there = np.concatenate([~np.isnan(read(tables, at, at + size)) for at in starts], axis=1)
-    return there, lambda layout: ScratchParts(models.known.to_list(), tables, size, layout)
-
-
-def _settings(table: BigTable, columns: Columns, size: int) -> Mapping[str, object]:
-    """What the numbers in the folder depend on."""
-    stats = [os.stat(Path(table.base, path)) for path in table.files]
-    files = [[path, stat.st_size, stat.st_mtime_ns] for path, stat in zip(table.files, stats, strict=True)]
-    return {"files": files, "columns": [columns.item, columns.model, columns.score, columns.higher_is_better, size]}
-
-
-def _layout(
-    table: BigTable, items: Names, columns: Columns, kept: Bool[np.ndarray, " item"], size: int
-) -> tuple[Layout, Strata]:
-    """Which of the items that are kept belong together."""
-    groups, clusters = (
-        (None, ()) if column is None else per_item(table, items, column, what, kept, size)
-        for what, column in (("group", columns.group), ("cluster", columns.cluster))
-    )
-    n_items = int(kept.sum())
-    if groups[0] is None and clusters[0] is None:
-        return Layout.of(None, kept), Strata(np.ones(1), n_items, None)
-    plan = design_of(range(n_items), None, None, None, (groups[0], tuple(groups[1])), clusters[0])
-    return Layout.of(plan, kept), Strata.of(plan, n_items)
-
-
-def _audit(items: Names, models: Sequence[str], there: Bool[np.ndarray, "model item"]) -> Audit:
-    """What some model lacks, as `Scores.from_frame` says it."""
-    n_items = len(items)
-    counts = tuple((model, n_items - int(own.sum()), 0) for model, own in zip(models, there, strict=True))
-    return Audit(tuple(items.known.filter(~there.all(0)).to_list()), (), counts)
+    return scores.design(there.all(0))

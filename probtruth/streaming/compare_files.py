@@ -3,20 +3,19 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 
 from probtruth import frames
 from probtruth.comparison.compare import conclude
-from probtruth.comparison.evidence.design import design_of
-from probtruth.comparison.evidence.evidence import Evidence, Strata
+from probtruth.comparison.evidence.design import Design, design_of
+from probtruth.comparison.evidence.evidence import Evidence
+from probtruth.comparison.evidence.from_parts import evidence_of
 from probtruth.comparison.options import Options
-from probtruth.errors import InputError
-from probtruth.streaming.evidence import evidence_of
-from probtruth.streaming.parts import Layout, Sample
-from probtruth.streaming.prepared import prepare
+from probtruth.streaming.label_terms import StreamedLabels
+from probtruth.streaming.prepared import Prepared, prepare
 from probtruth.streaming.reference import Reference
-from probtruth.streaming.score_batches import Files, Progress
-from probtruth.types import Audit, Comparison, Predictions, Truth
+from probtruth.streaming.score_batches import Files, Progress, Sample
+from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index
 
 
@@ -30,8 +29,7 @@ class Streamed:
     comparison: Comparison
     models: tuple[str, ...]
     rule: str
-    proper: bool | None
-    floor: float | None
+    known: RuleFacts
     n_items: int
     n_infinite: Int[np.ndarray, " model"]
     audit: Audit
@@ -47,14 +45,13 @@ class Streamed:
         """From the evidence, and what was concluded from it."""
         facts = found.facts
         return cls(
-            comparison,
-            facts.models,
-            facts.rule,
-            facts.proper,
-            facts.floor,
-            found.strata.n_items,
-            found.n_infinite,
-            facts.audit,
+            comparison=comparison,
+            models=facts.models,
+            rule=facts.rule,
+            known=facts.known,
+            n_items=found.design.n_items,
+            n_infinite=found.totals.n_infinite,
+            audit=facts.audit,
         )
 
 
@@ -86,11 +83,15 @@ def streamed(
     """
     ready = prepare(truth, files, asked.rule, asked.floor)
     reference = ready.scoring.reference
-    layout, strata = _layout(reference, ready.kept, asked)
-    scored = ready.scored(layout, where, on_progress, ready.sampled())
-    name = lambda item: str(reference.names[item])  # noqa: E731
-    bounds = ready.scoring.rule.range_for(len(reference.labels))
-    found = evidence_of(scored.parts, ready.facts, strata, name, bounds, scored.label_variance)
+    plan = _design(ready, asked)
+    scored = ready.scored(plan.structure.among(ready.kept), where, on_progress, ready.sampled())
+    found = evidence_of(
+        scored.parts,
+        facts=ready.facts,
+        design=plan,
+        name=lambda item: str(reference.names[item]),
+        fixed_items=StreamedLabels(plan.weights, scored.label_terms),
+    )
     sample = _known(scored.sample(), files.models, reference)
     return replace(Streamed.of(found, conclude(found, options, on_progress)), sample=sample)
 
@@ -102,12 +103,9 @@ def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tup
     return Predictions(sample.logs, models, index), truth
 
 
-def _layout(reference: Reference, kept: Bool[np.ndarray, " item"], asked: Asked) -> tuple[Layout, Strata]:
-    """Which of the items that are kept belong together."""
-    n_items = int(kept.sum())
-    if asked.groups is None and asked.clusters is None:
-        if asked.weights is not None:
-            raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")
-        return Layout.of(None, kept), Strata(np.ones(1), n_items, None)
-    plan = design_of(frames.text(reference.names.filter(kept)).to_list(), asked.groups, asked.clusters, asked.weights)
-    return Layout.of(plan, kept), Strata.of(plan, n_items)
+def _design(ready: Prepared, asked: Asked) -> Design:
+    """Which of the items that are kept belong together; their names are listed only where something goes by them."""
+    by_name = asked.groups is not None or asked.clusters is not None
+    names = ready.scoring.reference.names
+    items = frames.text(names.filter(ready.kept)).to_list() if by_name else range(ready.n_items)
+    return design_of(items, asked.groups, asked.clusters, asked.weights)

@@ -1,8 +1,7 @@
 """Files matched with a reference by the names of items, and the scoring of them here or on a cluster."""
 
 import hashlib
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +11,14 @@ from jaxtyping import Bool, Int
 
 from probtruth import frames
 from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
-from probtruth.kernels.few_terms import few_terms
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.sampled import sampled_items
-from probtruth.scoring.score import baseline_of, check_floor, entropies, losses
-from probtruth.streaming.dask_store import OnCluster
+from probtruth.scoring.score import check_floor, losses, rule_facts
 from probtruth.streaming.disk_arrays import Journal
-from probtruth.streaming.disk_store import OnDisk
-from probtruth.streaming.parts import Layout
+from probtruth.streaming.predictions_on_dask import PredictionsOnDask
+from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
 from probtruth.streaming.score_batches import Files, Places, Progress, Scoring
 from probtruth.types import Audit, Truth
@@ -31,12 +29,15 @@ NO_ITEMS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """How losses are computed, where each row's item stands, and the items that every model has."""
+    """Files that are matched with a truth."""
 
     truth: Truth
     scoring: Scoring
-    places: Sequence[Places]
-    kept: Bool[np.ndarray, " item"]
+
+    @property
+    def kept(self) -> Bool[np.ndarray, " item"]:
+        """The items that every model has."""
+        return self.scoring.kept
 
     @property
     def n_items(self) -> int:
@@ -55,35 +56,32 @@ class Prepared:
         whole = slice(None) if kept.all() else kept  # without a copy
         votes = None if reference.n_votes is None else reference.n_votes[whole]
         return Facts(
-            scoring.files.models,
-            scoring.rule.name,
-            False,
-            scoring.floor,
-            scoring.rule.proper and scoring.floor is None,
-            math.fsum(_entropies(scoring, kept)) / self.n_items,
-            1,
-            _audit(reference, scoring.files.models, self.places, kept),
-            True,
-            votes is not None and bool((votes == 1).any()),
-            baseline_of(scoring.rule, reference.centre[whole]),
-            scoring.rule.order,
+            models=scoring.files.models,
+            rule=scoring.rule.name,
+            higher_is_better=False,
+            known=rule_facts(scoring.rule, scoring.floor, reference.centre[whole]),
+            n_replicates=1,
+            audit=_audit(scoring),
+            from_labels=True,
+            single_votes=votes is not None and bool((votes == 1).any()),
         )
 
     def scored(
         self,
-        layout: Layout,
+        structure: Structure,
         where: object,
         on_progress: Progress | None,
         sample: Int[np.ndarray, " sampled"] = NO_ITEMS,
-    ) -> OnDisk | OnCluster:
+    ) -> PredictionsOnDisk | PredictionsOnDask:
         """The losses, in a folder (from which a run that was interrupted goes on) or with a Dask client's workers.
 
-        Arguments: of the items of `sample` (in order) the log-probabilities are kept too.
+        Arguments: `structure` says which items belong together; of the items of `sample` (in order) the
+        log-probabilities are kept too.
         """
         if isinstance(where, Path):
             journal = Journal(where, {**_settings(self.scoring, self.truth), "sample": len(sample)})
-            return OnDisk(self.scoring, self.places, layout, sample, journal, on_progress)
-        return OnCluster(self.scoring, self.places, layout, sample, where, on_progress)
+            return PredictionsOnDisk.filled(self.scoring, structure, sample, journal, on_progress)
+        return PredictionsOnDask.filled(self.scoring, structure, sample, where, on_progress)
 
 
 def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared:
@@ -93,13 +91,13 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
     """
     reference = Reference.of(truth, files.index, files.tables[0].name)
     chosen = get_rule(rule).for_labels(reference.labels)
-    scoring = Scoring(chosen, check_floor(floor, len(reference.labels)), reference, files)
+    least = check_floor(floor, len(reference.labels))
     places: list[Places] = []
     for table in files.tables:
-        found = Places.of(table, files.item, files.size, reference)
-        alike = (place for place in places if np.array_equal(place.rows, found.rows))
-        places.append(replace(found, rows=next(alike, found).rows))  # files in one order share it
-    return Prepared(truth, scoring, places, _kept(reference, places))
+        own = Places.of(table, files.item, files.size, reference)
+        alike = (place for place in places if np.array_equal(place.rows, own.rows))
+        places.append(replace(own, rows=next(alike, own).rows))  # files in one order share it
+    return Prepared(truth, Scoring(chosen, least, reference, files, places, _kept(reference, places)))
 
 
 def _kept(reference: Reference, places: Sequence[Places]) -> Bool[np.ndarray, " item"]:
@@ -151,21 +149,12 @@ def _digest(values: np.ndarray | None) -> str | None:
     return None if values is None else hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()
 
 
-def _entropies(scoring: Scoring, kept: Bool[np.ndarray, " item"]) -> Iterator[float]:
-    """Numbers that add up to the sum of all entropies."""
-    size = scoring.files.size
-    for start in range(0, len(kept), size):
-        rows = slice(start, start + size)
-        yield from few_terms(entropies(scoring.rule, scoring.reference.centre[rows][kept[rows]]))
-
-
-def _audit(
-    reference: Reference, models: Sequence[str], places: Sequence[Places], kept: Bool[np.ndarray, " item"]
-) -> Audit:
+def _audit(scoring: Scoring) -> Audit:
     """What alignment by name left out, as `io.align.common` says it."""
+    names, places = scoring.reference.names, scoring.places
     counts = tuple(
-        (model, reference.n_items - int((place.rows >= 0).sum()), len(place.extra))
-        for model, place in zip(models, places, strict=True)
+        (model, len(names) - int((place.rows >= 0).sum()), len(place.extra))
+        for model, place in zip(scoring.files.models, places, strict=True)
     )
     extra = {name for place in places for name in place.extra.to_list()}
-    return Audit(sort_names(frames.text(reference.names.filter(~kept)).to_list()), sort_names(extra), counts)
+    return Audit(sort_names(frames.text(names.filter(~scoring.kept)).to_list()), sort_names(extra), counts)

@@ -1,6 +1,6 @@
 """The labels that predictions are scored against, by the codes of their items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +45,13 @@ class Reference:
         votes = None if self.estimand == "class" else self.n_votes
         return votes is not None and bool((votes[kept] == 1).any())
 
+    def among(self, items: Int[np.ndarray, " some"]) -> "Reference":
+        """That of some items, without their names."""
+        centre = self.centre[items]
+        shares = centre if self.shares is self.centre else _of(self.shares, items)
+        votes = _of(self.n_votes, items)
+        return replace(self, names=self.names.head(0), centre=centre, shares=shares, n_votes=votes)
+
     @classmethod
     def of(cls, truth: Truth, labels: Index, what: str) -> "Reference":
         """A truth under the labels of the predictions.
@@ -59,3 +66,7 @@ class Reference:
         return cls(
             frames.compact(frames.as_series(truth.index.items)), known, truth.estimand, centre, shares, truth.n_votes
         )
+
+
+def _of(values: np.ndarray | None, items: Int[np.ndarray, " some"]) -> np.ndarray | None:
+    return None if values is None else values[items]

@@ -1,19 +1,18 @@
-"""Files of predictions against a reference, batch by batch: each model's losses at the places of their items."""
+"""Files of predictions against a reference, batch by batch: each model's rows at the places of their items."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from probtruth import check, frames
 from probtruth.io.predictions import named_files, same_labels
 from probtruth.io.tables.batches import Batch, BigTable, open_table
 from probtruth.io.tables.wide import cells, labels_of
 from probtruth.scoring.rules import ScoringRule
-from probtruth.scoring.score import expected_losses, floored
-from probtruth.streaming.disk_arrays import Journal, Table, run
+from probtruth.streaming.disk_arrays import run
 from probtruth.streaming.reference import Reference
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.index import Index
@@ -37,6 +36,10 @@ class Files:
     item: str
     kind: str
     size: int
+
+    def checked(self, batch: Batch) -> Float[np.ndarray, "item label"]:
+        """The cells of a batch in the order of the labels; an error for what is no distribution."""
+        return cells(batch.frame, self.labels, batch.source, self.item, self.kind)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -72,6 +75,13 @@ class Places:
     rows: Int[np.ndarray, " row"]
     extra: "polars.Series"
 
+    def row_of(self, n_items: int) -> Int[np.ndarray, " item"]:
+        """The row of each item, -1 where there is none."""
+        rows = np.full(n_items, -1, np.int64)
+        known = self.rows >= 0
+        rows[self.rows[known]] = np.nonzero(known)[0]
+        return rows
+
     @classmethod
     def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "Places":
         """From the column of items, each of which may stand there once."""
@@ -93,44 +103,41 @@ def _kind(n_items: int) -> type[np.signedinteger]:
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """How losses are computed."""
+    """How losses are computed, where each row's item stands, and the items that every model has."""
 
     rule: ScoringRule
     floor: float | None
     reference: Reference
     files: Files
+    places: Sequence[Places]
+    kept: Bool[np.ndarray, " item"]
+
+    def batches(
+        self, model: int, skip: frozenset[int] = frozenset()
+    ) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
+        """First row, items and log-probabilities of each batch of one model, but for those that start at `skip`."""
+        files = self.files
+        for batch in files.tables[model].batches(files.labels, files.size, skip):
+            cells = files.checked(batch)
+            items = self.places[model].rows[batch.start : batch.start + len(cells)]
+            known = items >= 0
+            if not known.all():
+                items, cells = items[known], cells[known]
+            if len(items):
+                yield batch.start, items, as_logs(files.kind, cells)
 
 
-def score_model(
-    scoring: Scoring,
-    model: int,
-    places: Places,
-    sample: Int[np.ndarray, " sampled"],
-    journal: Journal,
-    report: Callable[[], None],
-) -> tuple[Table, Table]:
-    """The losses of one model, and its log-probabilities of the items of a sample (in order), in tables of the journal.
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Log-probabilities of a few of the items, by their codes."""
 
-    What is finished there is not done again.
-    """
-    name = f"losses-{model}"
-    target = Table(journal.folder / name, scoring.reference.n_items, 1)
-    seen = Table(journal.folder / f"sample-{model}", len(sample), len(scoring.files.labels))
-    for start, items, logs in _batches(scoring, model, places, journal.of(name)):
-        centre = scoring.reference.centre[run(items)]
-        values = expected_losses(scoring.rule, floored(logs, scoring.floor), centre)
-        target.write(items, values[:, None])
-        at, rows = found_in(sample, items)
-        if len(at):
-            seen.write(at, logs[rows])
-        journal.finish(name, start)
-        report()
-    return target, seen
+    item: Int[np.ndarray, " item"]
+    logs: Float[np.ndarray, "model item label"]
 
 
-def found_in(
+def positions_in(
     sample: Int[np.ndarray, " sampled"], items: Int[np.ndarray, " item"]
-) -> tuple[Int[np.ndarray, " found"], Int[np.ndarray, " found"]]:
+) -> tuple[Int[np.ndarray, " both"], Int[np.ndarray, " both"]]:
     """Where the items of an ordered sample stand in it, and where among some items, for those that are there."""
     place = run(items)
     if isinstance(place, slice):
@@ -139,31 +146,3 @@ def found_in(
     at = np.searchsorted(sample, items)
     rows = np.nonzero(np.append(sample, -1)[at] == items)[0]
     return at[rows], rows
-
-
-def log_batches(
-    scoring: Scoring, model: int, places: Places, skip: frozenset[int] = frozenset()
-) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
-    """First row, items and floored log-probabilities of each batch of one model."""
-    for start, items, logs in _batches(scoring, model, places, skip):
-        yield start, items, floored(logs, scoring.floor)
-
-
-def _batches(
-    scoring: Scoring, model: int, places: Places, skip: frozenset[int]
-) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
-    """As `log_batches`, not floored."""
-    files = scoring.files
-    for batch in files.tables[model].batches(files.labels, files.size, skip):
-        cells = checked(batch, files)
-        items = places.rows[batch.start : batch.start + len(cells)]
-        known = items >= 0
-        if not known.all():
-            items, cells = items[known], cells[known]
-        if len(items):
-            yield batch.start, items, as_logs(files.kind, cells)
-
-
-def checked(batch: Batch, files: Files) -> Float[np.ndarray, "item label"]:
-    """The cells of a batch in the order of the labels; an error for what is no distribution."""
-    return cells(batch.frame, files.labels, batch.source, files.item, files.kind)

@@ -76,7 +76,7 @@ def from_scores(scores: Scores, a: str, b: str) -> Batch:
     sign = -1.0 if scores.higher_is_better else 1.0
     clusters = None
     if scores.clusters is not None:
-        clusters = tuple(scores.cluster_names[code] for code in scores.clusters.tolist())
+        clusters = tuple(scores.clusters.names[code] for code in scores.clusters.codes.tolist())
     return Batch(scores.items, sign * scores.values[rows[0]], sign * scores.values[rows[1]], clusters)
 
 

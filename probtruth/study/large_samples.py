@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import log_ndtr
 
-from probtruth.comparison.evidence.moments import ROUNDING
+from probtruth.comparison.evidence.row_sums import ROUNDING
 from probtruth.study.arrivals import Units
 
 START = 100

@@ -95,7 +95,8 @@ def monitor(
 
 
 def _finite(scores: Scores) -> object:
-    return scores.range if scores.range is not None and all(map(math.isfinite, scores.range)) else None
+    known = scores.known.range
+    return known if known is not None and all(map(math.isfinite, known)) else None
 
 
 def _options(bounds: object, method: object, alpha: object, rope: object, largest_cluster: object) -> dict[str, Any]:

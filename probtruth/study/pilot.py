@@ -7,7 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtrit
 
-from probtruth.comparison.evidence.moments import Location, Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Location, Moments, combine, means_of
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import FEWEST
 
 RESAMPLED = 2000

@@ -11,7 +11,8 @@ from scipy.special import stdtrit
 from probtruth import check
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.label_variance import label_variance
-from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, combine, means_of
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.pilot import Pilot, Study
 from probtruth.types import Comparison, Scores
@@ -52,7 +53,7 @@ def _of_scores(scores: Scores, a: str, b: str, groups: object, clusters: object,
     if not np.isfinite(scores.values[[first, second]]).all():
         raise PosteriorError(f"got an infinite score of {a!r} or {b!r}, expected a finite spread. Hint: use a floor.")
     difference = scores.values[first] - scores.values[second]
-    within = plan.structure()
+    within = plan.structure
     largest = np.abs(scores.values[[first, second]]).max()
     means = means_of(difference[None], largest[None], within, None)
     parts = Moments(within.n_items, within.n_units, means, means)
@@ -92,8 +93,9 @@ def _without_noise(
     n, each, study = found.study.n_items, found.items, found.study
     noise = label_variance(scores, first, second, item_weights)
     labels = None
-    if noise is not None and scores.n_votes is not None and scores.estimand != "class":
-        one = float(np.mean(1 / np.maximum(scores.n_votes, 1)))  # the variance falls with the votes of each item
+    behind = scores.labels
+    if noise is not None and behind is not None and behind.n_votes is not None and behind.estimand != "class":
+        one = float(np.mean(1 / np.maximum(behind.n_votes, 1)))  # the variance falls with the votes of each item
         study = replace(study, n_annotators=1 / one)
         labels = min(noise * n, each) / one
         each -= labels * one
@@ -109,9 +111,9 @@ def _without_noise(
 
 def _replicate_variance(scores: Scores, first: int, second: int) -> tuple[float, float] | None:
     """The variance that a single replicate adds to an item's difference, and how many an item has."""
-    cells = getattr(scores, "replicate_values", None)
-    if cells is None:
+    if scores.replicates is None:
         return None
+    cells = scores.replicates.values
     counts = [(~np.isnan(cells[row])).sum(1) for row in (first, second)]
     if any((count < 2).all() for count in counts):
         return None

@@ -12,7 +12,9 @@ from jaxtyping import Float, Int
 from scipy.optimize import brentq
 
 from probtruth.comparison.evidence.crossed import excess, wider
-from probtruth.comparison.evidence.moments import TIES, Location, Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Location, Moments, combine, means_of
+from probtruth.comparison.evidence.row_sums import TIES
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 
 BLOCK = 1 << 20
@@ -68,7 +70,7 @@ class World:
             difference[order],
             np.cumsum(size) - size,
             size,
-            within.group,
+            within.of_unit(),
             weights,
             within.n_units,
             within.unit is not None,
@@ -193,7 +195,7 @@ class World:
     ) -> Location:
         """One study of the items at these positions, judged by these annotators if they matter."""
         if self.cells is None:
-            within = Structure(np.bincount(group[unit]), unit, group)
+            within = Structure.of_units(unit, group)
             return self._located(self.values[place][None], within)
         table = self.cells[place][:, annotators]
         seen = (~np.isnan(table)).sum(1)
@@ -201,7 +203,7 @@ class World:
         kept = np.unique(unit)
         unit, group = np.searchsorted(kept, unit), group[kept]
         of_group = np.bincount(group[unit], minlength=len(self.weights))
-        within = Structure(of_group, unit if self.clustered else None, group)
+        within = Structure.of_units(unit if self.clustered else None, group, len(self.weights))
         place_of = self._located((np.nansum(table, 1) / seen)[None], within)
         return wider(place_of, [(excess(table, (self.weights / of_group)[group[unit]]),)])
 

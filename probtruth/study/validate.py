@@ -9,7 +9,7 @@ from scipy.special import ndtri
 from probtruth import check
 from probtruth.comparison.evidence.crossed import annotator_cells, excess, wider
 from probtruth.comparison.evidence.design import design
-from probtruth.comparison.evidence.in_memory import reach_of
+from probtruth.comparison.evidence.from_scores import reach_of
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError, PosteriorError
@@ -149,8 +149,8 @@ def _limits(scores: Scores, bounds: object) -> tuple[float, float] | None:
                 f"scores outside the bounds {check.quote(bounds)}", "scores within them", "Give wider bounds."
             )
         return low, high
-    known = scores.range is not None and all(map(math.isfinite, scores.range))
-    return scores.range if known else None
+    known = scores.known.range
+    return known if known is not None and all(map(math.isfinite, known)) else None
 
 
 def _world(
@@ -167,7 +167,7 @@ def _world(
     pair = scores.values[rows]
     if not np.isfinite(pair).all():
         raise PosteriorError("got an infinite score, expected finite ones. Hint: score with a floor.")
-    difference, within = pair[0] - pair[1], plan.structure()
+    difference, within = pair[0] - pair[1], plan.structure
     largest, reach = float(np.abs(pair).max()), reach_of(scores)
     means = means_of(difference[None], np.array([largest]), within, None)
     parts = Moments(within.n_items, within.n_units, means, means)

@@ -45,11 +45,27 @@ class Comparison:
     decisions: Mapping[str, object] = field(default_factory=dict)
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
         """The draws and their data as an ArviZ DataTree, made on first use."""
         return self.tree()
+
+    @cached_property
+    def groups(self) -> Sequence[Row]:
+        """The rows of `by_group()`; none without groups."""
+        return self.of_groups()
+
+    def by_group(self) -> "polars.DataFrame":
+        """One row for each group and pair: the difference in that group, partially pooled with the other groups.
+
+        `difference` is the posterior mean in this group, `low` to `high` its 95% interval: between the group's
+        own items and what the other groups say, the nearer to its own items the more they are and the more groups
+        differ; `p_a_better` = P(a better in this group). No rows without groups.
+        """
+        columns = ("group", "a", "b", "difference", "low", "high", "p_a_better", "n_items")
+        return frames.from_rows(self.groups or [dict.fromkeys(columns)]).head(len(self.groups))
 
     def pairwise(self) -> "polars.DataFrame":
         """One row for each unordered pair, `a` before `b` by name.
@@ -66,6 +82,9 @@ class Comparison:
         `score` is the plain mean over items in the orientation of the input, `low` to `high` its 95% interval;
         `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the expected
         loss, in units of the score, of choosing this model rather than the best.
+
+        `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
+        ROPE) is at least 0.975. Inside a tier the order as a whole is open.
         """
         return frames.from_rows(self.ranks)
 

@@ -1,7 +1,7 @@
 """Scores: one loss for each model and item, always lower is better."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,24 +14,73 @@ from probtruth.types import orientation
 from probtruth.types.index import Audit, positions, ranks, sort_names
 
 
+@dataclass(frozen=True)
+class RuleFacts:
+    """What is known of the rule behind the scores; all of it where labels were scored, nothing of another metric.
+
+    `floor` is what lower probabilities were raised to; `label_order` is the labels from low to high where the rule
+    needs that; `range` bounds a loss; `entropy` is the mean generalised entropy
+    of the labels, which no model can go below, and `baseline` the mean score of the labels' own frequencies as a
+    forecast.
+    """
+
+    floor: float | None = None
+    label_order: tuple[str, ...] | None = None
+    range: tuple[float, float] | None = None
+    proper: bool | None = None
+    entropy: float | None = None
+    baseline: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsBehind:
+    """The labels that were scored against, from which the variance due to labels follows.
+
+    `losses` are those if the label were k; `truth` is the distribution over labels that the scores average over, under
+    `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any; `forecast` is the
+    models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
+    times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
+    counts in the spread (the mean is 0).
+    """
+
+    losses: Float[np.ndarray, "model item label"]
+    truth: Float[np.ndarray, "item label"]
+    estimand: str
+    shares: Float[np.ndarray, "item label"] | None = None
+    n_votes: Int[np.ndarray, " item"] | None = None
+    forecast: Float[np.ndarray, "item label"] | None = None
+    influence: Float[np.ndarray, "model item"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
+
+    codes: Int[np.ndarray, " item"]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Replicates:
+    """The losses before replicates were averaged (NaN where there is none), at most `most` of an item.
+
+    `names` are those of the replicates where items share them, else empty.
+    """
+
+    values: Float[np.ndarray, "model item replicate"]
+    names: tuple[str, ...]
+    most: int
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Per-item losses of every model on the same items.
 
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
-    records it. Where the scores came from labels, `label_values` holds the loss if the label were k, and `shares`
-    and `n_votes` the vote shares and votes behind the labels (the variance due to labels needs them); `entropy` is
-    the mean generalised entropy of the labels, which no model can go below, and `baseline` the mean score of the
-    labels' own frequencies as a forecast. `truth` is the distribution over labels that the losses average over,
-    under `estimand`; `label_order` is
-    the labels from low to high where the rule needs that; `forecast` is the models' average prediction, kept where some
-    item has a single vote.
-    `influence` is what each item moves a model's mean by, times the items, through weights that were fitted on all of
-    them: a comparison adds it to the losses, so that it counts in the spread (the mean is 0).
-    `replicate_values` are the losses before replicates were averaged (NaN where there is none), and
-    `replicate_names` names them where items share them. `range` bounds a loss, where bounds are known. `groups` and
-    `clusters` are positions in `group_names` and `cluster_names`. `item_rows` is the caller's row of each item (None:
-    as `items` stand); without `item_order` the caller gave the items in none, and a list by item matches nothing.
+    records it. `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
+    there or not: the `labels` that were scored against, `groups` and `clusters` of the items, and `replicates`.
+    `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
+    items in none, and a list by item matches nothing.
     """
 
     values: Float[np.ndarray, "model item"]
@@ -39,29 +88,34 @@ class Scores:
     items: tuple[str, ...]
     rule: str
     higher_is_better: bool = False
-    floor: float | None = None
-    label_order: tuple[str, ...] | None = None
-    range: tuple[float, float] | None = None
-    proper: bool | None = None
-    entropy: float | None = None
-    baseline: float | None = None
-    label_values: Float[np.ndarray, "model item label"] | None = None
-    shares: Float[np.ndarray, "item label"] | None = None
-    n_votes: Int[np.ndarray, " item"] | None = None
-    truth: Float[np.ndarray, "item label"] | None = None
-    estimand: str | None = None
-    forecast: Float[np.ndarray, "item label"] | None = None
-    influence: Float[np.ndarray, "model item"] | None = None
-    groups: Int[np.ndarray, " item"] | None = None
-    group_names: tuple[str, ...] = ()
-    clusters: Int[np.ndarray, " item"] | None = None
-    cluster_names: tuple[str, ...] = ()
-    n_replicates: int = 1
-    replicate_values: Float[np.ndarray, "model item replicate"] | None = None
-    replicate_names: tuple[str, ...] = ()
+    known: RuleFacts = RuleFacts()
+    labels: LabelsBehind | None = None
+    groups: Partition | None = None
+    clusters: Partition | None = None
+    replicates: Replicates | None = None
     audit: Audit = field(default_factory=Audit)
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
+
+    @property
+    def label_values(self) -> Float[np.ndarray, "model item label"] | None:
+        """The loss if the label were k; None for scores without labels behind them."""
+        return None if self.labels is None else self.labels.losses
+
+    @property
+    def shares(self) -> Float[np.ndarray, "item label"] | None:
+        """The unsmoothed vote shares behind the scores, where there are any."""
+        return None if self.labels is None else self.labels.shares
+
+    @property
+    def n_votes(self) -> Int[np.ndarray, " item"] | None:
+        """The votes behind each item's shares, where there are any."""
+        return None if self.labels is None else self.labels.n_votes
+
+    @property
+    def n_replicates(self) -> int:
+        """The largest number of replicates of an item that some model has."""
+        return 1 if self.replicates is None else self.replicates.most
 
     @property
     def n_infinite(self) -> Int[np.ndarray, " model"]:
@@ -155,11 +209,7 @@ class Scores:
         audit = Audit(
             missing, (), tuple((name, int((count[row] == 0).sum()), 0) for row, name in enumerate(model_names))
         )
-        groups, group_names = _per_item(table, group, rows, len(ordered), keep, ordered, source, "group")
-        clusters, cluster_names = _per_item(table, cluster, rows, len(ordered), keep, ordered, source, "cluster")
-        apart, apart_names = _by_replicate(
-            cell, -values if higher_is_better else values, count, repeat, list(repeat_names)
-        )
+        replicates = _by_replicate(cell, -values if higher_is_better else values, count, repeat, list(repeat_names))
         rows_given = positions(item_names, ordered)[keep] if _in_one_order(items, models, repeat) else None
         return cls(
             (-mean if higher_is_better else mean)[:, keep],
@@ -167,13 +217,9 @@ class Scores:
             tuple(name for name, kept in zip(ordered, keep, strict=True) if kept),
             rule=score,
             higher_is_better=higher_is_better,
-            groups=groups,
-            group_names=group_names,
-            clusters=clusters,
-            cluster_names=cluster_names,
-            n_replicates=int(count.max()),
-            replicate_values=None if apart is None else apart[:, keep],
-            replicate_names=apart_names,
+            groups=_per_item(table, group, rows, keep, ordered, source, "group"),
+            clusters=_per_item(table, cluster, rows, keep, ordered, source, "cluster"),
+            replicates=None if replicates is None else replace(replicates, values=replicates.values[:, keep]),
             audit=audit,
             item_rows=None if rows_given is None else ranks(rows_given),
             item_order=rows_given is not None,
@@ -215,10 +261,10 @@ MOST_EMPTY = 4
 
 def _by_replicate(
     cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: list[str]
-) -> tuple[np.ndarray | None, tuple[str, ...]]:
+) -> Replicates | None:
     """The values of each model, item and replicate, where there are replicates; names only where items share them."""
     if count.max() < 2:
-        return None, ()
+        return None
     ordered = sort_names(names)
     if count.size * len(names) <= MOST_EMPTY * len(values):
         place, width = positions(ordered, names)[repeat], len(names)
@@ -229,23 +275,22 @@ def _by_replicate(
         place[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
     table = np.full((count.size, width), np.nan)
     table[cell, place] = values
-    return table.reshape(*count.shape, width), tuple(ordered)
+    return Replicates(table.reshape(*count.shape, width), tuple(ordered), int(count.max()))
 
 
 def _per_item(
     table: object,
     column: str | None,
     rows: np.ndarray,
-    n_items: int,
     keep: np.ndarray,
     names: tuple[str, ...],
     source: Source,
     what: str,
-) -> tuple[np.ndarray | None, tuple[str, ...]]:
+) -> Partition | None:
     if column is None:
-        return None, ()
+        return None
     codes, found = frames.encode(frames.as_polars(table), column, source, what)
-    of_item = np.full(n_items, -1)
+    of_item = np.full(len(names), -1)
     of_item[rows[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
     clash = of_item[rows] != codes
     if clash.any():
@@ -259,4 +304,4 @@ def _per_item(
     used = np.unique(of_item[keep])
     names_used = [found[code] for code in used]
     ordered = sort_names(names_used)
-    return positions(ordered, names_used)[np.searchsorted(used, of_item[keep])], ordered
+    return Partition(positions(ordered, names_used)[np.searchsorted(used, of_item[keep])], ordered)

@@ -20,7 +20,6 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "several-wide": lambda: scoring.several(100_000, 1_000, rounds=2),
     "two-labels": scoring.two_labels,
     "streaming": scoring.streaming,
-    "ranks": scoring.ranks,
     "truth": truth.dawid_skene,
     "truth-draws": truth.posterior,
     "compare": comparison.warm,

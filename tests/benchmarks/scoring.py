@@ -136,10 +136,10 @@ def two_labels() -> Section:
 
 
 def streaming() -> Section:
-    """Exact states, with entropy and divergence, against the quick mean."""
+    """States that merge, with entropy and divergence, against the quick mean."""
     probs, truth = (jnp.asarray(array) for array in soft(1_000_000, 10))
-    log, three = pt.streaming.StreamScores("log"), pt.streaming.StreamScores(("log", "brier", "spherical"))
-    counts, powers = pt.streaming.StreamCounts(n_labels=10), pt.streaming.StreamPowerMeans((1, 0, -2 / 3))
+    log, three = pt.streaming.RunningMeans("log"), pt.streaming.RunningMeans(("log", "brier", "spherical"))
+    counts, powers = pt.streaming.RunningMeans((), n_labels=10), pt.streaming.RunningMeans((), (1, 0, -2 / 3))
 
     def parts(batch: int) -> object:
         state = log.init()
@@ -149,33 +149,11 @@ def streaming() -> Section:
 
     works = [
         Work("**mean_score**, log", lambda: pt.streaming.mean_score(probs, truth)),
-        Work("**StreamScores**, log: expected, entropy, divergence", lambda: log.update(log.init(), probs, truth)),
+        Work("**RunningMeans**, log: expected, entropy, divergence", lambda: log.of(probs, truth)),
         Work("the same in 10 batches", lambda: parts(100_000)),
-        Work("**StreamScores**, log + Brier + spherical", lambda: three.update(three.init(), probs, truth)),
-        Work("**StreamCounts**, sampled response", lambda: counts.update(counts.init(), probs, truth)),
-        Work("**StreamPowerMeans** (1, 0, -2/3)", lambda: powers.update(powers.init(), probs, truth)),
+        Work("**RunningMeans**, log + Brier + spherical", lambda: three.of(probs, truth)),
+        Work("**RunningMeans**, counts of sampled responses", lambda: counts.of(probs, truth)),
+        Work("**RunningMeans**, powers (1, 0, -2/3)", lambda: powers.of(probs, truth)),
     ]
-    text = "Any batches, order and number of devices give the same bits; three sums of exact digits for each rule."
-    return Section("States that merge exactly, 1,000,000 x 10", text, works, rounds=7)
-
-
-def ranks() -> Section:
-    """The rank sketch against one sort and scikit-learn's area."""
-    rng = np.random.default_rng(0)
-    event = rng.random(1_000_000, np.float32)
-    outcome = rng.random(1_000_000) < event
-    probs, truth = (np.stack([1 - part, part], 1).astype(np.float32) for part in (event, outcome))
-    metric = pt.streaming.StreamRanks(n_labels=2, events=(1,))
-    works = [
-        Work("floor: np.sort of the forecasts", lambda: np.sort(event)),
-        Work("**StreamRanks**, update", lambda: metric.update(metric.init(), probs, truth)),
-        Work(
-            "**StreamRanks**, update and finalize",
-            lambda: metric.finalize(metric.update(metric.init(), probs, truth)).roc_area,
-        ),
-    ]
-    sklearn = optional("sklearn.metrics")
-    if sklearn:
-        works.append(Work("scikit-learn roc_auc_score", lambda: sklearn.roc_auc_score(outcome, event)))
-    text = "ROC area, average precision and the isotonic decomposition with bounds, from bins of whole numbers."
-    return Section("Metrics that need ranks, 1,000,000 items", text, works, rounds=7)
+    text = "States merge in any order; totals are pairs of floats, and the result bounds what adding up moved."
+    return Section("States that merge, 1,000,000 x 10", text, works, rounds=7)

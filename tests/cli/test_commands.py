@@ -101,7 +101,7 @@ def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
     assert grouped.status == 0, grouped.err
     assert grouped.json["settings"]["groups"] == 2
     assert "these 2 groups" in grouped.json["estimand"]
-    assert set(grouped.json["groups"]) == {"population of groups", "one new group"}
+    assert set(grouped.json["groups"]) == {"population of groups", "one new group", "by_group"}
     command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", *exact]
     clustered = run(*command, "--out", tmp_path / "clustered")
     assert clustered.json["settings"]["clusters"] == 12

@@ -8,6 +8,7 @@ from made_scores import make
 from score_generators import GENERATORS
 
 import probtruth as pt
+from probtruth.types import RuleFacts
 
 BY_NAME = {generator.name: generator for generator in GENERATORS}
 
@@ -32,7 +33,9 @@ def by_items(name: str, n_pilot: int, n_items: int, pilots: int, studies: int, s
     predicted = []
     for row in generator.draw(rng, (pilots, n_pilot)):
         clusters = None if size == 1 else [str(item // size) for item in range(n_pilot)]
-        scores = make([row, np.zeros(n_pilot)], "ab", range=(0.0, generator.reach) if generator.reach else None)
+        scores = make(
+            [row, np.zeros(n_pilot)], "ab", known=RuleFacts(range=(0.0, generator.reach) if generator.reach else None)
+        )
         predicted.append(pt.plan(scores, n_items=n_items, clusters=clusters).designs[1]["width"])
     margins, _ = fitted(generator.draw(rng, (studies, n_items)), size, generator.reach)
     ends = np.array([margin.interval() for margin in margins])

@@ -11,7 +11,7 @@ from scipy import stats
 
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError, PosteriorError
-from probtruth.types import Scores
+from probtruth.types import RuleFacts, Scores
 
 PUBLISHED = 5.1e-7
 """Numbers printed to six digits."""
@@ -339,9 +339,9 @@ def test_dropped_items_and_floors_are_said():
     frame = {"item": ["1", "2", "3", "1", "2"], "model": list("aaabb"), "score": [1.0, 2.0, 3.0, 2.0, 5.0]}
     scores = Scores.from_frame(frame, higher_is_better=False)
     assert any("1 items dropped" in said for said in compare(scores, engine="exact").warnings)
-    floored = make(GOOD.values, "ab", floor=0.01, proper=False)
+    floored = make(GOOD.values, "ab", known=RuleFacts(floor=0.01, proper=False))
     assert any("a floored rule is not proper" in said for said in compare(floored, engine="exact").warnings)
-    improper = make(GOOD.values, "ab", proper=False)
+    improper = make(GOOD.values, "ab", known=RuleFacts(proper=False))
     assert any("is not proper" in said for said in compare(improper, engine="exact").warnings)
 
 

@@ -39,9 +39,9 @@ def test_a_share_of_the_range_from_entropy_to_baseline():
     scores = pt.score(pt.Predictions.from_probs({"a": probs[0], "b": probs[1]}), truth)
     shares = truth.shares.mean(0)
     baseline = -(shares * np.log(shares)).sum()  # the entropy of the mean label, by hand
-    assert scores.baseline == pytest.approx(baseline, rel=1e-9)
+    assert scores.known.baseline == pytest.approx(baseline, rel=1e-9)
     found = compare(scores, rope="20% of range", engine="exact").rope
-    assert found == pytest.approx(0.2 * (baseline - scores.entropy), rel=1e-9)
+    assert found == pytest.approx(0.2 * (baseline - scores.known.entropy), rel=1e-9)
     with pytest.raises(InputError, match="do not have"):
         compare(make(probs[:, :, 0]), rope="20% of range")
     with pytest.raises(InputError, match="best mean score of 0"):

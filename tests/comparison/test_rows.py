@@ -5,10 +5,12 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.evidence.moments import moments
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin
-from probtruth.comparison.posterior.quadrature import Groups, hierarchy
+from probtruth.comparison.posterior.population import population_of
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
+from probtruth.types import RuleFacts
 
 
 def test_pairs_stand_once_by_name_whatever_the_order_of_the_posterior():
@@ -32,7 +34,7 @@ def test_no_rope_no_equivalence():
 
 
 def test_models_come_best_first_and_in_the_orientation_given():
-    scores = make([[-1.0, -2.0], [-4.0, -4.0]], "ab", higher_is_better=True, entropy=None)
+    scores = make([[-1.0, -2.0], [-4.0, -4.0]], "ab", higher_is_better=True)
     own = [Margin(-1.5, 0.5, 1.0), Margin(-4.0, 0.0, 1.0)]
     first, second = rank_rows(Facts.of(scores), np.array([0, 1]), own, None, scores.values.mean(1))
     assert (first["model"], first["score"]) == ("b", 4.0)
@@ -41,7 +43,7 @@ def test_models_come_best_first_and_in_the_orientation_given():
 
 
 def test_divergence_is_what_lies_above_the_entropy():
-    scores = make([[1.0, 2.0], [4.0, 4.0]], "ab", entropy=0.5)
+    scores = make([[1.0, 2.0], [4.0, 4.0]], "ab", known=RuleFacts(entropy=0.5))
     rows = rank_rows(
         Facts.of(scores), np.array([0, 1]), [Margin(1.5, 0.5, 1.0), Margin(4.0, 0.0, 1.0)], None, scores.values.mean(1)
     )
@@ -49,14 +51,15 @@ def test_divergence_is_what_lies_above_the_entropy():
 
 
 def test_population_rows_are_in_units_of_the_score():
-    groups = Groups.of(np.array([[1.0], [1.2], [0.8]]), np.full((3, 1), 0.01))
-    quadrature = hierarchy(groups)
-    basis = np.array([[1.0], [-1.0]]) / 2**0.5
-    population = Population(Sampled({}, {}), quadrature, basis, np.zeros(2), unit=3.0, groups=groups)
+    # model 0 is b, model 1 is a: the pair's own difference is b minus a
+    rng = np.random.default_rng(0)
+    differences = np.repeat([3.0, 3.6, 2.4], 30) + rng.normal(0, 0.1, 90)
+    parts = moments(np.stack([differences, np.zeros(90)]), Structure.of(np.repeat([0, 1, 2], 30), None))
+    population = population_of(parts)
     rows = population_rows(Facts.of(make(np.ones((2, 3)), "ba")), np.array([0, 1]), population, 0.5)
     (row,), (new,) = rows["population of groups"], rows["one new group"]
     assert (row["a"], row["b"]) == ("a", "b")
-    assert row["difference"] == pytest.approx(-3 * 2**0.5 * float(quadrature.weight @ quadrature.centre[:, 0]))
+    assert row["difference"] == pytest.approx(-float(population.differences(False).average()[0]))
     assert row["low"] < row["difference"] < row["high"] < 0
     assert new["high"] > row["high"]
     assert row["p_a_better"] > new["p_a_better"] > 0.9

@@ -10,7 +10,8 @@ from score_generators import GENERATORS
 import probtruth as pt
 from probtruth.comparison.companions.benavoli import correlated_t
 from probtruth.comparison.compare import compare
-from probtruth.comparison.evidence.moments import Structure, combine, moments
+from probtruth.comparison.evidence.moments import combine, moments
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import margins
 from probtruth.errors import PosteriorError
 
@@ -308,7 +309,7 @@ def test_a_floor_makes_the_rule_improper():
     assert floored(0.0) < floored(0.02), "reporting 0 beats the truth"
     predictions = pt.Predictions.from_probs({"honest": [truth] * 5, "zero": [[1.0, 0.0]] * 5})
     scores = pt.score(predictions, pt.Truth.from_probs([truth] * 5), floor=floor)
-    assert scores.proper is False
+    assert scores.known.proper is False
     assert any("floored rule is not proper" in said for said in compare(scores, engine="exact").warnings)
 
 

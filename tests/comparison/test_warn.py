@@ -5,7 +5,7 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.evidence.design import design
-from probtruth.comparison.evidence.in_memory import of_scores
+from probtruth.comparison.evidence.from_scores import of_scores
 from probtruth.comparison.options import options
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.types import Audit

@@ -10,7 +10,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.scores import read_scores, write_scores
-from probtruth.types import Scores
+from probtruth.types import RuleFacts, Scores
 
 FRAME = {
     "item": ["10", "9", "9", "10", "8"],
@@ -23,28 +23,17 @@ FRAME = {
 @pytest.fixture(params=[False, True], ids=["loss", "gain"])
 def scores(request: pytest.FixtureRequest) -> Scores:
     made = Scores.from_frame(FRAME, group="topic", cluster="item", higher_is_better=request.param)
-    return replace(made, rule="log", floor=0.01, proper=False, entropy=np.inf)
+    return replace(made, rule="log", known=RuleFacts(floor=0.01, proper=False, entropy=np.inf))
 
 
 def test_what_is_written_comes_back(tmp_path: Path, scores: Scores) -> None:
     write_scores(scores, tmp_path / "s.parquet")
     back = read_scores(tmp_path / "s.parquet")
     assert (back.values == scores.values).all()
-    assert back.groups is not None
-    assert back.clusters is not None
-    assert (back.groups == scores.groups).all()
-    assert (back.clusters == scores.clusters).all()
-    for name in (
-        "models",
-        "items",
-        "group_names",
-        "cluster_names",
-        "rule",
-        "higher_is_better",
-        "floor",
-        "proper",
-        "entropy",
-    ):
+    for was, now in ((scores.groups, back.groups), (scores.clusters, back.clusters)):
+        assert now.names == was.names
+        assert (now.codes == was.codes).all()
+    for name in ("models", "items", "rule", "higher_is_better", "known"):
         assert getattr(back, name) == getattr(scores, name), name
 
 

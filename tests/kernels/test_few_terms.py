@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from probtruth.kernels.few_terms import BLOCK, few_terms
+from probtruth.kernels.exact_sums import AT_ONCE, few_terms
 
 
-def numbers(seed: int, n: int = BLOCK + 17) -> np.ndarray:
+def numbers(seed: int, n: int = AT_ONCE + 17) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return rng.normal(size=n) * 10.0 ** rng.integers(-30, 30, n)
 
@@ -24,7 +24,7 @@ class TestReference:
         assert math.fsum(few_terms(values)) == math.fsum(values.tolist()) == 1.0 + 1e-30
 
     def test_numbers_of_one_size_become_few(self):
-        assert len(list(few_terms(np.linspace(0.1, 2.3, BLOCK)))) < 5
+        assert len(list(few_terms(np.linspace(0.1, 2.3, AT_ONCE)))) < 5
 
 
 class TestProperties:

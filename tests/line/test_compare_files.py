@@ -93,7 +93,7 @@ def test_scores_that_were_streamed_are_compared_as_such(tmp_path):
     held = compare(read_scores(tmp_path / "scores.parquet", higher_is_better=False), engine="exact")
     same(found, held)
     assert found.scores.rule == "brier"
-    assert found.scores.proper
+    assert found.scores.known.proper
     assert {row["model"]: row["score"] for row in found.comparison.ranks} == written.means
 
 

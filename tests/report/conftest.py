@@ -13,7 +13,7 @@ import pytest
 import xarray
 
 from probtruth import demo, infer_truth
-from probtruth.types import Annotations, Audit, Comparison, Predictions, Scores, Truth
+from probtruth.types import Annotations, Audit, Comparison, LabelsBehind, Predictions, RuleFacts, Scores, Truth
 
 PASSING = {"max_rhat": 1.001, "min_ess": 4200.0, "divergences": 0, "engines_agree": True}
 ODD_NAMES = ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "long " * 60, "=1+1\u202egnp.exe")
@@ -103,8 +103,8 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
                 "score": sign * means[model],
                 "low": sign * means[model] - half,
                 "high": sign * means[model] + half,
-                "entropy": scores.entropy,
-                "divergence": None if scores.entropy is None else means[model] - scores.entropy,
+                "entropy": scores.known.entropy,
+                "divergence": None if scores.known.entropy is None else means[model] - scores.known.entropy,
                 "p_best": float(ranks[model, 0]),
                 "expected_rank": float(ranks[model] @ np.arange(1, len(names) + 1)),
                 "expected_regret": float(regret[model]),
@@ -158,9 +158,8 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
         predictions.models,
         annotations.index.items,
         "log",
-        proper=True,
-        entropy=float(entropy),
-        label_values=losses,
+        known=RuleFacts(proper=True, entropy=float(entropy)),
+        labels=LabelsBehind(losses, shares, "distribution", shares, counts.sum(1)),
     )
     diagnostics = changes.pop("diagnostics", PASSING)
     comparison = compare(scores, rope, diagnostics)

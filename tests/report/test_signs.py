@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth import line
-from probtruth.report import tables
+from probtruth.line import evaluate as line
 from probtruth.report.formats import terminal_watching
 from probtruth.report.signs import flipped
+from probtruth.report.tables import models as tables
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
 MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}

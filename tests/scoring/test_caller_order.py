@@ -67,10 +67,12 @@ class TestNamesOnOneSide:
             assert result.scores.values[0].mean() == pytest.approx(EXPECTED)
 
     def test_the_human_ceiling(self, names: dict[str, list[str]]) -> None:
-        both = pt.human_ceiling(pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs({"a": PROBS}), draws=10)
+        both = pt.annotators.human_ceiling(
+            pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs({"a": PROBS}), draws=10
+        )
         for left, right in ((names, {}), ({}, names)):
             votes, models = pt.Annotations.from_counts(VOTES, **left), pt.Predictions.from_probs({"a": PROBS}, **right)
-            found = pt.human_ceiling(votes, models, draws=10)
+            found = pt.annotators.human_ceiling(votes, models, draws=10)
             assert found["loss"].to_list() == pytest.approx(both["loss"].to_list())
 
 
@@ -96,10 +98,10 @@ def test_groups_as_a_list_follow_the_caller() -> None:
 def test_groups_of_a_table_of_scores_follow_its_rows() -> None:
     losses = {"item": ITEMS * 2, "model": ["a"] * N + ["b"] * N, "score": [*GENERATOR.normal(size=N), *range(N)]}
     groups = ["first" if row < N // 2 else "last" for row in range(N)]
-    scores = pt.Scores.from_frame(losses)
+    scores = pt.Scores.from_frame(losses, higher_is_better=False)
     by_name = pt.compare(scores, groups=dict(zip(ITEMS, groups, strict=True)), engine="exact")
     assert pt.compare(scores, groups=groups, engine="exact").group_results == by_name.group_results
-    other = pt.Scores.from_frame({**losses, "item": [*ITEMS, *reversed(ITEMS)]})
+    other = pt.Scores.from_frame({**losses, "item": [*ITEMS, *reversed(ITEMS)]}, higher_is_better=False)
     with pytest.raises(InputError, match=r"groups as a list, for items that came in no order .* \{item: group\}"):
         pt.compare(other, groups=groups, engine="exact")
 

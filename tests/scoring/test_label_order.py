@@ -18,7 +18,7 @@ BY_HAND = [[1.0, 1.0], [2.0, 2.0]]
 def test_the_order_that_is_given() -> None:
     scores = pt.score(MODELS, TRUTH, rule="ranked-probability", order=LOW_TO_HIGH)
     assert scores.values.tolist() == BY_HAND
-    assert scores.label_order == ("low", "medium", "high")
+    assert scores.known.label_order == ("low", "medium", "high")
     rule = pt.rules.ranked_probability.in_order(LOW_TO_HIGH)
     assert pt.decompose(MODELS, TRUTH, rule=rule)["expected"].to_list() == [1.0, 2.0]
 

@@ -22,7 +22,7 @@ def test_sums_over_real_data(chaosnli):
     np.testing.assert_allclose(
         scores.values.mean(1), [1.216433, 1.021755, 1.170444, 1.056448, 1.143483], atol=PUBLISHED
     )
-    np.testing.assert_allclose(scores.entropy, 0.553141, atol=PUBLISHED)
+    np.testing.assert_allclose(scores.known.entropy, 0.553141, atol=PUBLISHED)
     brier = pt.score(predictions, truth, rule="brier")
     np.testing.assert_allclose(brier.values.mean(1), [0.589959, 0.539733, 0.559022, 0.540386, 0.560246], atol=PUBLISHED)
 
@@ -33,7 +33,7 @@ def test_fields_by_hand():
     np.testing.assert_allclose(scores.values, [[np.log(2), np.inf], [-np.log(0.75), np.log(2)]], rtol=ROUNDING)
     np.testing.assert_array_equal(scores.n_infinite, [1, 0])
     np.testing.assert_array_equal(scores.label_values[0, 1], [np.inf, 0])
-    assert (scores.rule, scores.floor, scores.proper, scores.entropy) == ("log", None, True, 0)
+    assert (scores.rule, scores.known.floor, scores.known.proper, scores.known.entropy) == ("log", None, True, 0)
     assert scores.values.dtype == np.float64
     assert scores.shares is None
     assert not jax.config.jax_enable_x64
@@ -47,7 +47,7 @@ def test_centre_is_the_unsmoothed_share_for_opinions_and_the_posterior_for_a_cla
         truth = pt.Truth(probs, index, estimand, "dirichlet", shares=shares, n_votes=votes)
         scores = pt.score(predictions, truth)
         assert scores.values[0, 0] == value
-        np.testing.assert_allclose(scores.entropy, entropy, rtol=ROUNDING, atol=ROUNDING)
+        np.testing.assert_allclose(scores.known.entropy, entropy, rtol=ROUNDING, atol=ROUNDING)
         np.testing.assert_array_equal(scores.shares, shares)
         np.testing.assert_array_equal(scores.n_votes, votes)
 
@@ -76,7 +76,7 @@ def test_floor_is_recorded_and_flagged():
     truth = pt.Truth.from_labels(np.array([0]), n_labels=2)
     scores = pt.score(predictions, truth, floor=0.01)
     np.testing.assert_allclose(scores.values, [[-np.log(0.01)]], rtol=ROUNDING)
-    assert (scores.floor, scores.proper) == (0.01, False)
+    assert (scores.known.floor, scores.known.proper) == (0.01, False)
 
 
 def test_a_floor_makes_a_proper_rule_improper():

@@ -80,7 +80,7 @@ def weights(votes: np.ndarray, probs: np.ndarray) -> Iterator[tuple[np.ndarray, 
     for truth in (em, pooled):
         yield truth.probs, nothing
         _, scores = score_on_evidence(truth, predictions, "annotators-and-models", "log", None, 0)
-        yield scores.truth, nothing if scores.influence is None else scores.influence
+        yield scores.labels.truth, nothing if scores.labels.influence is None else scores.labels.influence
 
 
 def study(scenario: dict[str, object], seed: int) -> Iterator[tuple[float, float, float]]:

@@ -13,12 +13,13 @@ import numpy as np
 from likelihood_worlds import LIKELIHOODS, folds_world, likelihood_world
 from scipy.stats import chisquare, kstest
 
-from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, combine, means_of
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.likelihoods import programs as likelihood_programs
 from probtruth.comparison.posterior import programs
-from probtruth.comparison.posterior import quadrature as exact
-from probtruth.comparison.posterior.engines import filled_up
 from probtruth.comparison.posterior.margins import margins
+from probtruth.comparison.posterior.pooling import Groups, Prior
+from probtruth.comparison.posterior.population import program_data
 from probtruth.inference import nuts
 
 KEPT, THIN, BINS = 99, 8, 20
@@ -45,24 +46,18 @@ def note(ranks: Ranks, name: str, drawn: np.ndarray, truth: float) -> None:
 
 
 def hierarchy(many: int) -> Ranks:
-    """Parameters from the prior, the groups' means from the parameters; how unsure each mean is stays as it is."""
+    """The sds between groups from their prior, the groups' means from those; the prior of the centre is flat, so that
+    its rank is even at every true centre: 0 is as good as any. The prior itself and how unsure each mean is stay."""
     rng, ranks = np.random.default_rng(1), Ranks()
     variance = np.outer([0.05, 0.05, 0.05, 0.3, 1.0], [1.3, 0.7])  # three sizes: the first three groups are summed up
+    prior = Prior(np.array([0.2, 0.5]), np.array([4.0, 2.0]))
     for seed in range(many):
-        between, centre = abs(rng.standard_normal()), rng.standard_normal(2)
-        mean = centre + np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
-        drawn = draws(programs.hierarchy, filled_up(exact.Groups.of(mean, variance)) | {"basis": BASIS}, seed)
-        note(ranks, "between", drawn["between"], between)
-        note(ranks, "centre, first direction", drawn["centre"][:, 0], centre[0])
-        note(ranks, "centre, second direction", drawn["centre"][:, 1], centre[1])
-        population, true = drawn["population"], BASIS @ centre
-        for a, b in ((0, 1), (1, 2)):
-            note(
-                ranks,
-                f"difference of models {a + 1} and {b + 1}",
-                population[:, a] - population[:, b],
-                true[a] - true[b],
-            )
+        between = prior.between(rng.uniform(size=2))
+        mean = np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
+        drawn = draws(programs.hierarchy, program_data(Groups.of(mean, variance), prior), seed)
+        for pair, word in enumerate(("first", "second")):
+            note(ranks, f"between, {word} pair", drawn["between"][:, pair], between[pair])
+            note(ranks, f"centre, {word} pair", drawn["centre"][:, pair], 0.0)
     return ranks
 
 
@@ -145,8 +140,9 @@ OPENING = """# Validity of the comparison programs
 
 Written by `tests/slow/comparison_calibration.py`. Simulation-based calibration (Talts et al. 2018,
 doi:10.48550/arXiv.1804.06788) of the programs that NUTS samples, their plug-in quantities (variances within groups,
-degrees of freedom, the root of the covariance) held fixed: parameters from the prior, five groups' means of three
-models (folds of six data sets, 32 differences of a pair) from the parameters, and the rank of each true value among
+degrees of freedom, the root of the covariance, where the prior of the sd between groups bends) held fixed: parameters
+from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs (folds of six data
+sets, 32 differences of a pair) from the parameters, and the rank of each true value among
 {kept} draws, one in {thin} of a chain (in 32 for two components, which mix slowly).
 {many} simulations; p-values of chi-squared over {bins} bins of ranks.
 `location` observes nothing but what is plugged in (its flat prior on the mean is integrated out), so that its rows ask

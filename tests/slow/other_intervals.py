@@ -1,8 +1,8 @@
-"""The default interval beside bootstraps, the population of groups beside t on the groups' means: tables in Markdown.
+"""The default interval beside bootstraps: a table in Markdown.
 
     PYTHONPATH=tests/comparison python tests/slow/other_intervals.py > docs/validity/other-intervals.md
 
-takes about half an hour. 2,000 replications (500 with groups): a coverage of .95 has a standard error of .005 (.010).
+takes about half an hour. 2,000 replications: a coverage of .95 has a standard error of .005.
 """
 
 import sys
@@ -11,13 +11,10 @@ import numpy as np
 from best import best_draws, highest_density
 from coverage_study import fitted
 from scipy.special import ndtr, ndtri
-from scipy.stats import t as student
 from score_generators import GENERATORS, Generator
 
-import probtruth as pt
-
 QUICK = "--quick" in sys.argv
-REPLICATIONS, SAMPLED, GROUPED, RESAMPLES = (100, 20, 20, 200) if QUICK else (2_000, 1_000, 500, 1_000)
+REPLICATIONS, SAMPLED, RESAMPLES = (100, 20, 200) if QUICK else (2_000, 1_000, 1_000)
 SIZES = (20, 50, 200)
 LEVELS = np.array([0.025, 0.975])
 
@@ -29,16 +26,6 @@ multiple of the paired t's. The Bayesian t-test of one data set in baycomp has t
 2013; its highest-density interval by MCMC, on the first {SAMPLED:,} data sets) asks for the location of a symmetric
 Student t, which is not the mean where differences are skewed. Clusters are left out: neither knows them.
 """
-
-GROUPS = f"""
-## The population of groups
-
-Five groups of ten items, normal scores, group means from N(0, sd^2): coverage of the 95 per cent interval for the
-mean of the population of groups, and its mean width as a multiple of that of t on the five group means; {GROUPED}
-data sets each.
-
-| sd of the groups' means, in sds of a score | ours | t on group means | width |
-|---|---|---|---|"""
 
 
 def bootstrap_means(rng: np.random.Generator, row: np.ndarray) -> np.ndarray:
@@ -88,25 +75,6 @@ def _cell(ends: np.ndarray, mean: float, width: float) -> str:
     return f"{holds:.3f} ({np.ptp(ends, axis=1).mean() / width:.2f})".removeprefix("0")
 
 
-def population(spread: float) -> str:
-    rng = np.random.default_rng(int(10 * spread))
-    names = np.repeat([f"g{group}" for group in range(5)], 10)
-    ours, plain = [], []
-    for _ in range(GROUPED):
-        differences = rng.standard_normal(50) + np.repeat(spread * rng.standard_normal(5), 10)
-        table = {"item": [*range(50)] * 2, "model": ["a"] * 50 + ["b"] * 50, "score": [*differences, *np.zeros(50)]}
-        scores = pt.Scores.from_frame(table, higher_is_better=False)
-        comparison = pt.compare(scores, groups=dict(zip(map(str, range(50)), names, strict=True)), engine="exact")
-        row = comparison.group_results["population of groups"][0]
-        ours.append((row["low"], row["high"]))
-        means = differences.reshape(5, 10).mean(1)
-        half = student.ppf(0.975, 4) * means.std(ddof=1) / 5**0.5
-        plain.append((means.mean() - half, means.mean() + half))
-    holds = [((ends[:, 0] <= 0) & (ends[:, 1] >= 0)).mean() for ends in map(np.array, (ours, plain))]
-    width = np.ptp(np.array(ours), axis=1).mean() / np.ptp(np.array(plain), axis=1).mean()
-    return f"| {spread} | {holds[0]:.3f} | {holds[1]:.3f} | {width:.2f} |"
-
-
 def main() -> None:
     print(OPENING)
     print("| differences | n | default | paired t | percentile bootstrap | BCa bootstrap | Bayesian bootstrap | BEST |")
@@ -115,9 +83,6 @@ def main() -> None:
         if generator.cluster_size == 1:
             for n_items in SIZES:
                 print(f"| {generator.name} | {n_items} | " + " | ".join(beside(generator, n_items)) + " |", flush=True)
-    print(GROUPS)
-    for spread in (0.0, 0.2, 0.4):
-        print(population(spread), flush=True)
 
 
 if __name__ == "__main__":

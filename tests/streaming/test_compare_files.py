@@ -15,7 +15,7 @@ N_ITEMS = 230
 
 def in_batches(annotations, pairs, exact, folder, size, **asked):
     files = open_files(pairs, "item", "probs", size)
-    truth = line.infer_truth(annotations.with_labels(files.labels))
+    truth = line.infer_truth(annotations.with_labels(files.index))
     return streamed(truth, files, Asked(**asked), exact, folder / "scratch")
 
 
@@ -71,7 +71,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_an_interrupted_run_goes_on_behind_its_last_finished_batch(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 40)
-    truth = line.infer_truth(annotations.with_labels(files.labels))
+    truth = line.infer_truth(annotations.with_labels(files.index))
     reference = streamed(truth, files, Asked(), exact, tmp_path / "at-once")
     heard = []
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from made_scores import make
 
 import probtruth as pt
+from probtruth.types import Partition, RuleFacts
 
 N = 150
 RNG = np.random.default_rng(0)
@@ -112,9 +113,9 @@ def test_exchanged_models_give_the_mirrored_answer():
 
 def test_scores_know_the_bounds_of_their_rule_and_their_clusters():
     values = np.random.default_rng(1).uniform(0, 2, (3, 40))
-    scores = make(values, ["a", "b", "c"], range=(0.0, 2.0), clusters=np.arange(40) // 4,
-                  cluster_names=tuple(f"{k:02d}" for k in range(10)))  # fmt: skip
-    watch = monitor(scores, a="c", b="a", largest_cluster=4)
+    clusters = Partition(np.arange(40) // 4, tuple(f"{k:02d}" for k in range(10)))
+    scores = make(values, ["a", "b", "c"], known=RuleFacts(range=(0.0, 2.0)), clusters=clusters)
+    watch = pt.monitor(scores, a="c", b="a", largest_cluster=4)
     assert (watch.bounds, watch.n_units, watch.n_items) == ((0.0, 2.0), 9, 36)
     assert watch.differences.tolist() == (values[2] - values[0]).tolist()
 

@@ -10,7 +10,8 @@ from scipy.stats import norm, t
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.evidence.moments import Moments, Structure, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, combine, means_of
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import margins
 from probtruth.study.pilot import _widths
 from probtruth.study.read_pilot import pilot_of
@@ -156,8 +157,6 @@ def test_clusters_that_share_all_are_bought_whole():
 
 
 def test_replicates():
-    if "replicate_values" not in Scores.__dataclass_fields__:
-        pytest.skip("scores keep no replicates")
     rng = np.random.default_rng(3)
     items, answers = rng.normal(size=(2, 1, 400)), rng.normal(0, 2, (2, 5, 400))
     frame = {

@@ -6,10 +6,11 @@ from made_scores import make
 from scipy.stats import norm
 
 import probtruth as pt
-from probtruth.comparison.evidence.moments import Structure
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import margins
 from probtruth.study import validate as module
 from probtruth.study.simulated_worlds import World
+from probtruth.types import Partition
 
 ERRORS = 3
 """Monte Carlo standard errors within which a known answer is met."""
@@ -96,9 +97,9 @@ class TestSameAsCompare:
         groups = np.repeat([0, 1, 2], 20) if kind == "groups" else np.zeros(n, np.int64)
         clusters = np.repeat(np.arange(20), 3) if kind == "clusters" else None
         if kind == "groups":
-            fields = {"groups": groups, "group_names": ("x", "y", "z")}
+            fields = {"groups": Partition(groups, ("x", "y", "z"))}
         if kind == "clusters":
-            fields = {"clusters": clusters, "cluster_names": tuple(map(str, range(20)))}
+            fields = {"clusters": Partition(clusters, tuple(map(str, range(20))))}
         scores = of_differences(values, **fields)
         world, _ = module._world(scores, ("a", "b"), None, None, None, None)
         unit = np.arange(n) if clusters is None else clusters
@@ -107,9 +108,9 @@ class TestSameAsCompare:
         items = np.concatenate([np.flatnonzero(unit == one) for one in drawn])
         again = {}
         if kind == "groups":
-            again = {"groups": groups[items], "group_names": ("x", "y", "z")}
+            again = {"groups": Partition(groups[items], ("x", "y", "z"))}
         if kind == "clusters":
-            again = {"clusters": np.repeat(np.arange(20), 3), "cluster_names": tuple(map(str, range(20)))}
+            again = {"clusters": Partition(np.repeat(np.arange(20), 3), tuple(map(str, range(20))))}
         pair = pt.compare(of_differences(values[items], **again), engine="exact", draws=50).pairs[0]
         (margin,) = margins(place)
         assert (margin.mean, *margin.interval()) == (pair["difference"], pair["low"], pair["high"])

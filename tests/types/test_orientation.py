@@ -45,7 +45,7 @@ def test_the_argument_has_no_default():
     parameter = inspect.signature(pt.Scores.from_frame).parameters["higher_is_better"]
     assert (parameter.default, parameter.kind) == (inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY)
     with pytest.raises(TypeError, match="higher_is_better"):
-        pt.Scores.from_frame(MARKS)
+        pt.Scores.from_frame(MARKS, higher_is_better=False)
 
 
 BOTH = "--higher-is-better or --lower-is-better"
@@ -85,7 +85,7 @@ def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
 
 @pytest.mark.parametrize(("way", "said"), [(True, "Higher score is better."), (False, "Lower score is better.")])
 def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth import line
+    from probtruth.line import evaluate as line
     from probtruth.report.words.verdict import verdict
 
     scores = pt.Scores.from_frame(MARKS, higher_is_better=way)

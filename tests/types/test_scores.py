@@ -43,8 +43,8 @@ def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
     scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False)
     assert scores.groups is not None
     assert scores.clusters is not None
-    assert (scores.groups.tolist(), scores.group_names) == ([1, 0], ("g1", "g2"))
-    assert (scores.clusters.tolist(), scores.cluster_names) == ([0, 1], ("x", "y"))
+    assert (scores.groups.codes.tolist(), scores.groups.names) == ([1, 0], ("g1", "g2"))
+    assert (scores.clusters.codes.tolist(), scores.clusters.names) == ([0, 1], ("x", "y"))
 
 
 def test_infinite_losses_stay_and_are_counted() -> None:

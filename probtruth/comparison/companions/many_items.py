@@ -9,16 +9,19 @@ doi:10.1134/S1064562410060062; for the tests themselves see `size_counts` and `r
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr
 
-from probtruth.comparison.companions.paired_tests import Companion, student
+from probtruth.comparison.companions.paired_tests import Companion, companions, student
 from probtruth.comparison.companions.resampling import sign_test_p
 from probtruth.comparison.companions.size_counts import SizeCounts
-from probtruth.comparison.evidence.moments import HeldRows, Location, Rows, Structure, all_pairs
+from probtruth.comparison.evidence.moments import Location
+from probtruth.comparison.evidence.parts import Parts, gathered
+from probtruth.comparison.evidence.row_sums import RowSums
+from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.sweeps import pairs_of
 
 BERRY_ESSEEN = 0.56
 CUBE = 12 / math.e - 2
@@ -27,38 +30,35 @@ MOST = 200_000
 """Beyond so many items they are not ranked and resampled one by one."""
 PAIRS = 32
 """Pairs whose counts are held at once."""
-BLOCK = 1 << 22
-"""Numbers held at once."""
 
 
 def companions_of(
-    rows_of: Callable[[Int[np.ndarray, "row 2"]], Rows],
-    n_models: int,
-    weights: Float[np.ndarray, " group"],
-    place: Location,
-    step: int = PAIRS,
+    parts: Parts, order: Int[np.ndarray, " finite"], weights: Float[np.ndarray, " group"], place: Location
 ) -> list[Companion]:
-    """As `companions`, from rows that give sums and counts of the differences of some pairs of models."""
-    pairs = np.array(all_pairs(n_models), np.int64).reshape(-1, 2)
+    """The tests of every pair of these models; of more items than can be ranked those that need no item by itself."""
+    within = parts.structure
+    if int(within.n_items.sum()) > MOST:
+        return many_companions(parts, order, weights, place)
+    part = gathered(parts)
+    whole = Structure(within.n_items, part.group, part.unit, within.unit_group)
+    return companions(part.values[order], whole, weights, place)
+
+
+def many_companions(
+    parts: Parts, order: Int[np.ndarray, " finite"], weights: Float[np.ndarray, " group"], place: Location
+) -> list[Companion]:
+    """As `companions`, from sums and counts of the differences alone."""
+    pairs = pairs_of(order)
     made: list[Companion] = []
-    for start in range(0, len(pairs), step):
-        rows = rows_of(pairs[start : start + step])
-        chosen = slice(start, start + step)
-        counts, alone = rows.size_counts(), int(rows.n_items.sum()) == place.n_units and len(weights) == 1
+    for start in range(0, len(pairs), PAIRS):
+        rows = RowSums(parts, pairs[start : start + PAIRS])
+        chosen = slice(start, start + PAIRS)
+        counts = rows.size_counts()
+        alone = int(rows.within.n_items.sum()) == place.n_units and len(weights) == 1
         spreads = _alone(place, chosen, counts) if alone else _together(rows, weights, place, chosen)
         for row, (count, *spread) in enumerate(zip(counts, *spreads, strict=True)):
             made.append(_tests(place, start + row, count, [float(part) for part in spread], alone))
     return made
-
-
-def many_companions(
-    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], place: Location
-) -> list[Companion]:
-    """The tests of scores in memory."""
-    step = max(1, min(PAIRS, BLOCK // values.shape[1]))
-    return companions_of(
-        lambda pairs: HeldRows(values[pairs[:, 0]] - values[pairs[:, 1]], within), len(values), weights, place, step
-    )
 
 
 def _alone(place: Location, rows: slice, counts: list[SizeCounts]) -> tuple[np.ndarray, ...]:
@@ -73,15 +73,15 @@ def _alone(place: Location, rows: slice, counts: list[SizeCounts]) -> tuple[np.n
 
 
 def _together(
-    rows: Rows, weights: Float[np.ndarray, " group"], place: Location, chosen: slice
+    rows: RowSums, weights: Float[np.ndarray, " group"], place: Location, chosen: slice
 ) -> tuple[np.ndarray, ...]:
     """Sum of squares and largest size of what the units add to the mean, and of that less their group's mean.
 
     To the latter each unit's share of the mean is added again, so that the bootstrap's mean is below 0 when the sum of
     them, times the weights, is.
     """
-    share = weights / rows.n_items
-    centre = rows.totals() / rows.n_items
+    share = weights / rows.within.n_items
+    centre = rows.totals() / rows.within.n_items
     square, peak = rows.weighted(np.zeros_like(centre), share)
     residual, highest = rows.weighted(centre, share)
     own = place.mean[chosen] / place.n_units

@@ -10,7 +10,9 @@ from scipy.special import stdtr
 
 from probtruth.comparison.companions.resampling import bootstrap_p_below, sign_flip_p
 from probtruth.comparison.companions.signed_rank import signed_rank_p
-from probtruth.comparison.evidence.moments import Location, Structure, all_pairs
+from probtruth.comparison.evidence.moments import Location
+from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.naming import Names, by_name
 
 HELD = 1 << 22

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.evidence.moments import Location, all_pairs
+from probtruth.comparison.evidence.moments import Location
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Annotations, Scores
@@ -80,22 +81,34 @@ def _unbiased(seen: Bool[np.ndarray, "item unit"], share: np.ndarray, n_seen: np
     return float((total**2).sum()) / found if found > 0 else 0.0
 
 
-def widened(
-    pairs: Location, levels: Location, order: np.ndarray, cells: Cells, item_weights: Float[np.ndarray, " item"]
-) -> tuple[Location, Location]:
-    """The locations with the units' variance added, degrees of freedom by Satterthwaite.
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """Units that items share, for the models of a comparison and what each item counts for."""
 
-    Source: Satterthwaite 1946, doi:10.2307/3002019.
-    """
-    own = [excess(cells.of(int(model)), item_weights) for model in order]
-    between: list[tuple[Excess, ...]] = []
-    for a, b in all_pairs(len(order)):
-        one, other = int(order[a]), int(order[b])
-        if cells.paired(one, other):
-            between.append((excess(cells.of(one) - cells.of(other), item_weights),))
-        else:
-            between.append((own[a], own[b]))
-    return wider(pairs, between), wider(levels, [(one,) for one in own])
+    cells: Cells
+    order: Int[np.ndarray, " finite"]
+    item_weights: Float[np.ndarray, " item"]
+
+    @property
+    def what(self) -> str:
+        """What the units are."""
+        return self.cells.what
+
+    def widened(self, pairs: Location, levels: Location) -> tuple[Location, Location]:
+        """The locations with the units' variance added, degrees of freedom by Satterthwaite.
+
+        Source: Satterthwaite 1946, doi:10.2307/3002019.
+        """
+        cells, models = self.cells, self.order.tolist()
+        own = [excess(cells.of(model), self.item_weights) for model in models]
+        between: list[tuple[Excess, ...]] = []
+        for a, b in all_pairs(len(models)):
+            one, other = models[a], models[b]
+            if cells.paired(one, other):
+                between.append((excess(cells.of(one) - cells.of(other), self.item_weights),))
+            else:
+                between.append((own[a], own[b]))
+        return wider(pairs, between), wider(levels, [(one,) for one in own])
 
 
 def wider(place: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
@@ -122,7 +135,8 @@ def annotator_cells(scores: Scores, annotations: object) -> Cells:
         raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
     if annotations.annotator is None:
         raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
-    if scores.label_values is None or scores.shares is None or scores.estimand != "distribution":
+    labels = scores.labels
+    if labels is None or labels.shares is None or labels.estimand != "distribution":
         raise InputError(
             "annotations with scores that are not against vote shares",
             "scores of the estimand 'distribution'",
@@ -132,17 +146,17 @@ def annotator_cells(scores: Scores, annotations: object) -> Cells:
     row_of = np.array([place.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = row_of >= 0
     item, unit, label = row_of[known], annotations.annotator[known], annotations.label[known]
-    n_items, n_units, n_labels = len(scores.items), len(annotations.index.annotators), scores.shares.shape[1]
+    n_items, n_units, n_labels = len(scores.items), len(annotations.index.annotators), labels.shares.shape[1]
     if n_items * n_units > MOST_CELLS:
         raise InputError(f"{n_items} items x {n_units} annotators", f"at most {MOST_CELLS} cells", "Leave them out.")
     votes = item * n_labels + np.minimum(label, n_labels - 1)
     counts = np.bincount(votes, minlength=n_items * n_labels).reshape(n_items, n_labels)
     shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
-    if (len(label) and label.max() >= n_labels) or not np.allclose(shares, scores.shares, rtol=0, atol=SAME):
+    if (len(label) and label.max() >= n_labels) or not np.allclose(shares, labels.shares, rtol=0, atol=SAME):
         raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
     cell = item * n_units + unit
     count = np.bincount(cell, minlength=n_items * n_units)
-    losses = scores.label_values
+    losses = labels.losses
 
     def of(model: int) -> Float[np.ndarray, "item unit"]:
         total = np.bincount(cell, losses[model, item, label], n_items * n_units)
@@ -171,12 +185,12 @@ def replicate_cells(scores: Scores) -> Cells:
 
     Errors: `InputError` where the scores have no replicates, or each item has replicates of its own names.
     """
-    values = scores.replicate_values
-    if values is None or not scores.replicate_names:
+    repeated = scores.replicates
+    if repeated is None or not repeated.names:
         raise InputError(
             "replicates='crossed' without replicates that items share",
             "scores whose replicates (seeds) have the same names on every item",
             "Give Scores.from_frame(..., replicate=COLUMN), or use replicates='independent'.",
         )
-    used: Bool[np.ndarray, "model replicate"] = ~np.isnan(values).all(1)
-    return Cells("replicate", values.__getitem__, lambda a, b: bool((used[a] == used[b]).all()))
+    used: Bool[np.ndarray, "model replicate"] = ~np.isnan(repeated.values).all(1)
+    return Cells("replicate", repeated.values.__getitem__, lambda a, b: bool((used[a] == used[b]).all()))

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check
-from probtruth.comparison.evidence.moments import Structure
+from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.types import Scores
+from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
 
 BLANK = ("", "None", "nan", "NaN", "<NA>")
@@ -20,39 +20,47 @@ BLANK = ("", "None", "nan", "NaN", "<NA>")
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The items of each group, each group's weight in the stratified mean, and each item's cluster."""
+    """Which items belong together, and each group's weight in the stratified mean."""
 
     group_names: tuple[str, ...]
-    group_items: tuple[Int[np.ndarray, " _"], ...]
+    structure: Structure
     weights: Float[np.ndarray, " group"]
-    clusters: Int[np.ndarray, " item"] | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return int(self.structure.n_items.sum())
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, 1 without any."""
+        return self.structure.n_groups
 
     @property
     def grouped(self) -> bool:
         """Whether there are at least two groups."""
-        return len(self.group_items) > 1
+        return self.n_groups > 1
+
+    @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters; None where every item stands for itself."""
+        return None if self.structure.unit_group is None else len(self.structure.unit_group)
+
+    @property
+    def n_units(self) -> int:
+        """Independent units: clusters, or items."""
+        return int(self.structure.n_units.sum())
 
     def item_weights(self) -> Float[np.ndarray, " item"]:
         """What each item counts for in the stratified mean."""
-        weights = np.empty(sum(map(len, self.group_items)))
-        for weight, items in zip(self.weights, self.group_items, strict=True):
-            weights[items] = weight / len(items)
-        return weights
-
-    def structure(self) -> Structure:
-        """The same, as the sufficient statistics need it."""
-        groups = np.empty(sum(map(len, self.group_items)), np.int64)
-        for code, items in enumerate(self.group_items):
-            groups[items] = code
-        return Structure.of(groups, self.clusters)
+        return np.asarray((self.weights / self.structure.n_items)[self.structure.of_item()])
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:
     """The design from what the scores carry or the caller gives; groups of one item each are answered as ungrouped."""
-    own = (scores.groups, scores.group_names)
     groups, clusters = (_by_row(scores, listed, what) for listed, what in ((groups, "groups"), (clusters, "clusters")))
-    return design_of(scores.items, groups, clusters, weights, own, scores.clusters)
+    return design_of(scores.items, groups, clusters, weights, scores.groups, scores.clusters)
 
 
 def _by_row(scores: Scores, listed: object, what: str) -> object:
@@ -67,29 +75,28 @@ def design_of(
     groups: object,
     clusters: object,
     weights: object,
-    own_groups: tuple[np.ndarray | None, tuple[str, ...]] = (None, ()),
-    own_clusters: np.ndarray | None = None,
+    own_groups: Partition | None = None,
+    own_clusters: Partition | None = None,
 ) -> Design:
     """The design of items (their names; positions will do where nothing is given): what is given, else their own."""
-    given_groups = _codes(groups, items, "group") if groups is not None else own_groups
-    given_clusters = _codes(clusters, items, "cluster")[0] if clusters is not None else own_clusters
-    codes, names = given_groups
-    everything = np.arange(len(items))
+    grouped = own_groups if groups is None else _partition(groups, items, "group")
+    clustered = own_clusters if clusters is None else _partition(clusters, items, "cluster")
+    units = None if clustered is None else clustered.codes
     notes: tuple[str, ...] = ()
-    if codes is not None and (np.bincount(codes) == 1).all() and len(names) > 1:
-        notes = (f"all {len(names)} groups hold one item each: answered without groups",)
-        codes = None
-    if codes is None:
+    if grouped is not None and (np.bincount(grouped.codes) == 1).all() and len(grouped.names) > 1:
+        notes = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
+        grouped = None
+    if grouped is None:
         if weights is not None:
             raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")
-        return Design(("all",), (everything,), np.ones(1), given_clusters, notes)
-    if given_clusters is not None:
-        _nested(given_clusters, codes)
-    members = tuple(np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]))
-    return Design(names, members, _weights(weights, names, members), given_clusters, notes)
+        return Design(("all",), Structure.ungrouped(len(items), units), np.ones(1), notes)
+    if units is not None:
+        _nested(units, grouped.codes)
+    structure = Structure.of(grouped.codes, units)
+    return Design(grouped.names, structure, _weights(weights, grouped.names, structure.n_items), notes)
 
 
-def _codes(given: object, items: Sequence[str], what: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def _partition(given: object, items: Sequence[str], what: str) -> Partition:
     if isinstance(given, Mapping):
         table = {name_text(item): name_text(name) for item, name in given.items()}
         absent = [item for item in items if item not in table]
@@ -109,7 +116,7 @@ def _codes(given: object, items: Sequence[str], what: str) -> tuple[np.ndarray, 
     if blank:
         item = next(item for item, name in zip(items, written, strict=True) if name in blank)
         raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
-    return positions(names, written), names
+    return Partition(positions(names, written), names)
 
 
 def _nested(clusters: np.ndarray, groups: np.ndarray) -> None:
@@ -123,10 +130,9 @@ def _nested(clusters: np.ndarray, groups: np.ndarray) -> None:
         )
 
 
-def _weights(given: object, names: Sequence[str], members: Sequence[np.ndarray]) -> np.ndarray:
+def _weights(given: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:
     if given is None:
-        sizes = np.array([len(items) for items in members], np.float64)
-        return sizes / sizes.sum()
+        return np.asarray(sizes / sizes.sum())
     if isinstance(given, Mapping):
         table = {name_text(name): value for name, value in given.items()}
         for name in (*table, *names):

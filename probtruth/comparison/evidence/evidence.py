@@ -1,117 +1,90 @@
-"""All that a comparison takes from the items, so that it can be had from scores in memory or from many batches."""
+"""All that a comparison takes from the items: the facts, and what was summed up over parts of them."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.companions.paired_tests import Companion
+from probtruth.comparison.evidence.crossed import Crossed
 from probtruth.comparison.evidence.design import Design
 from probtruth.comparison.evidence.moments import Location, Moments
-from probtruth.types import Audit, Scores
+from probtruth.comparison.evidence.parts import Parts
+from probtruth.types import Audit, RuleFacts, Scores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """What the scores say of themselves; see `Scores`. `single_votes`: some label rests on one vote alone."""
 
     models: tuple[str, ...]
     rule: str
     higher_is_better: bool
-    floor: float | None
-    proper: bool | None
-    entropy: float | None
+    known: RuleFacts
     n_replicates: int
     audit: Audit
     from_labels: bool
     single_votes: bool
-    baseline: float | None = None
-    label_order: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, scores: Scores) -> "Facts":
         """Those of scores in memory."""
         return cls(
-            scores.models,
-            scores.rule,
-            scores.higher_is_better,
-            scores.floor,
-            scores.proper,
-            scores.entropy,
-            scores.n_replicates,
-            scores.audit,
-            scores.label_values is not None,
-            scores.forecast is not None,
-            scores.baseline,
-            scores.label_order,
+            models=scores.models,
+            rule=scores.rule,
+            higher_is_better=scores.higher_is_better,
+            known=scores.known,
+            n_replicates=scores.n_replicates,
+            audit=scores.audit,
+            from_labels=scores.labels is not None,
+            single_votes=scores.labels is not None and scores.labels.forecast is not None,
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Strata:
-    """How many groups (with their weights) and clusters there are; None clusters: every item stands for itself."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelMeans:
+    """The models' weighted mean scores, and where these are infinite.
 
-    weights: Float[np.ndarray, " group"]
-    n_items: int
-    n_clusters: int | None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, 1 without any."""
-        return len(self.weights)
-
-    @property
-    def grouped(self) -> bool:
-        """Whether there are at least two groups."""
-        return self.n_groups > 1
-
-    @property
-    def n_units(self) -> int:
-        """Independent units: clusters, or items."""
-        return self.n_items if self.n_clusters is None else self.n_clusters
-
-    @classmethod
-    def of(cls, plan: Design, n_items: int) -> "Strata":
-        """Those of a design."""
-        clusters = None if plan.clusters is None else len(np.unique(plan.clusters))
-        return cls(plan.weights, n_items, clusters, plan.notes)
-
-
-@dataclass(frozen=True, eq=False)
-class Repeats:
-    """What replicates, or annotators who label many items, do to the comparison; empty without any.
-
-    `what` names the units of a two-way variance, which `widened` adds to the posteriors of pairs and of single models;
-    `variance` is the replicates' part of the variance of the difference of two models.
+    `means` are infinite where a score is, NaN where infinities of both signs meet; `infinite_items` names the first
+    items of infinite score.
     """
 
-    what: str | None = None
-    widened: Callable[[Location, Location], tuple[Location, Location]] | None = None
-    variance: Callable[[int, int], float | None] | None = None
-    notes: tuple[str, ...] = ()
+    means: Float[np.ndarray, " model"]
+    n_infinite: Int[np.ndarray, " model"]
+    infinite_items: Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True, eq=False)
+@runtime_checkable
+class FixedItems(Protocol):
+    """What is unsure though the items are held fixed: their labels, or answers that would be given again."""
+
+    def variance(self, a: int, b: int) -> float | None:
+        """Its part of the variance of the difference of two models; None where that is not known."""
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        """The posterior of the pairs' mean differences and of the models' mean scores, the items held fixed."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
-    """The facts, and what was summed up over the items; nothing here grows with their number.
+    """The facts, and what was summed up over the items; nothing but `parts` grows with their number.
 
-    `means` are the models' weighted means (infinite where a loss is, NaN where infinities of both signs meet);
-    `infinite_items` names the first items of infinite score; `order` are the models with finite scores, by content,
-    and `parts` their moments. The functions are asked for what only some comparisons need: the labels' variance of the
-    difference of two models, the posterior with the items held fixed, and the model-free tests of the pairs.
+    `order` are the models with finite scores, by content, and `moments` what is known of their means and differences.
+    `crossed` are units that items share (annotators, seeds); `notes` is what must be said of repeated scores.
     """
 
     facts: Facts
-    strata: Strata
-    means: Float[np.ndarray, " model"]
-    n_infinite: Int[np.ndarray, " model"]
-    infinite_items: tuple[tuple[str, ...], ...]
+    design: Design
+    parts: Parts
+    totals: ModelMeans
     order: Int[np.ndarray, " finite"]
-    parts: Moments | None
-    label_variance: Callable[[int, int], float | None]
-    label_locations: Callable[[], tuple[Location, Location]]
-    tests: Callable[[Location], list[Companion]]
-    repeats: Repeats = Repeats()
-    differences: Callable[[int, int], Float[np.ndarray, " item"]] | None = None
+    moments: Moments | None
+    fixed_items: FixedItems
+    crossed: Crossed | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def means(self) -> Float[np.ndarray, " model"]:
+        """The models' weighted mean scores."""
+        return self.totals.means

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.evidence.moments import Location, all_pairs
+from probtruth.comparison.evidence.moments import Location
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
@@ -53,20 +54,34 @@ def item_moments(
     return second, third, df
 
 
+def label_weights(
+    estimand: str,
+    truth: Float[np.ndarray, "item label"],
+    shares: Float[np.ndarray, "item label"] | None,
+    n_votes: Int[np.ndarray, " item"] | None,
+    forecast: Float[np.ndarray, "item label"] | None,
+) -> tuple[Float[np.ndarray, "item label"], Int[np.ndarray, " item"] | None] | None:
+    """The weight of each label and the votes behind it; None where nothing is known of how unsure the labels are.
+
+    An item with a single vote has the forecast's.
+    """
+    if estimand == "class":
+        return truth, None
+    if shares is None or n_votes is None:
+        return None
+    single = n_votes == 1
+    if not single.any():
+        return shares, n_votes
+    return None if forecast is None else (np.where(single[:, None], forecast, shares), n_votes)
+
+
 def labels_of(scores: Scores) -> Labels | None:
     """What the scores know about the labels behind them; None where that says nothing about their variance."""
-    if scores.label_values is None or scores.truth is None:
+    behind = scores.labels
+    if behind is None:
         return None
-    if scores.estimand == "class":
-        weight, votes = scores.truth, None
-    elif scores.shares is None or scores.n_votes is None:
-        return None
-    else:
-        votes, single = scores.n_votes, scores.n_votes == 1
-        if single.any() and scores.forecast is None:
-            return None
-        weight = scores.shares if scores.forecast is None else np.where(single[:, None], scores.forecast, scores.shares)
-    return Labels(np.where(weight > 0, scores.label_values, 0.0), weight, votes)
+    known = label_weights(behind.estimand, behind.truth, behind.shares, behind.n_votes, behind.forecast)
+    return None if known is None else Labels(np.where(known[0] > 0, behind.losses, 0.0), *known)
 
 
 def label_variance(scores: Scores, a: int, b: int, item_weights: Float[np.ndarray, " item"]) -> float | None:

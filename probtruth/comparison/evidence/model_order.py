@@ -3,35 +3,28 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
-from probtruth.comparison.evidence.moments import Structure
-from probtruth.kernels.exact_sums import exact_sum
+from probtruth.comparison.evidence.parts import Parts
+from probtruth.comparison.evidence.row_sums import RowSums
+from probtruth.comparison.evidence.sweeps import alone
 
 Key = tuple[object, ...]
 Describe = Callable[[int | None], list[list[float]]]
 """Sums of powers of every model's scores, or (given a model) of that model's minus every model's."""
 
 
-def model_order(
-    values: Float[np.ndarray, "model item"], names: Sequence[str], within: Structure
-) -> Int[np.ndarray, " model"]:
-    """The order of models whose scores are held in memory; see `by_content`."""
+def model_order(parts: Parts, models: Int[np.ndarray, " finite"]) -> Int[np.ndarray, " finite"]:
+    """Those models, whose scores are finite, by content; see `by_content`."""
 
     def describe(first: int | None) -> list[list[float]]:
-        rows = values if first is None else values[first] - values
-        units = within.unit_totals(rows)
-        of_units = [within.group_totals(power) for power in _powers(units)]
-        of_items = [] if within.unit is None else [exact_sum(power)[:, None] for power in _powers(rows)[1:]]
-        listed: list[list[float]] = np.concatenate([*of_units, *of_items], axis=1).tolist()
+        rows = alone(models) if first is None else np.stack([np.full_like(models, models[first]), models], axis=1)
+        listed: list[list[float]] = RowSums(parts, rows).described().tolist()
         return listed
 
-    return by_content(exact_sum(values).tolist(), names, describe)
-
-
-def _powers(rows: Float[np.ndarray, "row item"]) -> list[np.ndarray]:
-    square = rows * rows
-    return [rows, square, square * rows]
+    totals = RowSums(parts, alone(models)).totals_over_groups().tolist()
+    order: np.ndarray = models[by_content(totals, [parts.models[model] for model in models], describe)]
+    return order
 
 
 def by_content(totals: Sequence[float], names: Sequence[str], describe: Describe) -> Int[np.ndarray, " model"]:

@@ -1,13 +1,11 @@
-"""What replicates and shared annotators bring to a comparison, gathered from scores in memory."""
+"""What replicates and shared annotators bring to a comparison, from scores in memory."""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import chdtrc
 
-from probtruth.comparison.evidence.crossed import Cells, annotator_cells, excess, replicate_cells, widened
+from probtruth.comparison.evidence.crossed import Cells, annotator_cells, excess, replicate_cells
 from probtruth.comparison.evidence.design import Design
-from probtruth.comparison.evidence.evidence import Repeats
-from probtruth.comparison.evidence.replicates import replicate_variance
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.types import Scores
@@ -16,25 +14,8 @@ SUSPECT = 0.01
 """Replicates that differ more than chance would make them, at this level, are said to be no mere repeats."""
 
 
-def repeats_of(
-    scores: Scores, plan: Design, order: Int[np.ndarray, " finite"], asked: Options, annotations: object
-) -> Repeats:
-    """The repeats of a comparison; an error for what cannot go together."""
-    item_weights = plan.item_weights()
-    cells = _cells(scores, plan, asked, annotations)
-    variance = None if scores.replicate_values is None else lambda a, b: replicate_variance(scores, a, b, item_weights)
-    if cells is None:
-        return Repeats(variance=variance, notes=_notes(scores, asked, item_weights))
-    note = (
-        f"the same {cells.what}s stand behind many items: what they have in common is part of the uncertainty "
-        "(two-way variance, Satterthwaite's degrees of freedom)"
-    )
-    wider = lambda pairs, levels: widened(pairs, levels, order, cells, item_weights)  # noqa: E731
-    return Repeats(cells.what, wider, variance, (note,))
-
-
-def _cells(scores: Scores, plan: Design, asked: Options, annotations: object) -> Cells | None:
-    """The table behind a two-way variance, where one is asked for."""
+def cells_of(scores: Scores, plan: Design, asked: Options, annotations: object) -> Cells | None:
+    """The table behind a two-way variance, where one is asked for; an error for what cannot go together."""
     if annotations is not None:
         if asked.replicates is not None:
             raise InputError(
@@ -43,17 +24,25 @@ def _cells(scores: Scores, plan: Design, asked: Options, annotations: object) ->
                 "Scores against annotators' labels have no replicates.",
             )
         return annotator_cells(scores, annotations)
-    if asked.replicates == "folds" and plan.clusters is not None:
+    if asked.replicates == "folds" and plan.n_clusters is not None:
         raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
-    if asked.replicates == "independent" and scores.replicate_values is None:
+    if asked.replicates == "independent" and scores.replicates is None:
         raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
     return replicate_cells(scores) if asked.replicates == "crossed" else None
 
 
-def _notes(scores: Scores, asked: Options, item_weights: Float[np.ndarray, " item"]) -> tuple[str, ...]:
-    if asked.replicates == "folds" and scores.replicate_values is not None and not asked.these_items:
+def notes_of(
+    scores: Scores, asked: Options, item_weights: Float[np.ndarray, " item"], cells: Cells | None
+) -> tuple[str, ...]:
+    """What must be said of repeated scores."""
+    if cells is not None:
+        return (
+            f"the same {cells.what}s stand behind many items: what they have in common is part of the uncertainty "
+            "(two-way variance, Satterthwaite's degrees of freedom)",
+        )
+    if asked.replicates == "folds" and scores.replicates is not None and not asked.these_items:
         return ("folds are replicates of the items here: their correlation stays inside each item's mean",)
-    if asked.replicates is not None or not scores.replicate_names:
+    if asked.replicates is not None or scores.replicates is None or not scores.replicates.names:
         return ()
     table = replicate_cells(scores)
     for row, name in enumerate(scores.models):

@@ -1,13 +1,14 @@
 """Repeated scores of one item: answers asked again, training seeds, cross-validation folds."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from probtruth.comparison.evidence.label_variance import LARGE_DF
-from probtruth.comparison.evidence.moments import Location, Means, Moments, all_pairs
+from probtruth.comparison.evidence.moments import Location, Means, Moments
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
@@ -42,10 +43,9 @@ def repeated_locations(
 
     Errors: `InputError` where an item has a single replicate.
     """
-    values = scores.replicate_values
-    if values is None:
+    if scores.replicates is None:
         raise InputError("scores without replicates", "at least two replicates of every item", "Give replicate=COLUMN.")
-    table, means = values[order], scores.values[order]
+    table, means = scores.replicates.values[order], scores.values[order]
     seen = (~np.isnan(table)).sum(2)
     if (seen < 2).any():
         model, item = (int(axis[0]) for axis in np.nonzero(seen < 2))
@@ -93,8 +93,21 @@ def _location(mean: Sequence[float], spreads: Sequence[Spread], scores: Scores) 
     return Location(len(scores.items), centre, variance, centre, variance, np.zeros_like(variance), df)
 
 
-def replicate_variance(scores: Scores, a: int, b: int, item_weights: Float[np.ndarray, " item"]) -> float | None:
-    """The replicates' part of the variance of the mean difference of two models; None where an item has only one."""
-    if scores.replicate_values is None or (np.isfinite(scores.replicate_values[[a, b]]).sum(2) < 2).any():
-        return None
-    return _spread([scores.replicate_values[a], scores.replicate_values[b]], item_weights, None)[0]
+@dataclass(frozen=True, eq=False)
+class FixedReplicates:
+    """What answers given again would change, the items held fixed."""
+
+    scores: Scores
+    item_weights: Float[np.ndarray, " item"]
+    correlation: float | None = None
+
+    def variance(self, a: int, b: int) -> float | None:
+        """The replicates' part of the variance of a mean difference; None where an item has only one."""
+        repeated = self.scores.replicates
+        if repeated is None or (np.isfinite(repeated.values[[a, b]]).sum(2) < 2).any():
+            return None
+        return _spread([repeated.values[a], repeated.values[b]], self.item_weights, None)[0]
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        """See `repeated_locations`."""
+        return repeated_locations(self.scores, order, self.item_weights, self.correlation)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.evidence.moments import all_pairs, square
+from probtruth.comparison.evidence.moments import square
+from probtruth.comparison.evidence.sweeps import all_pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,20 +2,20 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.moments import Location, contrast_covariance
-from probtruth.comparison.naming import by_name
+from probtruth.comparison.naming import by_name, named_pairs
+from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior.decisions import Decisions
-from probtruth.comparison.posterior.engines import Population, Sampled
+from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.margins import Margin
-from probtruth.comparison.posterior.quadrature import hierarchy
+from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.selection import chosen_score, credible_set
-from probtruth.comparison.posterior.sensitivity import COARSE, POWERS, pair_row, weights
+from probtruth.comparison.posterior.sensitivity import POWERS, pair_row, weights
 
 Row = dict[str, object]
 
@@ -103,21 +103,33 @@ def _p_best(draws: Float[np.ndarray, "draw model"], share: Float[np.ndarray, " d
 
 
 def _population(found: Evidence, population: Population) -> list[Row]:
+    """The prior is that of the between-group sd; nothing is said of powers under which no posterior is left."""
     powers = {"p": (1.0, 1.0)}
     powers |= {f"prior_{word}": (power, 1.0) for word, power in POWERS.items()}
     powers |= {f"likelihood_{word}": (1.0, power) for word, power in POWERS.items()}
-    scaled = {name: hierarchy(population.groups, *pair, COARSE) for name, pair in powers.items()}
     names = [found.facts.models[row] for row in found.order]
-    pairs = list(combinations(sorted(range(len(names)), key=names.__getitem__), 2))
-    first, second = np.array(pairs).T
-    columns = {
-        name: population.difference(first, second, False, one).below(0.0).tolist() for name, one in scaled.items()
+    rows: list[Row] = []
+    scaled = {
+        name: pooling.hierarchy(population.groups, population.prior, *pair)
+        if pooling.proper(population.groups, *pair)
+        else None
+        for name, pair in powers.items()
     }
-    return [
-        {
-            "what": f"P({names[a]} better than {names[b]}) in the population of groups",
-            "kind": "population",
-            **{name: column[row] for name, column in columns.items()},
+    for new_group, where in ((False, "the population of groups"), (True, "one new group")):
+        columns = {
+            name: None if one is None else population.differences(new_group, one).below(0.0)
+            for name, one in scaled.items()
         }
-        for row, (a, b) in enumerate(pairs)
-    ]
+        for first, second, row, sign in named_pairs(names):
+            values = {
+                name: None if column is None else float(column[row] if sign > 0 else 1.0 - column[row])
+                for name, column in columns.items()
+            }
+            rows.append(
+                {
+                    "what": f"P({first} better than {second}) in {where}",
+                    "kind": "new group" if new_group else "population",
+                    **values,
+                }
+            )
+    return rows

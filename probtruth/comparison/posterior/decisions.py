@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.evidence.moments import Location, all_pairs, square
+from probtruth.comparison.evidence.moments import Location, square
+from probtruth.comparison.evidence.sweeps import all_pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
-from probtruth.comparison.evidence.moments import all_pairs
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior.margins import Margin
 
 SWEEPS, SETTLED = 20, 1e-6

@@ -23,25 +23,31 @@ def location(mean: Float[Array, " model"], root: Float[Array, "model direction"]
 
 def hierarchy(
     count: Float[Array, " size"],
-    mean: Float[Array, "size direction"],
-    square: Float[Array, "size direction"],
-    variance: Float[Array, "size direction"],
-    basis: Float[Array, "model direction"],
+    mean: Float[Array, "size pair"],
+    square: Float[Array, "size pair"],
+    variance: Float[Array, "size pair"],
+    knee: Float[Array, " pair"],
+    reach: Float[Array, " pair"],
 ) -> None:
-    r"""The population of groups: $m_g \sim N(\theta_g, V_g)$, $\theta_g \sim N(\mu, \tau^2 I)$, theta integrated out.
+    r"""The population of groups, each pair by itself: $m_g \sim N(\theta_g, V_g)$, $\theta_g \sim N(\mu, \tau^2)$.
 
-    All in units of the pooled within-group sd of the contrasts, on the eigenvectors of the pooled within-group
-    covariance, where every V_g is diagonal. Priors: $\mu \sim N(0, I)$, $\tau \sim HalfNormal(1)$. The m_g of one
-    V_g enter by their number, their mean and the squares about it, which are sufficient. Rows of no groups say
-    nothing: they fill the arrays up to a size that is compiled already.
+    theta is integrated out. Priors: mu flat; $p(\tau) \propto 1/(\tau + k)$ up to an end, as tau = k (e^{ru} - 1) of a
+    uniform u (k `knee`, r `reach`). The posterior of mu given tau is normal: `innovation` is where mu lies in it, in
+    its sds, and the rest of the groups' density is that of tau. The m_g of one V_g enter by their number, their mean
+    and the squares about it, which are sufficient. Rows of no groups say nothing: they fill the arrays up to a size
+    that is compiled already.
     """
-    between = numpyro.sample("between", dist.HalfNormal(1.0))
-    centre = numpyro.sample("centre", dist.Normal(0, 1).expand([mean.shape[1]]).to_event(1))
-    total, number = variance + between**2, count[:, None]
-    of_mean = dist.Normal(centre, jnp.sqrt(total / jnp.maximum(number, 1))).mask(number > 0)
-    numpyro.sample("mean", of_mean.to_event(2), obs=mean)
-    numpyro.factor("square", -0.5 * (jnp.maximum(number - 1, 0) * jnp.log(total) + square / total).sum())
-    numpyro.deterministic("population", basis @ centre)
+    quantile = numpyro.sample("quantile", dist.Uniform(0.0, 1.0).expand(knee.shape).to_event(1))
+    between = numpyro.deterministic("between", knee * jnp.expm1(quantile * reach))
+    precision = 1 / (variance + between**2)
+    weight = count[:, None] * precision
+    total = weight.sum(0)
+    centre = (weight * mean).sum(0) / total
+    about = precision * square + weight * (mean - centre) ** 2
+    density = 0.5 * (count[:, None] * jnp.log(precision) - about).sum(0) - 0.5 * jnp.log(total)
+    numpyro.factor("groups", density.sum())
+    innovation = numpyro.sample("innovation", dist.Normal(0, 1).expand(knee.shape).to_event(1))
+    numpyro.deterministic("centre", centre + innovation / jnp.sqrt(total))
 
 
 def correlated_hierarchy(

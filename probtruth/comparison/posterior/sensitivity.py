@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import logsumexp, stdtr
 
-from probtruth.comparison.posterior import quadrature as exact
+from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior.margins import Margin
 
 POWERS = {"half": 0.5, "double": 2.0}
@@ -20,9 +20,6 @@ SENSITIVE = 0.05
 """A probability that moves by more than this is said to be sensitive."""
 MOST = 20_000_000
 """Densities of more groups and draws than this are left out (NaN)."""
-CELLS = 4_000_000
-COARSE = 4
-"""Every so many points of the grid of the exact engine do for what is only compared."""
 
 Row = dict[str, object]
 
@@ -64,19 +61,19 @@ def location_densities(sites: Mapping[str, np.ndarray], df: float) -> tuple[np.n
     return -np.log(scale), likelihood
 
 
-def hierarchy_densities(sites: Mapping[str, np.ndarray], groups: exact.Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Log prior and log-likelihood of the draws of `programs.hierarchy`."""
+def hierarchy_densities(
+    sites: Mapping[str, np.ndarray], groups: pooling.Groups, prior: pooling.Prior
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log prior (of the between-group sds) and log-likelihood of the draws of `programs.hierarchy`, all pairs."""
     between, centre = sites["between"], sites["centre"]
-    prior = -0.5 * (between**2 + (centre**2).sum(-1))
-    values, place = np.unique(between, return_inverse=True)
-    if len(values) * groups.mean.size > MOST:
-        return prior, np.full(between.shape, np.nan)
-    flat = centre.reshape(-1, centre.shape[-1])
-    step = max(1, CELLS // groups.mean.size)
-    parts = [groups.summed(values[start : start + step]) for start in range(0, len(values), step)]
-    square, linear, constant = (np.concatenate(part)[place.ravel()] for part in zip(*parts, strict=True))
-    likelihood = constant + (linear * flat - 0.5 * square * flat**2).sum(1)
-    return prior, likelihood.reshape(between.shape)
+    if between.size * len(groups.count) > MOST:
+        unknown = np.full(between.shape[:-1], np.nan)
+        return unknown, unknown
+    likelihood = np.zeros(between.shape[:-1])
+    for pair in range(between.shape[-1]):
+        mean, total, log = pooling.conditional(groups, pair, between[..., pair].ravel())
+        likelihood += (log - 0.5 * total * (centre[..., pair].ravel() - mean) ** 2).reshape(likelihood.shape)
+    return -np.log(between + prior.knee).sum(-1), likelihood
 
 
 def weights(density: Float[np.ndarray, "chain draw"], power: float) -> Float[np.ndarray, " weighted"]:

@@ -25,7 +25,7 @@ def plot_monitor(watch: object, show: object = "difference", ax: Axes | None = N
 
     >>> import probtruth as pt
     >>> rows = {"item": [*range(20)] * 2, "model": ["x"] * 20 + ["y"] * 20, "score": [0] * 20 + [0, 1] * 10}
-    >>> pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1))).get_xlabel()
+    >>> pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=True)).get_xlabel()
     'items'
     """
     if not isinstance(watch, Monitor):

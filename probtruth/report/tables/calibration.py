@@ -109,7 +109,7 @@ def _rows(
             truth,
             rule=get_rule(result.scores.rule, order),
             by="joint",
-            floor=result.scores.floor,
+            floor=result.scores.known.floor,
         )
         for row in table.to_dicts():
             found[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}

@@ -32,7 +32,7 @@ def bibtex(result: ResultLike) -> str:
 def sources(result: ResultLike) -> list[str]:
     """The works behind the methods that this result used."""
     comparison, truth = result.comparison, result.truth
-    used = [RULES] if result.scores.proper is not None else []
+    used = [RULES] if result.scores.known.proper is not None else []
     seen = result.sample is not None or (result.predictions is not None and truth is not None)
     used += [CORP, NELSON] if seen else []
     used += [DAWID_SKENE] if truth is not None and "dawid-skene" in truth.method else []

@@ -12,7 +12,7 @@ BINS = ("uniform", "quantile")
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class ForecastBins:
     """The bin of each item, and the weight of each bin; empty bins are left out."""
 
     place: Int[np.ndarray, " item"]
@@ -20,9 +20,10 @@ class Bins:
     total: Float[np.ndarray, " bin"]
 
     @classmethod
-    def of(cls, forecasts: Float[np.ndarray, " item"], weights: np.ndarray | None, n_bins: int, bins: str) -> "Bins":
-        """Bins of equal width, or with equal numbers of items; each contains its upper edge (and the first its
-        lower)."""
+    def of(
+        cls, forecasts: Float[np.ndarray, " item"], weights: np.ndarray | None, n_bins: int, bins: str
+    ) -> "ForecastBins":
+        """Bins of equal width, or with equal numbers of items; each holds its upper edge (and the first its lower)."""
         if bins == "uniform":
             edges = np.linspace(0, 1, n_bins + 1)
         else:
@@ -37,10 +38,10 @@ class Bins:
             mean: np.ndarray = np.bincount(self.place, self.weights * values, len(self.total)) / self.total
         return mean
 
-    def reweighted(self, weights: Float[np.ndarray, " item"]) -> "Bins":
+    def reweighted(self, weights: Float[np.ndarray, " item"]) -> "ForecastBins":
         """The same bins under other weights of the items."""
         heavy = weights / weights.sum()
-        return Bins(self.place, heavy, np.bincount(self.place, heavy, len(self.total)))
+        return ForecastBins(self.place, heavy, np.bincount(self.place, heavy, len(self.total)))
 
     def error(self, forecasts: Float[np.ndarray, " item"], outcomes: Float[np.ndarray, " item"]) -> float:
         """Weighted mean over the bins of |mean outcome - mean forecast|."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from probtruth import check, frames
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.binning import Bins, check_bins
+from probtruth.scoring.calibration.binning import ForecastBins, check_bins
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.reliability import calibrated_outcomes
@@ -63,7 +63,7 @@ def calibration_error(
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):
         found: list[dict[str, object]] = []
         for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
-            binned = Bins.of(forecasts, shares, *binning)
+            binned = ForecastBins.of(forecasts, shares, *binning)
             order = Isotone.of(forecasts)
             fitted = order.fit(outcomes, shares)[order.place]
             samples = calibrated_outcomes(forecasts, outcomes, fitted, size, seed)

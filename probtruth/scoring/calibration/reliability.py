@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.binning import Bins, check_bins
+from probtruth.scoring.calibration.binning import ForecastBins, check_bins
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
@@ -100,7 +100,7 @@ class Drawing:
 
 def _curve(forecasts: Items, outcomes: Items, weights: Weights, how: Drawing) -> tuple[Curve, np.ndarray, np.ndarray]:
     order = Isotone.of(forecasts)
-    bins = None if how.method == "isotonic" else Bins.of(forecasts, weights, how.n_bins, how.method)
+    bins = None if how.method == "isotonic" else ForecastBins.of(forecasts, weights, how.n_bins, how.method)
     if bins is None:
         curve = _steps(order, order.fit(outcomes, weights), weights)
     else:

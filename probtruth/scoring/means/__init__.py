@@ -1,20 +1,7 @@
-"""Mean scores as states that merge: of arrays on the host or on devices, and of batches."""
+"""Mean scores as one state that merges, fed by arrays on the host, arrays on devices, or batches."""
 
 from probtruth.scoring.means.arrays import mean_score, mean_scores
-from probtruth.scoring.means.event_ranks import StreamRanks
-from probtruth.scoring.means.metric import Metric, State, StreamTogether
-from probtruth.scoring.means.stream_counts import StreamCounts
-from probtruth.scoring.means.stream_powers import StreamPowerMeans
-from probtruth.scoring.means.stream_scores import StreamScores
+from probtruth.scoring.means.state import MeanState
+from probtruth.scoring.means.streaming import ExpectedCounts, MeanScores, RunningMeans
 
-__all__ = (
-    "Metric",
-    "State",
-    "StreamCounts",
-    "StreamPowerMeans",
-    "StreamRanks",
-    "StreamScores",
-    "StreamTogether",
-    "mean_score",
-    "mean_scores",
-)
+__all__ = ("ExpectedCounts", "MeanScores", "MeanState", "RunningMeans", "mean_score", "mean_scores")

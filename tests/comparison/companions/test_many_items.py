@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from probtruth.comparison.companions import many_items
 from probtruth.comparison.companions.many_items import many_companions
 from probtruth.comparison.companions.paired_tests import companions
 from probtruth.comparison.companions.resampling import FLIPS, WEIGHTS
-from probtruth.comparison.evidence import in_memory as gather
-from probtruth.comparison.evidence.moments import Structure, combine, moments
+from probtruth.comparison.evidence.moments import combine, moments
+from probtruth.comparison.evidence.parts import held
+from probtruth.comparison.evidence.structure import Structure
 
 MONTE_CARLO = 5.0
 N = 4000
@@ -24,7 +26,9 @@ def of(values, groups=None, clusters=None):
     parts = moments(values, within)
     weights = np.full(within.n_groups, 1 / within.n_groups)
     place = combine(parts, parts.pairs, weights)
-    return companions(values, within, weights, place), many_companions(values, within, weights, place)
+    return companions(values, within, weights, place), many_companions(
+        held(values, within), np.arange(len(values)), weights, place
+    )
 
 
 def near(found, wanted, draws, error):
@@ -96,7 +100,7 @@ def test_many_items_are_compared_with_them(monkeypatch):
 
     scores = make(np.random.default_rng(3).gamma(1.0, 1.0, (3, 300)), "abc")
     few = compare(scores, engine="exact").companions
-    monkeypatch.setattr(gather, "MOST", 299)
+    monkeypatch.setattr(many_items, "MOST", 299)
     many = compare(scores, engine="exact").companions
     for one, other in zip(few, many, strict=True):
         assert one["wilcoxon_p_error"] is None

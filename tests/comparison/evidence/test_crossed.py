@@ -188,7 +188,7 @@ def seeds(spread, own=0.1):
 def test_training_seeds_are_part_of_the_answer_only_when_crossed():
     scores = Scores.from_frame(seeds(0.1), replicate="replicate", higher_is_better=False)
     plain, crossed = (compare(scores, replicates=kind, engine="exact") for kind in ("independent", "crossed"))
-    table = scores.replicate_values
+    table = scores.replicates.values
     by_seed = (table[0] - table[1]).mean(0)
     row, narrow = rows_by_name(crossed)[0]["a", "b"], rows_by_name(plain)[0]["a", "b"]
     # with so many items the seeds are all that counts: the t of five seeds' means

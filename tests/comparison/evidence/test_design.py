@@ -4,6 +4,7 @@ from made_scores import make
 
 from probtruth.comparison.evidence.design import design
 from probtruth.errors import InputError
+from probtruth.types import Partition
 
 SCORES = make(np.arange(8.0).reshape(2, 4))
 
@@ -12,7 +13,7 @@ def test_no_groups_is_one():
     plan = design(SCORES, None, None, None)
     assert not plan.grouped
     assert plan.weights.tolist() == [1.0]
-    assert plan.clusters is None
+    assert plan.n_clusters is None
 
 
 @pytest.mark.parametrize(
@@ -21,15 +22,17 @@ def test_no_groups_is_one():
 def test_groups_by_position_or_by_name(groups):
     plan = design(SCORES, groups, None, None)
     assert plan.group_names == ("x", "y")
-    assert [items.tolist() for items in plan.group_items] == [[1], [0, 2, 3]]
+    assert plan.structure.of_item().tolist() == [1, 0, 1, 1]
     assert plan.weights.tolist() == [0.25, 0.75]
 
 
 def test_groups_and_clusters_that_the_scores_carry():
-    scores = make(SCORES.values, groups=np.array([0, 0, 1, 1]), group_names=("p", "q"), clusters=np.array([0, 1, 2, 2]))
+    groups = Partition(np.array([0, 0, 1, 1]), ("p", "q"))
+    clusters = Partition(np.array([0, 1, 2, 2]), ("x", "y", "z"))
+    scores = make(SCORES.values, groups=groups, clusters=clusters)
     plan = design(scores, None, None, None)
     assert plan.group_names == ("p", "q")
-    assert plan.clusters.tolist() == [0, 1, 2, 2]
+    assert plan.structure.unit.tolist() == [0, 1, 2, 2]
 
 
 def test_weights_by_position_or_by_name():

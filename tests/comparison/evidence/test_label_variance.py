@@ -8,6 +8,7 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.label_variance import LARGE_DF, label_locations, label_variance
 from probtruth.comparison.posterior.margins import margins
 from probtruth.errors import InputError, PosteriorError
+from probtruth.types import LabelsBehind
 
 MONTE_CARLO = 5.0
 N = 40
@@ -18,9 +19,7 @@ def scored(probs, loss, votes, rng, **fields):
     """Scores against vote shares of so many votes an item."""
     shares = np.stack([rng.multinomial(m, p) / m for m, p in zip(votes, probs, strict=True)])
     values = (loss * shares).sum(-1)
-    return make(
-        values, label_values=loss, shares=shares, n_votes=votes, truth=shares, estimand="distribution", **fields
-    )
+    return make(values, labels=LabelsBehind(loss, shares, "distribution", shares, votes, **fields))
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +80,7 @@ def test_single_votes_are_as_uncertain_as_the_models_say(setting):
 
 def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setting):
     probs, loss = setting
-    scores = make(
-        (loss * probs).sum(-1), label_values=loss, truth=probs, estimand="class", shares=probs, n_votes=np.full(N, 3)
-    )
+    scores = make((loss * probs).sum(-1), labels=LabelsBehind(loss, probs, "class", probs, np.full(N, 3)))
     difference = loss[0] - loss[1]
     wanted = ((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2).sum() / N**2
     assert label_variance(scores, 0, 1, EQUAL) == pytest.approx(wanted, rel=1e-12)
@@ -94,7 +91,7 @@ def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setti
 def test_certain_labels_leave_nothing_unsure():
     loss = np.random.default_rng(4).normal(size=(2, N, 3))
     one_hot = np.eye(3)[np.arange(N) % 3]
-    scores = make((loss * one_hot).sum(-1), label_values=loss, truth=one_hot, estimand="class")
+    scores = make((loss * one_hot).sum(-1), labels=LabelsBehind(loss, one_hot, "class"))
     row = compare(scores, engine="exact", population="these-items").pairs[0]
     assert row["low"] == row["high"] == row["difference"]
     assert row["p_a_better"] in (0.0, 1.0)
@@ -126,10 +123,11 @@ def test_split_of_the_variance_predicts_other_numbers_of_votes():
     assert total[1] == pytest.approx(total[0] - labels + labels * 3 / 12, rel=0.07)  # a variance of 4,000: 2.2% each
 
 
-@pytest.mark.parametrize("fields", [{}, {"truth": np.full((N, 3), 1 / 3), "estimand": "distribution"}])
-def test_labels_of_unknown_uncertainty_are_an_error(fields, setting):
+@pytest.mark.parametrize("from_labels", [False, True])
+def test_labels_of_unknown_uncertainty_are_an_error(from_labels, setting):
     _, loss = setting
-    scores = make(loss[..., 0], **({"label_values": loss, **fields} if fields else {}))
+    behind = LabelsBehind(loss, np.full((N, 3), 1 / 3), "distribution") if from_labels else None
+    scores = make(loss[..., 0], labels=behind)
     with pytest.raises(InputError, match="population='these-items'"):
         compare(scores, population="these-items")
     assert label_variance(scores, 0, 1, EQUAL) is None
@@ -140,9 +138,9 @@ def test_infinite_loss_counts_only_under_labels_that_may_be():
     votes = np.array([2, 2])
     loss = np.array([[[0.0, np.inf], [1.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
     half = np.full(2, 0.5)
-    fields = {"shares": shares, "n_votes": votes, "truth": shares, "estimand": "distribution"}
-    assert label_variance(make(loss[..., 0], label_values=loss, **fields), 0, 1, half) == 0.0625
+    scores = make(loss[..., 0], labels=LabelsBehind(loss, shares, "distribution", shares, votes))
+    assert label_variance(scores, 0, 1, half) == 0.0625
     loss[0, 1, 1] = np.inf
-    assert label_variance(make(loss[..., 0], label_values=loss, **fields), 0, 1, half) is None
+    assert label_variance(scores, 0, 1, half) is None
     with pytest.raises(PosteriorError, match="model '000' has an infinite loss under a label that item '1' may have"):
-        label_locations(make(loss[..., 0], label_values=loss, **fields), np.arange(2), half)
+        label_locations(scores, np.arange(2), half)

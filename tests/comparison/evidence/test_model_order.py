@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 from probtruth.comparison.evidence.model_order import model_order
-from probtruth.comparison.evidence.moments import Structure
+from probtruth.comparison.evidence.parts import held
+from probtruth.comparison.evidence.structure import Structure
 
 
 def ordered(values, names=None, groups=None, clusters=None):
     within = Structure.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
-    return model_order(values, names or [str(row) for row in range(len(values))], within)
+    return model_order(held(values, within, names), np.arange(len(values)))
 
 
 def test_models_come_by_their_mean():

@@ -59,7 +59,7 @@ def frame(n_items=30, replicates=4, seed=1):
 def test_these_items_answered_again():
     scores = Scores.from_frame(frame(), replicate="replicate", higher_is_better=False)
     row = compare(scores, population="these-items", engine="exact").pairs[0]
-    table = scores.replicate_values
+    table = scores.replicates.values
     variance = (table.var(axis=2, ddof=1) / 4).sum() / 30**2
     half = (row["high"] - row["low"]) / 2
     assert half == pytest.approx(1.96 * variance**0.5, rel=0.03)  # many degrees of freedom
@@ -78,8 +78,8 @@ def test_replicates_named_apart_on_every_item_are_counted_within_it():
     rows = frame(50, 3)
     rows["replicate"] = [f"{item}/{one}" for item, one in zip(rows["item"], rows["replicate"], strict=True)]
     scores = Scores.from_frame(rows, replicate="replicate", higher_is_better=False)
-    assert scores.replicate_values.shape == (2, 50, 3)
-    assert scores.replicate_names == ()
+    assert scores.replicates.values.shape == (2, 50, 3)
+    assert scores.replicates.names == ()
     with pytest.raises(InputError, match="same names on every item"):
         compare(scores, replicates="crossed")
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from probtruth.comparison.evidence.moments import all_pairs
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior.collapse import collapse
 
 

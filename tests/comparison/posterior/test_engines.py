@@ -1,20 +1,11 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from probtruth.comparison.evidence.moments import Structure, combine, contrast_covariance, contrasts, moments
-from probtruth.comparison.posterior.engines import (
-    _hierarchy_agrees,
-    _location_agrees,
-    factor,
-    population_of,
-    sample_location,
-    sample_population,
-)
+from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
+from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.posterior.engines import _location_agrees, factor, sample_location
 from probtruth.comparison.posterior.margins import margins
-from probtruth.inference.nuts import _compiled
 
 NO_PROGRESS = lambda done, total: None  # noqa: E731
 
@@ -74,63 +65,3 @@ def test_identical_models_are_drawn_as_ties_and_constants_as_constants():
         if kept:
             assert_allclose(contrast[..., 2] - contrast[..., 0], 0.5, rtol=1e-12)
             assert np.ptp(contrast[..., 0]) == 0
-
-
-def groups_of(values, n_groups):
-    n_items = values.shape[1]
-    return moments(values, Structure.of(np.arange(n_items) // (n_items // n_groups), None))
-
-
-def test_population_by_both_engines():
-    rng = np.random.default_rng(5)
-    groups = groups_of(rng.normal(size=(3, 120)) + np.repeat(rng.normal(0, 0.3, (3, 6)), 20, axis=1), 6)
-    nuts = sample_population(population_of(groups, 3), "nuts", 2500, 0, NO_PROGRESS)
-    exact = sample_population(population_of(groups, 3), "exact", 2500, 0, NO_PROGRESS)
-    assert nuts.sampled.engines_agree is True
-    difference = nuts.difference(0, 1, new_group=False)
-    draws = [np.subtract(*np.moveaxis(one.contrast()[..., :2], -1, 0)) for one in (nuts, exact)]
-    for drawn in draws:
-        assert abs((drawn < 0).mean() - difference.below(0.0)) < 0.03
-        assert abs(drawn.mean() - difference.average()) < 0.1 * drawn.std()
-    assert nuts.difference(0, 1, new_group=True).quantile(0.975) > difference.quantile(0.975)
-    wrong = replace(nuts.quadrature, centre=nuts.quadrature.centre + 0.2)
-    assert not _hierarchy_agrees(nuts.sampled.sites["between"], nuts.groups, nuts.basis, wrong)
-
-
-@pytest.mark.long
-def test_another_number_of_groups_is_not_compiled_anew():
-    rng = np.random.default_rng(5)
-    sizes = []
-    for n_groups in (3, 5, 8):
-        parts = groups_of(rng.gamma(1.0, size=(3, 240)), n_groups)
-        sampled = sample_population(population_of(parts, 3), "nuts", 200, 0, NO_PROGRESS).sampled
-        assert sampled.engines_agree
-        sizes.append(_compiled.cache_info().misses)
-    assert len(set(sizes)) == 1
-
-
-def test_population_of_models_at_a_fixed_distance():
-    rng = np.random.default_rng(6)
-    row, other = rng.normal(size=(2, 60))
-    population = sample_population(
-        population_of(groups_of(np.stack([row, row + 0.5, row, other]), 4), 4), "exact", 50, 0, NO_PROGRESS
-    )
-    same = population.difference(0, 2, new_group=True)
-    apart = population.difference(1, 0, new_group=False)
-    assert (same.below(0.0), same.average()) == (0.5, 0.0)
-    assert apart.quantile(0.975) == pytest.approx(0.5, rel=1e-12)
-    assert np.array_equal(population.contrast()[..., 0], population.contrast()[..., 2])
-
-
-def test_population_keeps_a_direction_in_which_nothing_varies():
-    # model 2 is always .3 above the mean of models 0 and 1
-    rng = np.random.default_rng(7)
-    two = rng.normal(size=(2, 60))
-    groups = groups_of(np.stack([*two, two.mean(0) + 0.3]), 4)
-    population = sample_population(population_of(groups, 3), "exact", 400, 0, NO_PROGRESS)
-    contrast = population.contrast()
-    assert_allclose(contrast[..., 2] - contrast[..., :2].mean(-1), 0.3, rtol=1e-9)
-
-
-def test_no_population_without_variance_within_groups():
-    assert population_of(groups_of(np.ones((2, 8)), 2), 2) is None

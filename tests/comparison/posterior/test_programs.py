@@ -1,5 +1,6 @@
 """The programs against twins in which nothing is integrated out."""
 
+import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
@@ -7,8 +8,9 @@ import pytest
 from scipy import stats
 
 from probtruth.comparison.posterior import programs
-from probtruth.comparison.posterior.engines import FEW_GROUPS_ACCEPT, factor, filled_up
-from probtruth.comparison.posterior.quadrature import Groups, hierarchy
+from probtruth.comparison.posterior.engines import factor
+from probtruth.comparison.posterior.pooling import Groups, Prior, hierarchy
+from probtruth.comparison.posterior.population import program_data
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import mean_with_error
 
@@ -16,52 +18,58 @@ MONTE_CARLO = 5.0
 """Standard errors of a mean of draws."""
 
 
-def unmarginalised_hierarchy(mean, variance, basis):
-    """Every group's own theta is a site."""
-    between = numpyro.sample("between", dist.HalfNormal(1.0))
-    centre = numpyro.sample("centre", dist.Normal(0, 1).expand([mean.shape[1]]).to_event(1))
+def of_prior(knee, end):
+    """tau from e^-20 to its end, its density 1/(tau + k) on the scale of its logarithm."""
+    log = numpyro.sample("log", dist.Uniform(-20.0, jnp.log(end)).expand(knee.shape).to_event(1))
+    between = numpyro.deterministic("between", jnp.exp(log))
+    numpyro.factor("prior", (log - jnp.log(between + knee)).sum())
+    return between
+
+
+def unmarginalised_hierarchy(mean, variance, knee, end):
+    """Every group's own theta is a site, mu has a prior flat for these data, tau the density of its prior."""
+    between = of_prior(knee, end)
+    centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand(knee.shape).to_event(1))
     shift = numpyro.sample("shift", dist.Normal(0, 1).expand(mean.shape).to_event(2))
-    theta = numpyro.deterministic("theta", centre + between * shift)
-    numpyro.sample("mean", dist.Normal(theta, variance**0.5).to_event(2), obs=mean)
-    numpyro.deterministic("population", basis @ centre)
+    numpyro.sample("mean", dist.Normal(centre + between * shift, variance**0.5).to_event(2), obs=mean)
 
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(1)
-    basis = np.array([[1.0, 0.0], [-0.5, 1.0], [-0.5, -1.0]])
-    return {"mean": rng.normal([0.3, -0.1], 0.4, (6, 2)), "variance": np.full((6, 2), 0.05), "basis": basis}
+    mean = np.random.default_rng(1).normal([0.3, -0.1], 0.4, (6, 2))
+    return {"mean": mean, "variance": np.repeat([[0.05, 0.02], [0.01, 0.04]], [4, 2], axis=0)}
 
 
 def agree(sites, wanted):
-    """The sampled spread between groups and first direction of the centre have the moments of the quadrature."""
-    for site, exact, square in (
-        (sites["between"], wanted.weight @ wanted.between, wanted.weight @ wanted.between**2),
-        (
-            sites["centre"][..., 0],
-            wanted.weight @ wanted.centre[:, 0],
-            wanted.weight @ (wanted.centre[:, 0] ** 2 + wanted.variance[:, 0]),
-        ),
-    ):
-        for draws, value in ((site, exact), (site**2, square)):
-            mean, error = mean_with_error(draws)
-            assert abs(mean - value) < MONTE_CARLO * error
+    """The sampled spread between groups and centre of every pair have the moments of the quadrature (of the sd's log,
+    and of the centre's arctangent: heavy tails have no fourth moments)."""
+    for pair, posterior in enumerate(zip(*vars(wanted).values(), strict=True)):
+        between, weight, centre, variance = posterior
+        assert_close(np.log(sites["between"][..., pair]), weight @ np.log(between))
+        nodes, of_node = np.polynomial.hermite_e.hermegauss(40)
+        at = centre[:, None] + variance[:, None] ** 0.5 * nodes
+        assert_close(np.arctan(sites["centre"][..., pair]), weight @ np.arctan(at) @ of_node / of_node.sum())
+
+
+def assert_close(draws, wanted):
+    mean, error = mean_with_error(draws)
+    assert abs(mean - wanted) < MONTE_CARLO * error
 
 
 @pytest.mark.long
 def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(data):
-    mean, variance = data["mean"], np.repeat([[0.05, 0.02], [0.01, 0.04]], [4, 2], axis=0)
-    groups = Groups.of(mean, variance)
-    summed = {**filled_up(groups), "basis": data["basis"]}
-    agree(nuts.sample(programs.hierarchy, summed, 0, draws=1500).sites, hierarchy(groups))
-    whole = {**data, "variance": variance}
-    agree(nuts.sample(unmarginalised_hierarchy, whole, 0, draws=1500).sites, hierarchy(groups))
+    groups = Groups.of(data["mean"], data["variance"])
+    prior = Prior.of(groups)
+    wanted = hierarchy(groups, prior)
+    agree(nuts.sample(programs.hierarchy, program_data(groups, prior), 0, draws=2500).sites, wanted)
+    whole = {**data, "knee": prior.knee, "end": np.asarray(prior.between(np.ones(2)).max())}
+    agree(nuts.sample(unmarginalised_hierarchy, whole, 0, draws=3000, target_accept=0.95).sites, wanted)
 
 
-def full_data(value, group, within):
+def full_data(value, group, within, knee, end):
     """Every item is observed; nothing is summed up."""
-    between = numpyro.sample("between", dist.HalfNormal(1.0))
-    centre = numpyro.sample("centre", dist.Normal(0, 1).expand([1]).to_event(1))
+    between = of_prior(knee, end)
+    centre = numpyro.sample("centre", dist.Normal(0.0, 100.0).expand([1]).to_event(1))
     shift = numpyro.sample("shift", dist.Normal(0, 1).expand([4]).to_event(1))
     numpyro.sample("value", dist.Normal((centre + between * shift)[group], within).to_event(1), obs=value)
 
@@ -73,9 +81,12 @@ def test_sufficient_statistics_are_sufficient():
     value, within = rng.normal(np.array([0.6, -0.2, 0.1, 0.4])[group], 0.8), 0.8
     n_items = np.bincount(group)
     mean, variance = np.bincount(group, value) / n_items, within**2 / n_items
-    data = {"value": value, "group": group, "within": np.asarray(within)}
-    drawn = nuts.sample(full_data, data, 0, draws=3000, target_accept=FEW_GROUPS_ACCEPT)
-    agree(drawn.sites, hierarchy(Groups.of(mean[:, None], variance[:, None])))
+    groups = Groups.of(mean[:, None], variance[:, None])
+    prior = Prior.of(groups)
+    end = np.asarray(prior.between(np.ones(1))[0])
+    data = {"value": value, "group": group, "within": np.asarray(within), "knee": prior.knee, "end": end}
+    drawn = nuts.sample(full_data, data, 0, draws=4000, target_accept=0.99)
+    agree(drawn.sites, hierarchy(groups, prior))
 
 
 def test_location_is_the_mean_under_an_explicit_covariance():

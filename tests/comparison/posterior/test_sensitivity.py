@@ -5,10 +5,10 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.compare import compare
+from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.sensitivity import (
-    COARSE,
     hierarchy_densities,
     location_densities,
     scaled_p,
@@ -56,18 +56,21 @@ def test_weighted_draws_of_the_location_give_the_closed_form():
 def test_the_hierarchy_by_draws_and_by_quadrature():
     rng = np.random.default_rng(1)
     mean, variance = rng.normal(-0.2, 0.3, (8, 1)), np.full((8, 1), 0.02)
-    groups = exact.Groups.of(mean, variance)
-    posterior = exact.hierarchy(groups)
-    sites = exact.draw_hierarchy(posterior, (4, 5000), 0)
-    direction = np.ones(1)
-    unscaled = exact.hierarchy(groups, every=COARSE).mixture(direction)
-    assert unscaled.below(0.0) == pytest.approx(posterior.mixture(direction).below(0.0), abs=1e-4)
+    groups = pooling.Groups.of(mean, variance)
+    prior = pooling.Prior.of(groups)
+    sites = pooling.draw_hierarchy(pooling.hierarchy(groups, prior), (4, 5000), 0)
     ahead = (sites["centre"][..., 0] < 0).ravel()
     for power, densities in ((0.5, 0), (2.0, 0), (2.0, 1)):
-        share = weights(hierarchy_densities(sites, groups)[densities], power)
+        share = weights(hierarchy_densities(sites, groups, prior)[densities], power)
         pair = (power, 1.0) if densities == 0 else (1.0, power)
-        wanted = exact.hierarchy(groups, *pair, COARSE).mixture(direction).below(0.0)
+        wanted = pooling.hierarchy(groups, prior, *pair).mixture().below(0.0)[0]
         assert share @ ahead == pytest.approx(wanted, abs=MONTE_CARLO)
+
+
+def test_powers_that_leave_no_posterior_are_refused():
+    two, three = (pooling.Groups.of(np.ones((n, 1)), np.ones((n, 1))) for n in (2, 3))
+    assert not pooling.proper(two, 1.0, 0.5)
+    assert pooling.proper(three, 1.0, 0.5)
 
 
 def test_arviz_finds_the_same_densities(five_compared, grouped):

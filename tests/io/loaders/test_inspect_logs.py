@@ -64,9 +64,9 @@ def test_tasks_are_groups(files: Path) -> None:
 def test_groups_of_several_tasks(tmp_path: Path) -> None:
     tasks = [log(tmp_path / f"{task}.json", {"eval": {"task": task, "model": "m"}}) for task in ("u", "t")]
     scores = read_inspect(tasks)
-    assert scores.group_names == ("t", "u")
+    assert scores.groups.names == ("t", "u")
     assert scores.items == ("t/0", "t/1", "t/2", "u/0", "u/1", "u/2")
-    assert read_inspect(tmp_path).group_names == ("t", "u")
+    assert read_inspect(tmp_path).groups.names == ("t", "u")
 
 
 def test_grades_parts_and_samples_without_a_score(tmp_path: Path) -> None:

@@ -55,10 +55,10 @@ def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> 
         path.unlink()
     scores = read_lm_eval_samples(tmp_path / "logs", "acc")
     assert scores.models == ("first", "second")
-    assert scores.group_names == ("quiz", "quiz_mi")
+    assert scores.groups.names == ("quiz", "quiz_mi")
     assert len(scores.items) == 12
     assert scores.groups is not None
-    assert [scores.group_names[code] for code in scores.groups] == [item.split("/")[0] for item in scores.items]
+    assert [scores.groups.names[code] for code in scores.groups.codes] == [item.split("/")[0] for item in scores.items]
 
 
 def test_filters_are_chosen_by_name(files: Path) -> None:

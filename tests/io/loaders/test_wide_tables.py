@@ -23,7 +23,7 @@ def test_scores(tmp_path: Path) -> None:
     assert (scores.models, scores.items, scores.rule) == (("ours", "theirs"), ("q1", "q3"), "marks")
     assert (-scores.values).tolist() == [[1, 2], [0.5, 1]]
     assert (scores.audit.missing, scores.audit.by_model) == (("q2",), (("ours", 0, 0), ("theirs", 1, 0)))
-    assert scores.group_names == ("a", "b")
+    assert scores.groups.names == ("a", "b")
 
 
 @pytest.mark.parametrize("frame", [polars.DataFrame, pandas.DataFrame, pyarrow.table, dict])

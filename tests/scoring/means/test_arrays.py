@@ -5,7 +5,8 @@ import pytest
 from sklearn.metrics import log_loss
 
 import probtruth as pt
-from probtruth.scoring.means import arrays, device
+from probtruth.kernels import compensated
+from probtruth.scoring.means import host
 
 FLOAT32 = 2e-7
 """Error, relative to the larger of the mean and 1, of a mean of float32 losses: their own roundings partly cancel."""
@@ -66,30 +67,37 @@ def test_power_means_and_counts(kind):
 @pytest.mark.parametrize("held", [1, 1 << 24])
 def test_counts_of_many_labels_whatever_is_held_at_once(monkeypatch, held):
     """Six chunks of items, in one lot or in several."""
-    monkeypatch.setattr(arrays, "COUNTED", held)
+    monkeypatch.setattr(host, "COUNTED", held)
     probs, truth = table(items=2500, labels=600)
     found = pt.streaming.mean_scores(probs, truth, ("log",), confusion=True)
     np.testing.assert_allclose(found.counts, truth.T @ probs, rtol=1e-12)
     assert found.means[0] == pytest.approx(-(truth * np.log(probs)).sum(1).mean(), rel=1e-12)
 
 
-@pytest.mark.parametrize("where", [arrays._host_totals, device.device_totals])
+def feeders(options):
+    """The state of arrays by NumPy's shortcuts, and by the kernels of the rules under jit."""
+    return options.of, jax.jit(options.of)
+
+
+@pytest.mark.parametrize("feeder", [0, 1])
 @pytest.mark.parametrize("log_probs", [False, True])
-def test_zeros_are_right_on_the_host_and_on_a_device(where, log_probs):
+def test_zeros_are_right_on_the_host_and_on_a_device(feeder, log_probs):
     probs = np.array([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]], np.float32)
     truth = np.array([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.0, 1.0, 0.0]], np.float32)
     with np.errstate(divide="ignore"):
         forecast = np.log(probs) if log_probs else probs
-    rules = (pt.rules.log, pt.rules.brier, pt.rules.spherical, pt.rules.zero_one)
-    totals, infinite = where(forecast, truth, rules, (0.0, -1.0, 1.0), True, log_probs)
-    expected = [3 * plain(rule.name, probs, truth) for rule in rules]
-    np.testing.assert_allclose(totals[:4], expected, rtol=FLOAT32 * 10)
-    np.testing.assert_allclose(totals[4:7], [-expected[0], -4.0, -1.25], rtol=FLOAT32 * 10)
-    np.testing.assert_allclose(totals[7:].reshape(3, 3), truth.T @ probs, rtol=FLOAT32 * 10)
-    assert not infinite.any()
+    rules = ("log", "brier", "spherical", "zero-one")
+    means = pt.streaming.RunningMeans(rules, (0.0, -1.0, 1.0), n_labels=3, parts=False, log_probs=log_probs)
+    state = feeders(means)[feeder](forecast, truth)
+    result = means.finalize(state)
+    np.testing.assert_allclose(result.means, [plain(rule, probs, truth) for rule in rules], rtol=FLOAT32 * 10)
+    centres = np.array([-3 * result.means[0], -4.0, -1.25])
+    np.testing.assert_allclose(compensated.value(state.totals)[4:], centres, rtol=FLOAT32 * 10)
+    np.testing.assert_allclose(result.counts, truth.T @ probs, rtol=FLOAT32 * 10)
+    assert not result.n_infinite.any()
     truth[1] = [0.0, 0.5, 0.5]
-    totals, infinite = where(forecast, truth, rules, (0.0, -1.0, 1.0), False, log_probs)
-    assert infinite.tolist() == [1, 0, 0, 0, 1, 1, 0]
+    result = means.finalize(feeders(means)[feeder](forecast, truth))
+    assert [*result.n_infinite, *result.n_impossible] == [1, 0, 0, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize("zeros", [1, 500])
@@ -117,7 +125,7 @@ def test_unknown_stays_unknown():
 def test_threads_and_layout_change_no_bit(monkeypatch):
     probs, truth = table(items=200_000, kind="float32")
     alone = pt.streaming.mean_scores(probs, truth, RULES, confusion=True)
-    monkeypatch.setattr(arrays, "n_cores", lambda: 3)
+    monkeypatch.setattr(host, "n_cores", lambda: 3)
     threads = pt.streaming.mean_scores(probs, truth, RULES, confusion=True)
     assert alone.means.tolist() == threads.means.tolist()
     assert alone.counts.tolist() == threads.counts.tolist()
@@ -130,13 +138,17 @@ def test_integers_are_taken_as_float64():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_device_path_is_the_host_path(kind):
+@pytest.mark.parametrize("log_probs", [False, True])
+def test_the_shortcuts_are_the_kernels(kind, log_probs):
+    """A rule's formula stands once, plus one shortcut by NumPy: here they meet."""
     probs, truth = table(labels=5, kind=kind)
-    rules = tuple(pt.rules.RULES.values())
-    ours = arrays._host_totals(probs, truth, rules, (0.5,), True, False)
-    there = device.device_totals(probs, truth, rules, (0.5,), True, False)
-    np.testing.assert_allclose(there[0], ours[0], rtol=10 * KINDS[kind])
-    assert there[1].tolist() == ours[1].tolist()
+    forecast = np.log(probs) if log_probs else probs
+    means = pt.streaming.RunningMeans(RULES, (0.5, 0.0), n_labels=5, parts=False, log_probs=log_probs)
+    with jax.enable_x64(kind == "float64"):
+        here, there = (means.finalize(feed(forecast, truth)) for feed in feeders(means))
+    np.testing.assert_allclose(there.means, here.means, rtol=10 * KINDS[kind])
+    np.testing.assert_allclose(there.power_means, here.power_means, rtol=10 * KINDS[kind])
+    np.testing.assert_allclose(there.counts, here.counts, rtol=10 * KINDS[kind])
 
 
 # Errors

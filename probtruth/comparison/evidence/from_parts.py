@@ -1,0 +1,72 @@
+"""From scores that lie in parts, wherever these are, to the evidence that a comparison takes from them."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from probtruth.comparison.evidence.design import Design
+from probtruth.comparison.evidence.evidence import Evidence, Facts, FixedItems, ModelMeans
+from probtruth.comparison.evidence.model_order import model_order
+from probtruth.comparison.evidence.moments import moments_of
+from probtruth.comparison.evidence.parts import Parts
+from probtruth.comparison.evidence.soundness import LARGEST, NOWHERE, Soundness, soundness, weighted_means
+from probtruth.errors import InputError
+
+
+def evidence_of(
+    parts: Parts,
+    *,
+    facts: Facts,
+    design: Design,
+    name: Callable[[int], str],
+    fixed_items: FixedItems,
+    moved: Parts | None = None,
+) -> Evidence:
+    """The evidence of the parts.
+
+    Arguments: `name` gives the name of an item from its code; `moved` are the parts with what else each item does to a
+    mean, which counts in the spread (default: nothing).
+
+    Errors: `InputError` for NaN, and for scores too large to be cubed.
+    """
+    sound = soundness(parts)
+    _check(sound, facts, name)
+    order = model_order(parts, np.nonzero(sound.whole)[0])
+    counted = parts if moved is None else moved
+    moments = None
+    if len(order):
+        moments = moments_of(counted, order, sound.largest, reach(facts.known.range, sound.zero_or_one))
+    return Evidence(
+        facts=facts,
+        design=design,
+        parts=counted,
+        totals=ModelMeans(
+            means=weighted_means(parts, sound, design.weights),
+            n_infinite=sound.positive.sum(1) + sound.negative.sum(1),
+            infinite_items=[[name(int(item)) for item in row if item != NOWHERE] for row in sound.infinite],
+        ),
+        order=order,
+        moments=moments,
+        fixed_items=fixed_items,
+    )
+
+
+def reach(bounds: tuple[float, float] | None, zero_or_one: bool) -> float:
+    """The largest difference that two scores of an item can have; 0 where that is not known or infinite.
+
+    Arguments: `bounds` of a loss, where they are known; else whether every score is 0, 1 or -1.
+    """
+    if bounds is not None:
+        low, high = bounds
+        return high - low if math.isfinite(high - low) else 0.0
+    return float(zero_or_one)
+
+
+def _check(sound: Soundness, facts: Facts, name: Callable[[int], str]) -> None:
+    for model, item in zip(facts.models, sound.unknown, strict=True):
+        if item != NOWHERE:
+            raise InputError("NaN", "a number", "Remove the item.", f"model {model!r}, item {name(int(item))!r}")
+    largest = float(sound.largest.max(initial=0.0))
+    if largest > LARGEST:
+        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")

@@ -1,0 +1,103 @@
+"""From scores that are held in memory, which are one part, to the evidence that a comparison takes from them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.comparison.evidence.crossed import Crossed
+from probtruth.comparison.evidence.design import Design
+from probtruth.comparison.evidence.evidence import Evidence, Facts, FixedItems
+from probtruth.comparison.evidence.from_parts import evidence_of, reach
+from probtruth.comparison.evidence.label_variance import label_locations, label_variance
+from probtruth.comparison.evidence.moments import Location
+from probtruth.comparison.evidence.parts import held
+from probtruth.comparison.evidence.repeats import cells_of, notes_of
+from probtruth.comparison.evidence.replicates import FixedReplicates, correlated_folds
+from probtruth.comparison.options import PLAIN, Options
+from probtruth.kernels.exact_sums import weighted_mean
+from probtruth.types import Scores
+
+
+def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations: object = None) -> Evidence:
+    """The evidence of scores under a design; `annotations` are those behind them, where their annotators matter."""
+    structure, item_weights = plan.structure, plan.item_weights()
+    influence = _influence(scores, plan)
+    found = evidence_of(
+        held(scores.values, structure, scores.models),
+        facts=Facts.of(scores),
+        design=plan,
+        name=scores.items.__getitem__,
+        fixed_items=_fixed_items(scores, item_weights, influence, asked),
+        moved=None if influence is None else held(scores.values + influence, structure, scores.models),
+    )
+    cells = cells_of(scores, plan, asked, annotations)
+    moments = found.moments
+    if moments is not None and asked.fold_correlation is not None and scores.replicates is None:
+        moments = correlated_folds(moments, asked.fold_correlation)
+    return replace(
+        found,
+        moments=moments,
+        crossed=None if cells is None else Crossed(cells, found.order, item_weights),
+        notes=notes_of(scores, asked, item_weights, cells),
+    )
+
+
+def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:
+    """What each item does through fitted weights, centred in every group; items' weights are equal within a group."""
+    if scores.labels is None or scores.labels.influence is None:
+        return None
+    centred = scores.labels.influence.copy()
+    of_item = plan.structure.of_item()
+    for group in range(plan.n_groups):
+        items = np.nonzero(of_item == group)[0]
+        centred[:, items] -= centred[:, items].mean(1, keepdims=True)
+    return centred
+
+
+def _fixed_items(
+    scores: Scores,
+    item_weights: Float[np.ndarray, " item"],
+    influence: Float[np.ndarray, "model item"] | None,
+    asked: Options,
+) -> FixedItems:
+    if scores.labels is None and scores.replicates is not None:
+        return FixedReplicates(scores, item_weights, asked.fold_correlation)
+    return FixedLabels(scores, item_weights, influence)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedLabels:
+    """What the labels leave unsure, the items held fixed; `influence` is what each does through fitted weights."""
+
+    scores: Scores
+    item_weights: Float[np.ndarray, " item"]
+    influence: Float[np.ndarray, "model item"] | None = None
+
+    def variance(self, a: int, b: int) -> float | None:
+        """The labels' part of the variance of a mean difference; see `label_variance`.
+
+        Where weights were fitted to uncertain classes it is what the comparison has beyond the items' own variance,
+        which is that of the expected losses and of the losses around them.
+        """
+        within = label_variance(self.scores, a, b, self.item_weights)
+        if within is None or self.influence is None:
+            return within
+        expected = self.scores.values[a] - self.scores.values[b]
+        moved = expected + self.influence[a] - self.influence[b]
+        spread = [_variance(row, self.item_weights) for row in (moved, expected)]
+        return max(spread[0] - spread[1] - within, 0.0)
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        """See `label_locations`."""
+        return label_locations(self.scores, order, self.item_weights)
+
+
+def _variance(row: Float[np.ndarray, " item"], item_weights: Float[np.ndarray, " item"]) -> float:
+    return weighted_mean((row - weighted_mean(row, item_weights)) ** 2, item_weights**2)
+
+
+def reach_of(scores: Scores) -> float:
+    """The largest difference that two scores of an item can have; 0 where that is not known."""
+    sizes = np.abs(scores.values)
+    return reach(scores.known.range, bool(((sizes == 0) | (sizes == 1)).all()))

@@ -1,0 +1,207 @@
+"""What one pass over the parts finds out: extremes of rows, then exact sums of them, which no cut into parts changes.
+
+A row is one model's scores, or the differences of two. Rounding is monotone, so that the largest term of a sum (its
+exponent is needed first) follows from the extremes of the row, without another pass.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.comparison.companions.size_counts import SizeCounts
+from probtruth.comparison.evidence.parts import Part, Parts, over_blocks
+from probtruth.kernels.exact_sums import exponent, part_sum, part_totals, settled
+
+RARE = 30
+"""Sizes are looked at one by one where fewer numbers than this differ from 0."""
+TOGETHER = 16
+"""Parts whose counts are joined at once."""
+ALONE = -1
+"""In place of the second model: the row is the first model's own scores."""
+
+Pairs = Int[np.ndarray, "row 2"]
+
+
+def all_pairs(n_models: int) -> list[tuple[int, int]]:
+    """The pairs (a, b) with a < b, in the order in which statistics of pairs are kept."""
+    return list(combinations(range(n_models), 2))
+
+
+def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
+    """The rows that are the differences of all pairs of these models."""
+    return models[np.array(all_pairs(len(models)), np.int64).reshape(-1, 2)]
+
+
+def alone(models: Int[np.ndarray, " model"]) -> Pairs:
+    """The rows that are these models' own scores."""
+    return np.stack([models, np.full_like(models, ALONE)], axis=1)
+
+
+def differences(values: Float[np.ndarray, "model item"], rows: Pairs) -> Float[np.ndarray, "row item"]:
+    """The rows of a block, newly made."""
+    first, second = rows.T
+    taken: np.ndarray = values[first]
+    two = second != ALONE
+    if two.all():
+        taken -= values[second]
+    elif two.any():
+        taken[two] -= values[second[two]]
+    return taken
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """The least and the largest term of each row in each group, how many are not 0, and the sizes of those if few."""
+
+    low: Float[np.ndarray, "row group"]
+    high: Float[np.ndarray, "row group"]
+    differ: Int[np.ndarray, " row"]
+    least: Float[np.ndarray, " row"]
+    most: Float[np.ndarray, " row"]
+
+    def merged(self, other: "Extremes") -> "Extremes":
+        """Those of both."""
+        return Extremes(
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            self.differ + other.differ,
+            np.minimum(self.least, other.least),
+            np.maximum(self.most, other.most),
+        )
+
+    def of(self, chosen: Int[np.ndarray, " chosen"]) -> "Extremes":
+        """Those of some rows."""
+        return Extremes(*(values[chosen] for values in (self.low, self.high, self.differ, self.least, self.most)))
+
+
+def extremes(parts: Parts, rows: Pairs) -> Extremes:
+    """The extremes of all items."""
+    return over_blocks(parts, len(rows), partial(_extremes, rows, parts.structure.n_groups), Extremes.merged)
+
+
+def _extremes(rows: Pairs, n_groups: int, part: Part) -> Extremes:
+    taken = differences(part.values, rows)
+    low, high = np.full((len(rows), n_groups), np.inf), np.full((len(rows), n_groups), -np.inf)
+    if part.group is None:
+        low[:, 0], high[:, 0] = taken.min(1), taken.max(1)
+    else:
+        order = np.argsort(part.group, kind="stable")
+        groups, first = np.unique(part.group[order], return_index=True)
+        ordered = taken[:, order]
+        low[:, groups], high[:, groups] = (ends.reduceat(ordered, first, axis=1) for ends in (np.minimum, np.maximum))
+    return Extremes(low, high, *nonzero(taken))
+
+
+def nonzero(
+    rows: Float[np.ndarray, "row unit"],
+) -> tuple[Int[np.ndarray, " row"], Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+    """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
+    differ = np.count_nonzero(rows, axis=1)
+    least, most = np.full(len(rows), np.inf), np.zeros(len(rows))
+    for row in np.nonzero((differ > 0) & (differ < RARE))[0]:
+        sizes = np.abs(rows[row, rows[row] != 0])
+        least[row], most[row] = sizes.min(), sizes.max()
+    return differ, least, most
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of a sum: the row's numbers, less the centre of their group or times its weight.
+
+    With `n_groups` 1 they are summed over all items, whatever groups there are.
+    """
+
+    rows: Pairs
+    n_groups: int
+    centre: Float[np.ndarray, "row group"] | None = None
+    weight: Float[np.ndarray, " group"] | None = None
+
+    def of(self, part: Part) -> Float[np.ndarray, "row item"]:
+        """Those of a part."""
+        taken = differences(part.values, self.rows)
+        if self.centre is not None:
+            taken -= self.centre if part.group is None or self.n_groups == 1 else self.centre[:, part.group]
+        if self.weight is not None:
+            weight = self.weight if part.group is None else self.weight[part.group]
+            with np.errstate(invalid="ignore"):
+                taken = np.where(weight > 0, taken * weight, 0.0)
+        return taken
+
+    def bounds(self, ends: Extremes) -> Float[np.ndarray, " row"]:
+        """The largest size of a term, from the extremes of the rows."""
+        low, high = ends.low, ends.high
+        if self.centre is not None:
+            low, high = low - self.centre, high - self.centre
+        if self.weight is not None:
+            with np.errstate(invalid="ignore"):
+                low, high = (np.where(self.weight > 0, ends * self.weight, 0.0) for ends in (low, high))
+        return np.asarray(np.maximum(high, -low).max(1, initial=0.0))
+
+
+def sums(
+    parts: Parts, terms: Terms, peak: Float[np.ndarray, " row"], powers: Sequence[int]
+) -> Float[np.ndarray, "power row group"]:
+    """Exact sums of powers (1 to 3) of the terms in each group; `peak` is the largest size of a term."""
+    n = int(parts.structure.n_items.sum())
+    tops = np.stack([exponent(_power(peak, power), n)[0] for power in powers])
+    work = partial(_sums, terms, tuple(powers), tops, exponent(peak, n)[1])
+    return settled(over_blocks(parts, len(terms.rows), work, np.add))
+
+
+def _sums(terms: Terms, powers: Sequence[int], tops: Int[np.ndarray, "power row"], bits: int, part: Part) -> np.ndarray:
+    first = terms.of(part)
+    totals = []
+    for power, top in zip(powers, tops, strict=True):
+        raised = _power(first, power)
+        if part.group is None or terms.n_groups == 1:
+            totals.append(part_sum(raised, top, bits)[..., None])
+        else:
+            totals.append(part_totals(raised, part.group, terms.n_groups, top, bits))
+    return np.stack(totals, axis=1)
+
+
+def _power(values: np.ndarray, power: int) -> np.ndarray:
+    """The square and then the cube by multiplication, whose rounding is monotone."""
+    raised = values
+    for _ in range(power - 1):
+        raised = raised * values
+    return raised
+
+
+def unit_sums(parts: Parts, terms: Terms, peak: Float[np.ndarray, " row"]) -> Float[np.ndarray, "row unit"]:
+    """Exact totals of the terms of each unit."""
+    top, bits = exponent(peak, int(parts.structure.n_items.sum()))
+    work = partial(_unit_sums, terms, top, bits, int(parts.structure.n_units.sum()))
+    return settled(over_blocks(parts, len(terms.rows), work, _added))
+
+
+def _unit_sums(terms: Terms, top: Int[np.ndarray, " row"], bits: int, n_units: int, part: Part) -> np.ndarray:
+    unit = part.item if part.unit is None else part.unit
+    return part_totals(terms.of(part), unit, n_units, top, bits)
+
+
+def _added(total: np.ndarray, more: np.ndarray) -> np.ndarray:
+    total += more
+    return total
+
+
+def size_counts(parts: Parts, rows: Pairs) -> list[SizeCounts]:
+    """How many numbers of each row lie in narrow bins of their size."""
+    waiting: list[list[SizeCounts]] = []
+    for counted in parts.each(partial(_size_counts, rows)):
+        waiting.append(counted)
+        if len(waiting) == TOGETHER:
+            waiting = [_joined_counts(waiting)]
+    return _joined_counts(waiting)
+
+
+def _size_counts(rows: Pairs, part: Part) -> list[SizeCounts]:
+    return [SizeCounts.of(differences(part.values, row[None])[0]) for row in rows]
+
+
+def _joined_counts(parts: list[list[SizeCounts]]) -> list[SizeCounts]:
+    return [SizeCounts.joined(of_row) for of_row in zip(*parts, strict=True)]

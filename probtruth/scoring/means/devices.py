@@ -1,0 +1,176 @@
+"""The feeder for arrays on devices, and inside `jit`: blocks of items are scored and summed up where they lie."""
+
+from functools import partial, reduce
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+from jax.sharding import NamedSharding, PartitionSpec
+from jaxtyping import Bool, Float, Int
+
+from probtruth.errors import InputError
+from probtruth.kernels import compensated, simplex
+from probtruth.kernels.compensated import Total
+from probtruth.scoring.means.options import MeanOptions
+from probtruth.scoring.means.state import NO_POSITION, MeanState, merge
+from probtruth.scoring.rules import ScoringRule, proper
+
+CELLS = {"cpu": 1 << 18, "gpu": 1 << 23}
+"""Entries of a block: on a CPU what is held for it stays in the cache, on a GPU it keeps every core busy."""
+GROUP = 256
+"""Items whose products are added up in the arrays' own precision; groups are added up as pairs."""
+
+Rows = Float[Array, "item label"]
+Position = Int[Array, ""]
+
+
+def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, platform: str) -> MeanState:
+    """The state of the items of two arrays, for use inside a traced function."""
+    values, weights = simplex.as_floats(forecast, truth)
+    n, n_labels = values.shape
+    size = max(CELLS.get(platform, CELLS["gpu"]) // n_labels, 1)
+    body = n // size * size
+    state = options.init(values.dtype)
+    if body:
+        blocks = [array[:body].reshape(-1, size, n_labels) for array in (values, weights)]
+
+        def step(so_far: MeanState, block: tuple[Array, ...]) -> tuple[MeanState, None]:
+            rows, share, number = block
+            return merge(so_far, _of_block(options, rows, share, _later(start, number * size))), None
+
+        state, _ = lax.scan(step, state, (*blocks, jnp.arange(body // size, dtype=jnp.int32)))
+    if n > body:
+        state = merge(state, _of_block(options, values[body:], weights[body:], _later(start, jnp.int32(body))))
+    return state
+
+
+fold_here = partial(jax.jit, static_argnums=(0, 4))(fold)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def fold_sharded(
+    options: MeanOptions, spread: NamedSharding, forecast: Array, truth: Array, start: Position
+) -> MeanState:
+    """Every device folds its own items; only their states travel."""
+    axes = spread.spec[0]
+    platform = spread.mesh.devices.flat[0].platform
+    n_devices = int(np.prod([spread.mesh.shape[axis] for axis in (axes if isinstance(axes, tuple) else (axes,))]))
+
+    def local(forecast: Array, truth: Array) -> MeanState:
+        first = _later(start, lax.axis_index(axes).astype(jnp.int32) * forecast.shape[0])
+        gathered: MeanState = lax.all_gather(fold(options, forecast, truth, first, platform), axes)
+        return gathered
+
+    everywhere = PartitionSpec()  # type: ignore[no-untyped-call]
+    run = jax.shard_map(local, mesh=spread.mesh, in_specs=spread.spec, out_specs=everywhere, check_vma=False)
+    states = run(forecast, truth)
+    parts: list[MeanState] = [jax.tree.map(lambda leaf, at=at: leaf[at], states) for at in range(n_devices)]
+    return reduce(merge, parts)
+
+
+def item_sharding(array: Array | np.ndarray) -> NamedSharding | None:
+    """How the items lie over several devices; None for one device.
+
+    Errors: `InputError` for an array that is sharded in another way.
+    """
+    spread = getattr(array, "sharding", None)
+    if spread is None or len(spread.device_set) == 1 or spread.is_fully_replicated:
+        return None
+    if not isinstance(spread, NamedSharding) or any(axis is not None for axis in spread.spec[1:]):
+        raise InputError(
+            f"an array with sharding {spread}",
+            "a NamedSharding over the items alone",
+            "Place it with jax.device_put(array, NamedSharding(mesh, PartitionSpec('item'))).",
+        )
+    return NamedSharding(spread.mesh, PartitionSpec(spread.spec[0], None))  # type: ignore[no-untyped-call]
+
+
+def _later(start: Position, by: Int[Array, "*row"]) -> Int[Array, "*row"]:
+    """Positions behind the first one; NO_POSITION where they are beyond."""
+    return jnp.where(start < NO_POSITION - by, start + by, NO_POSITION)
+
+
+def _of_block(options: MeanOptions, forecast: Rows, truth: Rows, start: Position) -> MeanState:
+    n, kind = forecast.shape[0], forecast.dtype
+    columns = [_column(options, what, rule, forecast, truth) for what, rule in options.columns]
+    terms = jnp.stack(columns) if columns else jnp.zeros((0, n), kind)
+    endless = jnp.stack([terms == jnp.inf, terms == -jnp.inf])
+    finite = jnp.where(jnp.isinf(terms), 0, terms)
+    return MeanState(
+        _exactly(jnp.asarray(n, kind)),
+        compensated.total(finite),
+        _exactly(endless.sum(-1, dtype=jnp.int32).astype(kind)),
+        _counts(options, forecast, truth),
+        _lowest(options, endless[0], start),
+    )
+
+
+def _exactly(count: Float[Array, "*sum"]) -> Total:
+    """A count below 2^24 as a total."""
+    return Total(count, jnp.zeros_like(count), jnp.zeros_like(count))
+
+
+def _column(
+    options: MeanOptions, what: str, of: ScoringRule | float, forecast: Rows, truth: Rows
+) -> Float[Array, " item"]:
+    """One quantity of each item."""
+    if not isinstance(of, ScoringRule):
+        return _box_cox(truth, options.log_of(forecast), of)
+    if what == "entropy":
+        return of.entropy(truth)
+    if what == "divergence":
+        return of.divergence_from_log(forecast, truth) if options.log_probs else of.divergence(forecast, truth)
+    return of.expected_from_log(forecast, truth) if options.log_probs else of.expected(forecast, truth)
+
+
+def _box_cox(truth: Rows, log_probs: Rows, power: float) -> Float[Array, " item"]:
+    """sum_k t_k (p_k^m - 1)/m; NaN, not infinite, where a power of a positive probability overflows."""
+    logs = jnp.where(truth != 0, log_probs, 0)
+    if power == 0:
+        return (truth * logs).sum(-1)
+    terms = jnp.expm1(power * logs) / power
+    lost = jnp.isinf(terms) & jnp.isfinite(logs)
+    return (truth * jnp.where(lost, jnp.nan, terms)).sum(-1)
+
+
+def _counts(options: MeanOptions, forecast: Rows, truth: Rows) -> Total:
+    """sum_i t_ij r_ik of the items of a block."""
+    if options.n_labels is None:
+        return compensated.zero((0, 0), forecast.dtype)
+    response = _response(options, forecast)
+    body = len(truth) // GROUP * GROUP
+    groups = [array[:body].reshape(-1, GROUP, options.n_labels) for array in (truth, response)]
+    rest = [array[None, body:] for array in (truth, response)]
+    products = jnp.concatenate([_products(*groups), _products(*rest)], -1)
+    summed = compensated.total(products)
+    return summed._replace(error=summed.error + GROUP * np.finfo(products.dtype).eps / 2 * summed.high)
+
+
+def _products(truth: Float[Array, "group item label"], response: Float[Array, "group item label"]) -> Array:
+    return jnp.einsum("gij,gik->jkg", truth, response, precision="highest")
+
+
+def _response(options: MeanOptions, forecast: Rows) -> Rows:
+    """The probabilities with which each label is the answer."""
+    probs = jnp.exp(forecast) if options.log_probs else forecast
+    if options.response == "sample":
+        return probs
+    if options.threshold is None:
+        return proper.chosen(forecast)
+    limits = jnp.asarray(options.threshold, forecast.dtype)
+    if len(options.threshold) == 1:
+        second = (probs[:, 1] >= limits[0]).astype(limits.dtype)
+        return jnp.stack([1 - second, second], -1)
+    return proper.chosen(options.log_of(forecast) - jnp.log(limits))
+
+
+def _lowest(options: MeanOptions, endless: Bool[Array, "column item"], start: Position) -> Int[Array, "rule first"]:
+    """The lowest positions of items with an infinite loss, by rule."""
+    n_first = options.n_first
+    if not n_first:
+        return jnp.zeros((len(options.rules), 0), jnp.int32)
+    rows = _later(start, jnp.arange(endless.shape[-1], dtype=jnp.int32))
+    position = jnp.where(endless[: len(options.rules)], rows, NO_POSITION)
+    padded = jnp.pad(position, ((0, 0), (0, n_first)), constant_values=NO_POSITION)
+    return -lax.top_k(-padded, n_first)[0]

@@ -1,0 +1,180 @@
+"""Means over batches: a state is fed with arrays, merged with others, and turned into a result."""
+
+import math
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float, Int, Real
+
+from probtruth.errors import InputError
+from probtruth.kernels import compensated
+from probtruth.scoring.confusion.measures import Measure, measure_names, measure_table
+from probtruth.scoring.means import devices, host, state
+from probtruth.scoring.means.options import MeanOptions
+from probtruth.scoring.means.state import NO_POSITION, MeanState
+
+Batch = Real[Array | np.ndarray, "..."]
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedCounts:
+    """Expected number of items by label (row) and response (column), with the metrics that follow from it.
+
+    `values` are ratios of expected counts, named by `measures`; `undefined` counts labels for which one is 0/0 (NaN).
+    """
+
+    counts: Float[np.ndarray, "label response"]
+    n_items: int
+    values: Float[np.ndarray, " measure"]
+    undefined: Float[np.ndarray, " measure"]
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanScores:
+    """Means over the items. Lower is better; a mean is infinite where one item's loss is, and NaN without items.
+
+    By rule: `means` are expected losses, `error` bounds what adding up moved them (each loss is rounded to the arrays'
+    type before), and `n_infinite` counts items of infinite loss. With `parts`, `means` = `entropy` + `divergence`, and
+    `infinite_items` are the lowest positions of such items, at most 16; else these are None.
+
+    `power_means` are the generalised means of the probability of the label, in the order of `powers`: between 0 and 1,
+    higher is better, and 0 where a label of positive weight had probability 0 and the power is not positive
+    (`n_impossible` counts such items). `counts` is the expected number of items by label (row) and response (column).
+    """
+
+    rules: tuple[str, ...]
+    n_items: int
+    means: Float[np.ndarray, " rule"]
+    error: Float[np.ndarray, " rule"]
+    n_infinite: Int[np.ndarray, " rule"]
+    entropy: Float[np.ndarray, " rule"] | None
+    divergence: Float[np.ndarray, " rule"] | None
+    infinite_items: tuple[tuple[int, ...], ...] | None
+    powers: tuple[float, ...]
+    power_means: Float[np.ndarray, " power"]
+    n_impossible: Int[np.ndarray, " power"]
+    counts: Float[np.ndarray, "label response"] | None
+
+    def confusion(self) -> ExpectedCounts:
+        """The counts with the metrics that follow from them.
+
+        Errors: `InputError` where counts were not among the options.
+        """
+        if self.counts is None:
+            raise InputError("means without counts", "means with counts", "Give n_labels (or confusion=True).")
+        values, undefined = measure_table(self.counts)
+        names = measure_names(tuple(map(str, range(len(self.counts)))))
+        return ExpectedCounts(self.counts, self.n_items, values, undefined, names)
+
+
+class RunningMeans(MeanOptions):
+    """Mean scores of any number of batches: expected loss, entropy and divergence, generalised means, counts.
+
+    Formula: sum_i S(p_i, t_i) / n. The generalised mean of power m is (1/n sum_i sum_k t_ik p_ik^m)^(1/m), its limit
+    exp(1/n sum_i sum_k t_ik log p_ik) at 0. Counts are sum_i t_ij r_ik for label j and response k.
+
+    A state is a pytree of pairs of floats (see `MeanState`): states merge in any order, to within `error`. `update` and
+    `merge` run inside `jit` and `vmap` too.
+
+    Arguments: `rules` are names or `ScoringRule`s; `powers` finite numbers: 1 is decisiveness, 0 accuracy, -2/3
+    robustness; `n_labels` asks for counts; `response` is `sample` (r = p), `argmax` (r = 1 at the most probable label,
+    ties share) or `threshold`: with `threshold` one number for two labels (the second where its probability is at least
+    that), else one for each label (the label of greatest probability divided by threshold). `parts=False` leaves out
+    entropy, divergence and positions, which is quicker. `log_probs` says that forecasts come as log-probabilities.
+
+    Errors: `InputError` for an unknown or repeated rule, a power that is not finite, or a threshold that does not fit.
+
+    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437; Nelson (2017), doi:10.3390/e19060286
+
+    >>> import numpy as np, probtruth as pt
+    >>> means = pt.streaming.RunningMeans(("log", "brier"))
+    >>> state = means.init()
+    >>> for batch in range(3):
+    ...     state = means.update(state, np.array([[0.6, 0.4]]), np.array([[0.7, 0.3]]))
+    >>> means.finalize(state).means.round(4).tolist()
+    [0.6325, 0.44]
+    """
+
+    def update(self, so_far: MeanState, probs: Batch, truth: Batch, start: int | Array | None = None) -> MeanState:
+        """The state after a batch of items.
+
+        Arguments: `probs` and `truth` are arrays (item, label): NumPy or JAX, on one device or sharded over their
+        items, or traced; `start` is the position of the first item among all, for batches that do not come in order
+        (without it, positions are counted on from the state).
+
+        Errors: `InputError` for shapes that differ, or an array that is sharded over its labels.
+        """
+        return self.merge(so_far, self.of(probs, truth, state.next_position(so_far) if start is None else start))
+
+    def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> MeanState:
+        """The state of one batch; see `update`."""
+        forecast, weights = (values if isinstance(values, Array) else np.asarray(values) for values in (probs, truth))
+        if forecast.ndim != 2 or forecast.shape != weights.shape:
+            raise InputError(
+                f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}",
+                "the same two axes (item, label) for both",
+                "Scores of one item are pt.log_score(probs, truth) and its like; for several models use jax.vmap.",
+            )
+        if self.n_labels not in (None, forecast.shape[1]):
+            raise InputError(f"{forecast.shape[1]} labels", f"n_labels = {self.n_labels}", "Counts have one size.")
+        if any(isinstance(array, jax.core.Tracer) for array in (forecast, weights, start)):
+            first = jnp.asarray(start, jnp.int32)
+            return devices.fold(self, jnp.asarray(forecast), jnp.asarray(weights), first, jax.default_backend())
+        with jax.enable_x64(True):  # types are named everywhere: float32 stays float32
+            spread = devices.item_sharding(forecast)
+            first = jnp.asarray(start, jnp.int32)
+            if spread is not None:
+                arrays = [jax.device_put(array, spread) for array in (forecast, weights)]
+                sharded: MeanState = devices.fold_sharded(self, spread, *arrays, first)
+                return sharded
+            where = [next(iter(array.devices())) for array in (forecast, weights) if isinstance(array, Array)]
+            far = [device for device in where if device.platform != "cpu"]
+            if not far and not self.parts and self.response == "sample":
+                return host.fold(self, np.asarray(forecast), np.asarray(weights))
+            platform = far[0].platform if far else "cpu"
+            on = (far or where or jax.local_devices(backend="cpu"))[0]
+            arrays = [jax.device_put(array, on) for array in (forecast, weights)]
+            state: MeanState = devices.fold_here(self, *arrays, first, platform)
+            return state
+
+    def merge(self, one: MeanState, other: MeanState) -> MeanState:
+        """The state of the items of both, in any order."""
+        with jax.enable_x64(True):
+            return state.merge(one, other)
+
+    def finalize(self, of: MeanState) -> MeanScores:
+        """The means, on the host, in float64 whatever the batches' type."""
+        n_rules, n_powers = len(self.rules), len(self.powers)
+        means, errors = state.means(of), state.errors(of)
+        losses = means[: len(means) - n_powers].reshape(3 if self.parts else 1, n_rules)
+        up, down = state.whole(of.infinite)
+        first = np.asarray(of.first)
+        centres = means[len(means) - n_powers :]
+        return MeanScores(
+            tuple(rule.name for rule in self.rules),
+            int(state.whole(of.n)),
+            losses[0],
+            errors[:n_rules],
+            (up + down)[:n_rules],
+            losses[1] if self.parts else None,
+            losses[2] if self.parts else None,
+            tuple(tuple(int(at) for at in row if at < NO_POSITION) for row in first) if self.parts else None,
+            self.powers,
+            np.array([power_mean(float(centre), m) for centre, m in zip(centres, self.powers, strict=True)]),
+            down[len(means) - n_powers :],
+            None if self.n_labels is None else compensated.value(of.counts),
+        )
+
+
+def power_mean(centre: float, power: float) -> float:
+    """The mean of order m from the mean of (p^m - 1)/m (of log p at 0); it is 0 where that is minus infinity."""
+    if power == 0 or math.isnan(centre):
+        return math.exp(centre)
+    inner = power * centre
+    if inner <= -1 or math.isinf(inner):
+        return 0.0
+    return math.exp(math.log1p(inner) / power)

@@ -1,0 +1,161 @@
+"""Predictions scored on a Dask cluster: a part at a time by whichever worker is free."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.comparison.evidence.parts import Part, Parts
+from probtruth.comparison.evidence.structure import Structure
+from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.score import expected_losses, floored, label_losses
+from probtruth.streaming.dask_store import (
+    DaskParts,
+    DaskStore,
+    Errand,
+    as_range,
+    batches_with,
+    in_order_of_rows,
+    known_client,
+    sent,
+)
+from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.label_terms import label_terms
+from probtruth.streaming.reference import Reference
+from probtruth.streaming.score_batches import Files, Progress, Sample, Scoring, positions_in
+from probtruth.types.predictions import as_logs
+
+SENT = 8_000_000
+"""Bytes of labels that go out with one part: Dask warns beyond 10 MB."""
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionRows:
+    """How losses follow from rows of predictions; `reference` and `sampled` (positions) are those of the items."""
+
+    files: Files
+    rule: ScoringRule
+    floor: float | None
+    reference: Reference
+    sampled: Int[np.ndarray, " sampled"]
+
+    def part(self, errand: Errand) -> "SampledPart":
+        """The losses of all models."""
+        values, seen = [], []
+        for model in range(len(errand.rows)):
+            logs = self.logs(errand, model)
+            values.append(expected_losses(self.rule, floored(logs, self.floor), self.reference.centre))
+            seen.append(logs[self.sampled])
+        items = np.asarray(errand.items)
+        sample = Sample(items[self.sampled], np.stack(seen))
+        return SampledPart(np.stack(values), items, errand.group, errand.unit, sample)
+
+    def logs(self, errand: Errand, model: int) -> Float[np.ndarray, "item label"]:
+        """The log-probabilities of one model."""
+        files, wanted = self.files, np.asarray(errand.rows[model])
+        cells = np.empty((len(wanted), len(files.labels)))
+        for batch, inside in batches_with(files.tables[model], wanted, files.labels, files.size):
+            cells[inside] = files.checked(batch)[wanted[inside] - batch.start]
+        return as_logs(files.kind, cells)
+
+    def forecast(self, errand: Errand) -> Float[np.ndarray, "item label"]:
+        """The models' average prediction."""
+        summed = np.exp(floored(self.logs(errand, 0), self.floor))
+        for model in range(1, len(errand.rows)):
+            summed += np.exp(floored(self.logs(errand, model), self.floor))
+        return summed / len(errand.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPart(Part):
+    """A part, and the log-probabilities of those of its items that are in the sample."""
+
+    sample: Sample | None = None
+
+
+def _terms(a: int, b: int, single: bool, errand: Errand) -> Part:
+    """What the labels add to the variance of each item's difference of two models, NaN where that is infinite."""
+    source = errand.source
+    if not isinstance(source, PredictionRows):
+        raise TypeError(type(source).__name__)
+    first, second = (label_losses(source.rule, floored(source.logs(errand, model), source.floor)) for model in (a, b))
+    terms = label_terms(first, second, source.reference, source.forecast(errand) if single else None)
+    values = np.full((1, len(errand.items)), np.nan) if terms is None else terms[None]
+    return Part(values, np.asarray(errand.items), errand.group, errand.unit)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionsOnDask:
+    """Losses of predictions in a store with workers."""
+
+    scoring: Scoring
+    structure: Structure
+    store: DaskStore
+    errands: Sequence[Errand]
+
+    @classmethod
+    def filled(
+        cls,
+        scoring: Scoring,
+        structure: Structure,
+        sampled: Int[np.ndarray, " sampled"],
+        client: object,
+        on_progress: Progress | None,
+    ) -> "PredictionsOnDask":
+        """With the losses of all models."""
+        workers = known_client(client)
+        errands = list(_errands(scoring, structure, sampled))
+        futures = sent(workers, errands, on_progress)
+        store = DaskStore(workers, scoring.files.models, scoring.reference.n_items, futures)
+        return cls(scoring, structure, store, errands)
+
+    @property
+    def parts(self) -> Parts:
+        """The losses in parts."""
+        return self.store.parts(self.structure)
+
+    def tables(self, folder: Path) -> Sequence[Table]:
+        """The losses of each model in tables."""
+        return self.store.tables(folder)
+
+    def sample(self) -> Sample:
+        """The log-probabilities of the items of the sample."""
+        samples = [sample for sample in self.parts.each(_sample) if sample is not None]
+        item = np.concatenate([sample.item for sample in samples])
+        logs = np.concatenate([sample.logs for sample in samples], axis=1)
+        order = np.argsort(item)
+        return Sample(item[order], logs[:, order])
+
+    def label_terms(self, a: int, b: int) -> Parts | None:
+        """The variance of each item's difference due to its labels; None where that is not known, or infinite.
+
+        One more pass over the files of two models (of all, where items have a single vote).
+        """
+        if not self.scoring.reference.labels_known:
+            return None
+        single = self.scoring.reference.single_votes(self.scoring.kept)
+        work, client = partial(_terms, a, b, single), self.store.client
+        futures = [client.submit(work, errand, pure=False) for errand in self.errands]
+        parts = DaskParts(("",), self.structure, futures, client)
+        return None if any(parts.each(_unknown)) else parts
+
+
+def _sample(part: Part) -> Sample | None:
+    return part.sample if isinstance(part, SampledPart) else None
+
+
+def _unknown(part: Part) -> bool:
+    return bool(np.isnan(part.values).any())
+
+
+def _errands(scoring: Scoring, structure: Structure, sampled: Int[np.ndarray, " sampled"]) -> Iterator[Errand]:
+    reference, files = scoring.reference, scoring.files
+    row_of = [place.row_of(reference.n_items) for place in scoring.places]
+    tables = 1 if reference.shares is None or reference.shares is reference.centre else 2
+    size = max(1, min(files.size, SENT // (8 * tables * len(reference.labels))))
+    for some, rows in in_order_of_rows(row_of, size):
+        own = PredictionRows(files, scoring.rule, scoring.floor, reference.among(some), positions_in(sampled, some)[1])
+        yield Errand(own, as_range(some), rows, *structure.codes(some))

@@ -1,0 +1,110 @@
+"""Predictions scored on this machine: model after model, a batch at a time, into the tables of a store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth.comparison.evidence.parts import Parts
+from probtruth.comparison.evidence.structure import Structure
+from probtruth.scoring.score import expected_losses, floored, label_losses
+from probtruth.streaming.disk_arrays import Journal, Table, run
+from probtruth.streaming.disk_store import DiskParts, DiskStore
+from probtruth.streaming.label_terms import label_terms
+from probtruth.streaming.score_batches import Progress, Sample, Scoring, positions_in
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionsOnDisk:
+    """Losses of predictions in a store on disk, and the log-probabilities of a few items in tables beside them."""
+
+    scoring: Scoring
+    structure: Structure
+    store: DiskStore
+    sampled: Int[np.ndarray, " sampled"]
+    logs: Sequence[Table]
+
+    @classmethod
+    def filled(
+        cls,
+        scoring: Scoring,
+        structure: Structure,
+        sampled: Int[np.ndarray, " sampled"],
+        journal: Journal,
+        on_progress: Progress | None,
+    ) -> "PredictionsOnDisk":
+        """With the losses of all models; what the journal says is finished is not done again."""
+        files, reference = scoring.files, scoring.reference
+        store = DiskStore(journal, files.models, reference.n_items, files.size)
+        n_labels, done = len(files.labels), 0
+        logs_of = [Table(journal.folder / f"sample-{at}", len(sampled), n_labels) for at in range(len(files.models))]
+        for model, (target, seen) in enumerate(zip(store.losses, logs_of, strict=True)):
+            finished = journal.of(target.path.name)
+            for _ in finished:
+                done = _reported(done, files.n_batches, on_progress)
+            for start, items, logs in scoring.batches(model, finished):
+                centre = reference.centre[run(items)]
+                target.write(items, expected_losses(scoring.rule, floored(logs, scoring.floor), centre)[:, None])
+                at, rows = positions_in(sampled, items)
+                if len(at):
+                    seen.write(at, logs[rows])
+                journal.finish(target.path.name, start)
+                done = _reported(done, files.n_batches, on_progress)
+        return cls(scoring, structure, store, sampled, logs_of)
+
+    @property
+    def parts(self) -> Parts:
+        """The losses in parts."""
+        return self.store.parts(self.structure)
+
+    def tables(self, folder: Path) -> Sequence[Table]:
+        """The losses of each model in tables."""
+        return self.store.tables(folder)
+
+    def sample(self) -> Sample:
+        """The log-probabilities of the items of the sample."""
+        return Sample(self.sampled, np.stack([table.read(0, len(self.sampled)) for table in self.logs]))
+
+    def label_terms(self, a: int, b: int) -> Parts | None:
+        """The variance of each item's difference due to its labels; None where that is not known, or infinite.
+
+        One more pass over the files of two models (of all, where items have a single vote).
+        """
+        scoring, reference = self.scoring, self.scoring.reference
+        if not reference.labels_known:
+            return None
+        forecast = self._forecast() if reference.single_votes(scoring.kept) else None
+        first = self.store.table("label-losses", len(reference.labels))
+        terms = self.store.table("label-variance", 1)
+        for _, items, logs in scoring.batches(a):
+            first.write(items, label_losses(scoring.rule, floored(logs, scoring.floor)))
+        for _, every, logs in scoring.batches(b):
+            known = scoring.kept[every]
+            items, logs = every[known], logs[known]
+            if not len(items):
+                continue
+            mean = None if forecast is None else forecast.rows(items) / len(scoring.files.models)
+            second = label_losses(scoring.rule, floored(logs, scoring.floor))
+            made = label_terms(first.rows(items), second, reference.among(items), mean)
+            if made is None:
+                return None
+            terms.write(items, made[:, None])
+        return DiskParts(("",), self.structure, (terms,), self.store.size)
+
+    def _forecast(self) -> Table:
+        """The sum of all models' probabilities."""
+        scoring = self.scoring
+        summed = self.store.table("forecast", len(scoring.files.labels))
+        for model in range(len(scoring.files.models)):
+            for _, items, logs in scoring.batches(model):
+                probs: Float[np.ndarray, "item label"] = np.exp(floored(logs, scoring.floor))
+                summed.write(items, probs if model == 0 else summed.rows(items) + probs)
+        return summed
+
+
+def _reported(done: int, total: int, on_progress: Progress | None) -> int:
+    if on_progress is not None:
+        on_progress(done + 1, total)
+    return done + 1

@@ -1,0 +1,143 @@
+"""The hierarchy by quadrature: against adaptive integration, closed forms, and what must not change it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import integrate, stats
+
+from probtruth.comparison.posterior.pooling import Groups, Hierarchy, Prior, draw_hierarchy, hierarchy
+
+QUADRATURE = 2e-4
+"""Absolute, in probability: a grid of 400 points against adaptive quadrature."""
+TAIL = 2e-3
+"""Relative, in the width of an interval: the prior ends at 10,000 spreads, the integral does not."""
+ROUNDED = 1e-9
+"""Relative: scaling and shifting the input rounds it."""
+
+
+@pytest.fixture(scope="module")
+def groups():
+    rng = np.random.default_rng(0)
+    return rng.normal(0.3, 0.5, (6, 1)), rng.uniform(0.02, 0.2, (6, 1))
+
+
+def posterior_of(mean, variance, *powers) -> Hierarchy:
+    summed = Groups.of(np.asarray(mean, float), np.asarray(variance, float))
+    return hierarchy(summed, Prior.of(summed), *powers)
+
+
+@pytest.mark.parametrize(("power", "likelihood"), [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 0.5), (1.0, 2.0)])
+def test_quadrature_is_that_of_adaptive_integration(groups, power, likelihood):
+    mean, variance = groups
+    prior = Prior.of(Groups.of(mean, variance))
+
+    def densities(log_tau):
+        tau = np.exp(log_tau)
+        sd = np.sqrt(tau**2 + variance[:, 0])
+        # over the centre by the trapezoidal rule: nothing is integrated out by algebra
+        centre = np.linspace(-15, 15, 3001)
+        log = likelihood * stats.norm.logpdf(mean[:, 0], centre[:, None], sd).sum(1)
+        density = np.exp(log) * (tau + prior.knee[0]) ** -power * tau
+        return density.sum(), density[centre < 0].sum() + density[1500] / 2
+
+    evidence = integrate.quad(lambda x: densities(x)[0], -12, 3, limit=200)[0]
+    tail = integrate.quad(lambda x: densities(x)[1], -12, 3, limit=200)[0]
+    p = posterior_of(mean, variance, power, likelihood).mixture().below(0.0)
+    assert abs(float(p[0]) - tail / evidence) < QUADRATURE
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 5, 20, 2000])
+@pytest.mark.parametrize("variance", [0.0, 1e-12])
+def test_groups_that_differ_by_far_more_than_their_errors_are_a_t(n_groups, variance):
+    # Student's t of the groups' means, for the population; for one new group with its own deviation added
+    mean = np.random.default_rng(n_groups).normal(4.0, 3.0, (n_groups, 1))
+    posterior = posterior_of(mean, np.full((n_groups, 1), variance))
+    se = mean.std(ddof=1) / n_groups**0.5
+    half = stats.t.ppf(0.975, n_groups - 1)
+    for new_group, factor in ((False, 1.0), (True, (1 + n_groups) ** 0.5)):
+        mixture = posterior.mixture(new_group)
+        low, high = (float(mixture.quantile(p)[0]) for p in (0.025, 0.975))
+        assert (high - low) / 2 == pytest.approx(half * se * factor, rel=TAIL)
+        assert (high + low) / 2 == pytest.approx(mean.mean(), abs=TAIL * se)
+
+
+def test_exact_groups_that_agree_are_known_as_well_as_all_their_items():
+    # 50 groups without any difference between them: close to one sample, never narrower
+    alike = posterior_of(np.full((50, 1), 0.2), np.full((50, 1), 0.01)).mixture()
+    width = float(alike.quantile(0.975)[0] - alike.quantile(0.025)[0])
+    assert 1.0 < width / (2 * 1.96 * 0.1 / 50**0.5) < 1.1
+
+
+def test_groups_that_agree_pull_the_between_group_sd_to_zero():
+    alike = posterior_of(np.full((50, 1), 0.2), np.full((50, 1), 0.01))
+    apart = posterior_of(np.linspace(-1, 1, 50)[:, None], np.full((50, 1), 0.01))
+    assert (alike.weight * alike.between).sum() < 0.05 < 0.5 < (apart.weight * apart.between).sum()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n_groups=st.integers(2, 12),
+    scale=st.floats(-8, 8).map(lambda power: 10.0**power),
+    shift=st.floats(-1e3, 1e3),
+    between=st.sampled_from([0.0, 0.1, 1.0, 10.0]),
+)
+def test_scaling_and_shifting_all_differences_scales_and_shifts_every_answer(seed, n_groups, scale, shift, between):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 500, n_groups)
+    mean = between * rng.standard_normal((n_groups, 1)) + rng.standard_normal((n_groups, 1)) / sizes[:, None] ** 0.5
+    variance = 1.0 / sizes[:, None]
+    one, other = posterior_of(mean, variance), posterior_of(scale * (mean + shift), scale**2 * variance)
+    assert_allclose(other.between, scale * one.between, rtol=1e-6, atol=scale * 1e-9)
+    for new_group in (False, True):
+        for p in (0.025, 0.3, 0.975):
+            values = one.mixture(new_group).quantile(p), other.mixture(new_group).quantile(p)
+            assert_allclose(values[1], scale * (values[0] + shift), rtol=ROUNDED, atol=scale * 1e-6)
+
+
+def test_another_pair_changes_no_bit_of_the_first():
+    rng = np.random.default_rng(3)
+    mean, variance = rng.normal(size=(7, 3)), np.outer(1 / rng.integers(1, 50, 7), [1.0, 0.2, 3.0])
+    alone, beside = posterior_of(mean[:, :1], variance[:, :1]), posterior_of(mean, variance)
+    for name, values in vars(alone).items():
+        assert np.array_equal(values[0], getattr(beside, name)[0])
+
+
+def test_draws_of_the_hierarchy_follow_its_mixture(groups):
+    posterior = posterior_of(*groups)
+    draws = draw_hierarchy(posterior, (1, 20_000), 0)
+    centre, between = draws["centre"][0, :, 0], draws["between"][0, :, 0]
+    assert stats.kstest(centre, np.vectorize(lambda x: posterior.mixture().below(x)[0])).pvalue > 1e-4
+    theta = centre + between * np.random.default_rng(1).normal(size=20_000)
+    assert stats.kstest(theta, np.vectorize(lambda x: posterior.mixture(True).below(x)[0])).pvalue > 1e-4
+
+
+def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
+    mean, variance = groups
+    posterior = posterior_of(mean, variance)
+    mixture = posterior.of_groups(0, mean[:, 0], variance[:, 0])
+    draws = draw_hierarchy(posterior, (1, 200_000), 0)
+    centre, between = draws["centre"][0, :, 0], draws["between"][0, :, 0]
+    for group in range(len(mean)):
+        # given centre and sd, which the draws have from all groups, theta_g is the usual precision-weighted mean
+        precision = 1 / variance[group, 0] + between**-2.0
+        at = (mean[group, 0] / variance[group, 0] + centre / between**2) / precision
+        theta = at + np.random.default_rng(group).normal(size=len(at)) / precision**0.5
+        assert mixture.below(0.1)[group] == pytest.approx((theta < 0.1).mean(), abs=0.006)  # 5 errors of a share
+
+
+def test_groups_of_one_size_are_summed_up_without_loss():
+    rng = np.random.default_rng(2)
+    mean, variance = rng.normal(0.3, 0.5, (40, 2)), np.repeat([[0.1, 0.02], [0.05, 0.01]], 20, axis=0)
+    place = rng.permutation(40)
+    summed, turned = Groups.of(mean, variance), Groups.of(mean[place], variance[place])
+    apart = Groups.of(mean, variance * (1 + 1e-12 * np.arange(40)[:, None]))
+    assert (summed.count.tolist(), apart.count.tolist()) == ([20, 20], [1] * 40)
+    for one, other in zip(vars(summed).values(), vars(turned).values(), strict=True):
+        assert np.array_equal(one, other)
+    for power in (1.0, 0.5):
+        few, many = (hierarchy(one, Prior.of(one), power, 2 * power) for one in (summed, apart))
+        for name, values in vars(few).items():
+            assert_allclose(values, getattr(many, name), rtol=1e-7, atol=1e-11)

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+import probtruth as pt
+
+SIZES = {"one": 1, "small": 10, "large": 400}
+
+
+def compared(between, n_models=2, within=(1.0, 1.0, 1.0)):
+    rng = np.random.default_rng(4)
+    values, items, groups = [], [], []
+    for at, sd, (group, size) in zip((-1.0, 0.0, 1.0), within, SIZES.items(), strict=True):
+        values.append(between * at + sd * rng.normal(size=(n_models, size)))
+        items += [f"{group}-{row}" for row in range(size)]
+        groups += [group] * size
+    table = {
+        "item": items * n_models,
+        "model": np.repeat([*"abcd"][:n_models], len(items)),
+        "score": np.concatenate(values, axis=1).ravel() * np.repeat([1.0, 0.3, 0.2, 0.1][:n_models], len(items)),
+    }
+    return pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
+
+
+def test_by_group_has_every_group_and_pair_by_name():
+    found = compared(0.3, 3)
+    table = found.by_group()
+    columns = ["group", "a", "b", "difference", "low", "high", "p_a_better", "n_items"]
+    assert table.columns == columns
+    assert table["group"].to_list() == np.repeat(sorted(SIZES), 3).tolist()
+    assert list(zip(table["a"], table["b"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")] * 3
+    assert table["n_items"].to_list() == np.repeat([SIZES[name] for name in sorted(SIZES)], 3).tolist()
+
+
+def test_small_groups_are_pulled_to_the_others_and_large_ones_stay():
+    found = compared(0.3)
+    own = {row["group"]: row for row in found.groups}
+    centre = found.group_results["population of groups"][0]["difference"]
+    scores = found.by_group()
+    assert scores.height == 3
+    width = {name: own[name]["high"] - own[name]["low"] for name in SIZES}
+    assert width["large"] < width["small"] < width["one"]
+    # 400 items of sd (1 + .3^2)^.5: the plain interval is 3.92 times their standard error wide
+    assert width["large"] == pytest.approx(3.92 * (1.09 / 400) ** 0.5, rel=0.15)
+    assert abs(own["large"]["difference"] - centre) > 0
+    for row in found.groups:
+        assert row["low"] < row["difference"] < row["high"]
+        assert (row["p_a_better"] > 0.5) == (row["difference"] < 0) or abs(row["p_a_better"] - 0.5) < 0.1
+
+
+def test_a_large_group_with_a_spread_of_its_own_has_an_interval_of_its_own():
+    found = compared(0.0, within=(1.0, 1.0, 10.0))
+    row = next(row for row in found.groups if row["group"] == "large")
+    quiet = next(row for row in compared(0.0).groups if row["group"] == "large")
+    assert row["high"] - row["low"] > 5 * (quiet["high"] - quiet["low"])
+
+
+def test_a_third_model_changes_no_bit():
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(3, 60)) + np.repeat(rng.normal(size=(3, 4)), 15, axis=1)
+    groups, rows = np.repeat([*"wxyz"], 15).tolist(), []
+    for count in (2, 3):
+        names = np.repeat([*"abc"][:count], 60)
+        table = {"item": [*range(60)] * count, "model": names, "score": values[:count].ravel()}
+        found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
+        rows.append([row for row in found.groups if (row["a"], row["b"]) == ("a", "b")])
+    assert rows[0] == rows[1]
+
+
+def test_without_groups_there_is_nothing_by_group():
+    table = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
+    found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
+    assert found.by_group().height == 0
+    assert "p_a_better" in found.by_group().columns
