@@ -1,4 +1,4 @@
-"""`plan`: what a study of a given size will show, the cheapest that shows enough, and what to buy next."""
+"""`plan`: what a study of a given size will show, the cheapest study that shows enough, and what to buy next."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, object]
 TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
-"""Annotators, replicates, and items of a cluster that are tried for the cheapest design."""
+"""Numbers of annotators, replicates and items of a cluster that the search for the cheapest design tries."""
 MOST = 10**8
-"""Items beyond which a design is no design."""
+"""The largest number of items of a design."""
 RESOURCES = ("item", "annotation", "cluster", "replicate")
 COLUMNS = (
     "design",
@@ -44,7 +44,7 @@ class Plan:
     """What designs would show. `designs` are the rows of `table()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one
-    `replicate`; None where it is not known), `difference` and `error` what the pilot found.
+    `replicate`; None if unknown), `difference` and `error` the pilot's estimate.
     """
 
     a: str
@@ -61,19 +61,20 @@ class Plan:
 
     @cached_property
     def sizes(self) -> Sequence[Row]:
-        """The rows of `curve()`, computed when they are asked for."""
+        """The rows of `curve()`, computed on first use."""
         return self.grow()
 
     def table(self) -> "polars.DataFrame":
-        """One row a design: the pilot again, the study, twice as much of each, and the cheapest where costs are given.
+        """One row for each design: the pilot again, the study, twice as much of each thing, and the cheapest if there
+        are costs.
 
-        `width` is the expected width of the 95 per cent interval in units of the score; `p_certain` the probability
-        that the study says "a is better" (`p_a`) or "b is better" (`p_b`) with the certainty that was chosen.
+        `width` is the expected width of the 95% interval in units of the score; `p_certain` the probability that the
+        study says "a is better" (`p_a`) or "b is better" (`p_b`) with the chosen certainty.
         """
         return frames.from_rows(self.designs, COLUMNS)
 
     def curve(self) -> "polars.DataFrame":
-        """The same for growing numbers of items, all else as in the study."""
+        """The same for growing numbers of items, with all else as in the study."""
         return frames.from_rows(self.sizes, COLUMNS)
 
     def to_dict(self) -> dict[str, object]:
@@ -125,7 +126,7 @@ class _Aim:
         return study.n_items * each + (study.n_clusters or 0) * self.costs["cluster"]
 
     def enough(self, study: Study) -> bool:
-        """Whether a design reaches the power, or the width where one is asked for."""
+        """Whether a design reaches the power, or the width if there is one."""
         if self.width is not None:
             return self.expected_width(study) <= self.width
         return sum(self.chances(study)) >= self.power
@@ -158,24 +159,24 @@ def plan(
 ) -> Plan:
     r"""What a study will show, from a pilot: how wide its interval will be and how likely it is to decide.
 
-    Formula: a design of N items in C clusters with m annotators an item and r replicates has the variance
-    V_clusters (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the
-    clusters' sizes; the parts come from the pilot. The interval's width is that variance's root times the width of
-    intervals of resampled pilot units, so that skewness counts. The study's estimate is spread around the pilot's by
-    both their errors.
+    Formula: a design of N items in C clusters with m annotators an item and r replicates has the variance V_clusters
+    (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the clusters'
+    sizes; the parts come from the pilot. The interval's width is that variance's root times the width of intervals of
+    resampled pilot units, so that skewness counts. The study's estimate varies around the pilot's by both their
+    errors.
 
-    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone knows nothing of
-    annotations and replicates); `a` and `b` name two models of more. `n_items`, `n_annotators`, `n_clusters` and
-    `n_replicates` are the study's, as in the pilot unless given. `groups` and `clusters` as in `compare`. The study
-    decides where P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an
-    `annotation`, a `cluster` and a `replicate` (of one item); then the cheapest design is found that decides with
+    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone does not know annotations
+    and replicates); `a` and `b` name two models if there are more. `n_items`, `n_annotators`, `n_clusters` and
+    `n_replicates` are the study's, by default as in the pilot. `groups` and `clusters` as in `compare`. The study
+    decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`,
+    a `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with
     probability `power`, or whose expected interval is no wider than `width`. `difference` is a true difference to plan
-    for in place of the pilot's. With `keep` the study's items include the pilot's.
+    for instead of the pilot's. With `keep` the study's items include the pilot's.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
-    Errors: `InputError` for counts below 1, or a count of what the pilot does not know; `PosteriorError` for a pilot
-    without spread to go by.
+    Errors: `InputError` for counts below 1, or a count of something that the pilot does not have; `PosteriorError` for
+    a pilot without spread.
 
     Source: O'Hagan, Stevens and Campbell 2005, "Assurance in clinical trial design", doi:10.1002/pst.175.
 
@@ -221,7 +222,7 @@ def plan(
 
 
 def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
-    """The design that is asked for; what is left out is as in the pilot."""
+    """The design of the study; counts that the caller leaves out are as in the pilot."""
     was = found.study
     for given, known, what in (
         (n_annotators, found.labels, "annotators"),
@@ -250,7 +251,7 @@ def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: obje
 
 
 def _doubled(found: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
-    """The study with twice as much of each thing that the pilot knows about."""
+    """The study with twice as much of each thing that the pilot has."""
     if found.items > 0:
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
@@ -269,7 +270,7 @@ def _sizes(study: Study) -> Iterator[Study]:
 
 
 def _cheapest(aim: _Aim, study: Study) -> Study | None:
-    """The design of least cost that is enough: the fewest items for every number of the other things."""
+    """The cheapest sufficient design: the fewest items for every number of the other things."""
     found = aim.pilot
     each = None if study.n_clusters is None else study.n_items / study.n_clusters
     annotators = TRIED if found.labels is not None else (study.n_annotators,)
@@ -285,7 +286,7 @@ def _cheapest(aim: _Aim, study: Study) -> Study | None:
 
 
 def _smallest(aim: _Aim, m: float | int | None, r: float | int, k: float | int | None) -> Study | None:
-    """The design of fewest units that is enough."""
+    """The sufficient design with the fewest units."""
 
     def of(units: int) -> Study:
         return Study(units, m, None, r) if k is None else Study(units * k, m, units, r)
@@ -302,7 +303,7 @@ def _smallest(aim: _Aim, m: float | int | None, r: float | int, k: float | int |
 
 
 def _count(value: float | int | None) -> float | None:
-    """A whole number where it is one."""
+    """An int if the number is whole."""
     if value is None:
         return None
     return float(round(value)) if math.isclose(value, round(value), rel_tol=1e-9) else float(value)
@@ -317,7 +318,7 @@ def _number(given: object, what: str, expected: str) -> float:
 def _share(given: object, what: str, least: float) -> float:
     value = _number(given, what, f"a number between {least:g} and 1")
     if not least < value < 1:
-        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95 per cent write 0.95.")
+        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95% write 0.95.")
     return value
 
 

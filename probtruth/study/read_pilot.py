@@ -1,4 +1,4 @@
-"""A pilot read from scores, a result or a comparison: what the variance of a difference of two models consists of."""
+"""A pilot from scores, a result or a comparison: the parts of the variance of a difference of two models."""
 
 import math
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def pilot_of(given: object, a: object, b: object, groups: object, clusters: obje
 
 
 def two_names(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
-    """The two models asked for, or the only two by name."""
+    """The two models that the caller names, or the only two by name."""
     if a is None and b is None and len(models) == 2:
         first, second = sorted(models)
         return first, second
@@ -89,7 +89,7 @@ def _units(difference: Float[np.ndarray, " item"], within: Structure) -> tuple[n
 def _without_noise(
     found: Pilot, scores: Scores, first: int, second: int, item_weights: Float[np.ndarray, " item"]
 ) -> Pilot:
-    """With the variance due to few votes and few replicates taken out of the items'."""
+    """The pilot, with the variance due to few votes and few replicates removed from the items'."""
     n, each, study = found.study.n_items, found.items, found.study
     noise = label_variance(scores, first, second, item_weights)
     labels = None
@@ -127,7 +127,7 @@ def _replicate_variance(scores: Scores, first: int, second: int) -> tuple[float,
 
 
 def _of_comparison(given: Comparison, a: str, b: str) -> Pilot:
-    """From the draws of the joint posterior, a t; what skewness adds to the interval stands beside it."""
+    """A t from the draws of the joint posterior; `stretch` is what skewness adds to the interval."""
     n_items, n_clusters = (given.settings.get(name) for name in ("n_items", "clusters"))
     row = next(row for row in given.pairs if {row["a"], row["b"]} == {a, b})
     if given.settings.get("population") != "new-items" or not isinstance(n_items, int):
@@ -152,7 +152,7 @@ def _of_comparison(given: Comparison, a: str, b: str) -> Pilot:
 
 
 def _plain_error(given: Comparison, row: Mapping[str, object]) -> float | None:
-    """The standard error behind the t of a pair, where items alone vary: draws of a skewed posterior spread further."""
+    """The standard error behind the t of a pair, if only items vary: draws of a skewed posterior spread further."""
     if given.settings.get("groups") is not None or given.settings.get("crossed") or given.uncertainty.get("labels"):
         return None
     test = next((test for test in given.companions if (test["a"], test["b"]) == (row["a"], row["b"])), {})

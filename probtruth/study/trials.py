@@ -1,4 +1,5 @@
-"""How a method did in many simulated studies: coverage, width, verdicts, calibration, with their Monte Carlo errors."""
+"""How well a method did in many simulated studies: coverage, width, verdicts and calibration, with Monte Carlo
+errors."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from probtruth.study.confidence_sequence import Evidence
 from probtruth.study.simulated_worlds import World
 
 SURE = 0.975
-"""P(a better) or P(b better) above this is a verdict: the 95 per cent interval leaves out 0."""
+"""P(a better) or P(b better) above this is a verdict: the 95% interval excludes 0."""
 BINS = 10
 RESAMPLED = 200
 """Resamples for the Monte Carlo error of a calibration error."""
@@ -35,7 +36,7 @@ class Trials:
 
     @classmethod
     def run(cls, world: World, to: float, rng: np.random.Generator, count: int, tick: Tick) -> "Trials":
-        """So many studies of a world with this true difference, each compared in closed form."""
+        """Studies of a world with this true difference, each compared in closed form."""
         found = []
         for place in world.moved(to).studies(rng, count):
             for margin in margins(place):
@@ -57,7 +58,7 @@ class Trials:
     def row(self) -> dict[str, float | None]:
         """Coverage, width and verdicts; a type-S error is a verdict for the wrong model, type M is exaggeration.
 
-        None where there is no verdict, or no true difference, to speak of.
+        None without a verdict or without a true difference.
         """
         decided = self.decided
         wrong = (self.p > 0.5) != (self.truth < 0)
@@ -76,7 +77,7 @@ class Trials:
     def calibration(self, seed: int) -> tuple[dict[str, float | None], list[Mapping[str, float | int]]]:
         """Expected calibration error of P(a better) over ten bins, and the bins.
 
-        `by_chance` is what perfect probabilities would show with so few studies.
+        `by_chance` is the error of perfect probabilities with so few studies.
         """
         better, rng = self.truth < 0, np.random.default_rng(seed)
         again = [rng.integers(len(self.p), size=len(self.p)) for _ in range(RESAMPLED)]
@@ -94,7 +95,7 @@ class Trials:
 
 
 def share(name: str, hits: Bool[np.ndarray, " study"]) -> dict[str, float | None]:
-    """A share and its Monte Carlo standard error (of Agresti and Coull's, so that it is never 0); None without any."""
+    """A share and its Monte Carlo standard error (Agresti and Coull's, so that it is never 0); None without any."""
     n, k = len(hits), int(hits.sum())
     if not n:
         return {name: None, f"{name}_error": None}
@@ -122,7 +123,8 @@ def _gap(p: Float[np.ndarray, " study"], better: Bool[np.ndarray, " study"]) -> 
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """Items until a monitor that looks after every unit decided, infinite where it did not; and whether for a."""
+    """Items until a monitor that looks after every unit decided, infinite if it did not; and whether it decided for
+    a."""
 
     items: Float[np.ndarray, " stream"]
     for_a: Bool[np.ndarray, " stream"]
@@ -131,7 +133,7 @@ class Streams:
     def run(
         cls, world: World, reach: float | None, alpha: float, rng: np.random.Generator, count: int, tick: Tick
     ) -> "Streams":
-        """So many streams of the units of one world."""
+        """Streams of the units of one world."""
         items, for_a = np.full(count, np.inf), np.zeros(count, bool)
         total, size, bar = world.total, world.size.astype(np.float64), math.log(2 / alpha)
         largest, done = int(world.size.max()), 0
@@ -149,7 +151,7 @@ class Streams:
         return cls(items, for_a)
 
     def alarms(self) -> dict[str, float | None]:
-        """How often there was a decision though there is no difference."""
+        """How often there was a decision although there is no difference."""
         return share("false_alarms", np.isfinite(self.items))
 
     def findings(self, truth: float) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""Model-free tests that stand beside the posterior, Holm-adjusted over the pairs."""
+"""Model-free tests to show beside the posterior, Holm-adjusted over the pairs."""
 
 import math
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ TESTS = ("t_p", "wilcoxon_p", "sign_flip_p")
 
 @dataclass(frozen=True)
 class Companion:
-    """The tests of one pair, a minus b; None where a test does not exist.
+    """The tests of one pair, a minus b; None if a test does not exist.
 
     `t_p`, `sign_flip_p` and `bootstrap_p_a_better` are about the mean, with the clusters and groups of the comparison;
-    `wilcoxon_p` is about the pseudo-median of the items. The errors say how far the three can be from those of the same
-    tests without bins and limits, which are used for many items (see `many_items`); None where they are not.
+    `wilcoxon_p` is about the pseudo-median of the items. The errors bound how far the three are from the same tests
+    without the bins and limits that are used for many items (see `many_items`); None without them.
     """
 
     t: float | None = None
@@ -72,7 +72,7 @@ def companions(
 
 
 def held_fixed(place: Location) -> list[Companion]:
-    """The t alone, for items that are held fixed: what the other tests resample, the items, does not vary."""
+    """Only the t-test, for fixed items: the other tests resample items, which do not vary here."""
     return [Companion(*student(place, row)) for row in range(len(place.mean))]
 
 
@@ -102,7 +102,7 @@ def student(place: Location, row: int) -> tuple[float | None, float | None, floa
 def _units(
     differences: Float[np.ndarray, "pair item"], within: Structure, weights: Float[np.ndarray, " group"]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each unit adds to the mean difference, and how far that is from what its group's mean gives it."""
+    """What each unit adds to the mean difference, and its distance from what its group's mean explains."""
     of_item = within.of_item()
     own = differences * (weights / within.n_items)[of_item]
     mean = within.group_totals(within.unit_totals(own)) / within.n_items

@@ -22,11 +22,12 @@ def compare_likelihoods(
     Arguments: `a` and `b` are names of models; `draws` is per chain, of four chains.
 
     Returns: one row for each likelihood, best predicting first: `mean`, `low`, `high` of a minus b (negative favours
-    a), `p_a_better`, `location` (None where the likelihood has two); posterior predictive p-values `ppc_mean`,
-    `ppc_ties`, `ppc_tails` (share beyond three standard deviations) and `ppc_largest`, near 0 or 1 where simulated
-    differences are unlike the real ones; `elpd_loo` with `elpd_se`, the expected log predictive density of items left
-    out (higher is better; None for "tie-spike" where there are ties: a mass is no density), `pareto_k`, above .7 where
-    that is unsure; `max_rhat`, `min_ess`; and `alarm`, where the mean and the fit part.
+    a), `p_a_better`, `location` (None if the likelihood has two); posterior predictive p-values `ppc_mean`,
+    `ppc_ties`, `ppc_tails` (share beyond three standard deviations) and `ppc_largest`, near 0 or 1 if simulated
+    differences do not resemble the real ones; `elpd_loo` with `elpd_se`, the expected log predictive density of items
+    left out (higher is better; None for "tie-spike" with ties, because a mass is not a density), `pareto_k`, above 0.7
+    if that estimate is unreliable; `max_rhat`, `min_ess`; and `alarm`, if the mean under the fit is far from the mean
+    of the differences.
 
     Errors: `InputError` for unknown models, infinite scores, or differences that never vary.
 

@@ -18,21 +18,21 @@ from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence
 
 APART = 2.0
-"""Standard errors between the plain mean and the mean under a likelihood that raise an alarm."""
+"""An alarm is raised if the mean under a likelihood is this many standard errors from the plain mean."""
 NO_MEAN = 1.5
 """Degrees of freedom below which the mean of a t hardly exists."""
 REPLICATED, SIMULATED = 200, 20_000
-"""Data sets that are simulated for a check, and the most items of each."""
+"""Number of data sets that a check simulates, and the largest number of items of each."""
 THREE = 3.0
 ZERO = 1e-12
 """Differences below this, in standard deviations, are ties."""
 SURPRISE = 0.005
-"""Posterior predictive p-values beyond this, on either side, are warned of."""
+"""Posterior predictive p-values beyond this, on either side, give a warning."""
 
 
 @dataclass(frozen=True)
 class DrawnMargin(Margin):
-    """A margin that is known by draws: `draws`, sorted."""
+    """A margin known only by its sorted `draws`."""
 
     draws: tuple[float, ...] = ()
 
@@ -86,7 +86,7 @@ class Fit:
         )
 
     def alarms(self) -> list[str]:
-        """Where the mean under this likelihood and that of the data part, or the mean hardly exists."""
+        """Warnings if the mean under this likelihood is far from that of the data, or hardly exists."""
         said, se = [], self.data.unit / self.data.n_items**0.5
         found = float(self.mean.mean())
         if abs(found - self.data.centre) > APART * se:
@@ -142,7 +142,7 @@ def log_likelihood(found: Fit) -> Float[np.ndarray, "chain draw bin"]:
 def loo(found: Fit) -> tuple[float, float, float]:
     """Expected log predictive density of items left out one by one, its standard error, and the largest Pareto k.
 
-    Items of one bin count alike.
+    All items of a bin count the same.
 
     Source: Vehtari, Gelman and Gabry 2017, doi:10.1007/s11222-016-9696-4.
     """
@@ -195,7 +195,7 @@ def _figures(values: Float[np.ndarray, " item"], data: Bins) -> list[float]:
 
 
 def surprises(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> list[str]:
-    """In words, what simulated differences fail to be like."""
+    """In words, how simulated differences differ from the real ones."""
     words = {"ppc_mean": "mean", "ppc_ties": "tie rate", "ppc_tails": "tails", "ppc_largest": "largest difference"}
     figures = checks(found, differences, seed).items()
     failing = [words[name] for name, p in figures if min(p, 1 - p) < SURPRISE]
@@ -205,7 +205,7 @@ def surprises(found: Fit, differences: Float[np.ndarray, " item"], seed: int) ->
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The margins of all pairs under one likelihood, what to warn of, and the worst diagnostics."""
+    """The margins of all pairs under one likelihood, the warnings, and the worst diagnostics."""
 
     margins: list[Margin]
     warnings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Many labels as questions of two: one label against the others, or the most probable label against being wrong."""
+"""Many labels as questions about two: one label against the others, or the most probable label against being wrong."""
 
 from collections.abc import Iterator, Sequence
 

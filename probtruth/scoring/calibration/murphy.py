@@ -1,4 +1,4 @@
-"""The Murphy diagram: the loss at every threshold at which a decision can turn."""
+"""The Murphy diagram: the loss at every threshold for a decision."""
 
 from typing import TYPE_CHECKING
 
@@ -23,12 +23,12 @@ def murphy_diagram(
 ) -> "polars.DataFrame":
     """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
 
-    Formula: for an event of probability t and a forecast p, t (1 - u) where p <= u (not acted upon, and it came) and
-    (1 - t) u where p > u (acted upon in vain), at the threshold u; entropy is min(t (1 - u), (1 - t) u). Every proper
+    Formula: for an event of probability t and a forecast p, at the threshold u, t (1 - u) if p <= u (no action, and
+    the event happened) and (1 - t) u if p > u (action in vain); entropy is min(t (1 - u), (1 - t) u). Every proper
     rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the weight
     1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all proper rules.
 
-    A soft label is a chance of the event here, not an outcome between 0 and 1 (which would drop the entropy).
+    Here a soft label is a probability of the event, not an outcome between 0 and 1 (which would drop the entropy).
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
     `thresholds` between 0 and 1 (101 even ones by default); `weights` of the items.

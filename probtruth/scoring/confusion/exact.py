@@ -24,18 +24,18 @@ NODES = 32
 """The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32."""
 
 MOST_CELLS = 3e8
-"""Updates of cells that the exact distribution may cost (about a second); above, the spread is simulated."""
+"""The exact distribution may cost this many updates of cells (about a second); above, the spread is simulated."""
 
 
 def exact_measures(
     truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"], draws: int, seed: int
 ) -> Summary:
-    """Expectation of each measure given that it is defined, and its spread over labels and responses.
+    """Expectation of each measure, given that it is defined, and its spread over labels and responses.
 
-    Where few tables are possible, all is exact. Else the expectation is exact (`mc_error` 0) for accuracy, for every
-    label, for micro averages and weighted recall, and for the other averages where every label that counts is certainly
-    defined, otherwise the mean over the draws; sd and interval are exact for accuracy and labels up to a few hundred
-    items, else over the draws.
+    If few tables are possible, all is exact. Otherwise the expectation is exact (`mc_error` 0) for accuracy, for every
+    label, for micro averages and weighted recall, and for the other averages if every label that counts is certainly
+    defined; if not, it is the mean over the draws. Sd and interval are exact for accuracy and labels up to a few
+    hundred items, else over the draws.
     """
     exact_tables = table_measures(truth, answers)
     if exact_tables is not None:
@@ -63,7 +63,7 @@ def exact_measures(
 
 
 def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
-    """The measures that are linear in the counts, by their places."""
+    """The measures that are linear in the counts, by position."""
     values = {average_place(metric, "micro", n_labels): accuracy for metric in METRICS}
     values[average_place("specificity", "micro", n_labels)] = (
         np.nan if n_labels == 1 else 1 - (1 - accuracy) / (n_labels - 1)
@@ -78,7 +78,7 @@ def _averages(
     by_label: Float[np.ndarray, " label"],
     truth: Float[np.ndarray, "item label"],
 ) -> dict[str, float | None]:
-    """Macro and weighted averages where they are exact: where every label is surely defined or surely out."""
+    """Macro and weighted averages that are exact, because every label is certainly defined or certainly left out."""
     surely, never = hole <= SURE, hole >= 1
     macro = float(value[surely].mean()) if (surely | never).all() and surely.any() else None
     absent = truth.max(0) == 0
@@ -164,7 +164,7 @@ def _with_exact_spread(
 def ratio_spread(
     steps: list[tuple[int, int, Float[np.ndarray, "item label"]]],
 ) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
-    """Sd and 95 per cent interval of above/below, given below > 0, from the exact joint distribution of the two.
+    """Sd and 95% interval of above/below, given below > 0, from the exact joint distribution of the two.
 
     Every item takes one of the `steps` (what it adds above, what it adds below, with what probability), or nothing.
     """

@@ -1,4 +1,4 @@
-"""The beta family of rules for two labels: a weight on every threshold at which a decision can turn."""
+"""The beta family of rules for two labels: a weight on every threshold for a decision."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -17,7 +17,7 @@ from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 N_NODES = 16
-"""Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so that 16 reach float64 rounding."""
+"""Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""
 
 
 def beta(a: object, b: object) -> ScoringRule:

@@ -1,4 +1,4 @@
-"""Is a rule proper? A search for a report that beats the truth, exactly as annotators would be asked."""
+"""Is a rule proper? A search for a report that beats the truth."""
 
 from dataclasses import dataclass
 
@@ -13,14 +13,14 @@ from probtruth.scoring.rules.report_search import Asked, Loss, asked, polished, 
 from probtruth.scoring.rules.rule import ScoringRule
 
 TOLERANCE = 1e-9
-"""Least gain, relative to 1 plus the size of the loss, that is not rounding."""
+"""A gain below this, relative to 1 plus the size of the loss, is rounding."""
 APART = 0.01
-"""Total variation at which two reports count as different, for strict propriety."""
+"""Reports at this total variation count as different, for strict propriety."""
 
 
 @dataclass(frozen=True)
 class CounterExample:
-    """A report that does better in expectation than the truth does (or, under `strict`, as well)."""
+    """A report with a lower expected loss than the truth (or, under `strict`, an equal one)."""
 
     rule: str
     truth: tuple[float, ...]
@@ -45,14 +45,14 @@ def check_proper(
     """Searches the simplex for a distribution of labels under which another report beats the truth.
 
     Formula: a rule is proper if E[loss(p, y)] with y drawn from t is least at p = t, for every t. With `annotators` =
-    m, the label is the vote shares of m annotators who answer independently, all possible shares weighed by their
-    multinomial probability: the question for distances that are not linear in the label.
+    m, the label is the vote shares of m annotators who answer independently, weighted by their multinomial
+    probability; this is the right question for distances that are not linear in the label.
 
     Arguments: `rule` is a name, a `ScoringRule`, or any function of (probs, truth) whose last axis is the label, lower
-    is better; `strict` also returns a different report that does as well as the truth.
+    is better; `strict` also returns a different report that is as good as the truth.
 
-    Returns: the clearest counter-example found, or None. None is no proof: the search is a grid or a random sample of
-    the simplex, transforms of each truth, and a local search from the best pair.
+    Returns: the clearest counter-example found, or None. None is not a proof: the search is a grid or a random sample
+    of the simplex, transforms of each truth, and a local search from the best pair.
 
     Errors: `InputError` for fewer than 2 labels, a rule for another number of labels, or too many possible shares.
 
@@ -81,7 +81,7 @@ def check_proper(
 
 
 def best_report(rule: object, truth: object, annotators: int | None = None) -> Float[np.ndarray, " label"]:
-    """The report with the least expected loss where labels follow `truth`: the truth itself if the rule is proper.
+    """The report with the least expected loss if labels follow `truth`: the truth itself if the rule is proper.
 
     Arguments: `rule`, `annotators` as in `check_proper`; `truth` is one distribution.
 

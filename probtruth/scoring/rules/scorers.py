@@ -21,9 +21,9 @@ def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
 
     Returns: a function whose value is in units of the rule, lower is better. Its first argument is an array with one
     distribution for each item, or integer labels from 0; its second one distribution for each item, or, with two
-    classes, the probabilities of the second (which is what scikit-learn's scorers pass on).
+    classes, the probabilities of the second (as scikit-learn's scorers pass them).
 
-    Errors: `InputError` for rows that are no distribution, or other shapes.
+    Errors: `InputError` for rows that are not distributions, or other shapes.
 
     >>> loss = soft_label_loss("brier")
     >>> loss([[0.5, 0.5], [1.0, 0.0]], [[0.5, 0.5], [1.0, 0.0]])
