@@ -8,18 +8,16 @@ if TYPE_CHECKING:
     from probtruth import errors as errors
     from probtruth import figures as figures
     from probtruth import streaming as streaming
-    from probtruth.comparison.compare import compare as compare
     from probtruth.errors import InputError as InputError
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
-    from probtruth.line.compare_files import compare_files as compare_files
-    from probtruth.line.evaluate import Result as Result
+    from probtruth.line.compare import compare as compare
     from probtruth.line.evaluate import evaluate as evaluate
-    from probtruth.line.evaluate_files import evaluate_files as evaluate_files
     from probtruth.line.informed_truth import informed_truth as informed_truth
-    from probtruth.line.score_files import score_files as score_files
+    from probtruth.line.result import Result as Result
+    from probtruth.line.score import score as score
     from probtruth.report.write import write_report as write_report
     from probtruth.scoring import calibration as calibration
     from probtruth.scoring import confusion as confusion
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.proper import zero_one_score as zero_one_score
     from probtruth.scoring.rules.propriety import check_proper as check_proper
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
-    from probtruth.scoring.score import score as score
     from probtruth.study.monitor import monitor as monitor
     from probtruth.study.monitor_file import read_monitor as read_monitor
     from probtruth.study.monitor_file import write_monitor as write_monitor
@@ -60,18 +57,16 @@ _HOME = {
     "Comparison": "types",
     "InputError": "errors",
     "Predictions": "types",
-    "Result": "line.evaluate",
+    "Result": "line.result",
     "Scores": "types",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "brier_score": "scoring.rules.proper",
     "check_proper": "scoring.rules.propriety",
-    "compare": "comparison.compare",
-    "compare_files": "line.compare_files",
+    "compare": "line.compare",
     "decompose": "scoring.decompose",
     "entropy": "scoring.rules.proper",
     "evaluate": "line.evaluate",
-    "evaluate_files": "line.evaluate_files",
     "expected_confusion": "scoring.confusion.expected",
     "generalized_mean": "kernels.power_mean",
     "infer_multilabel": "truth.multilabel",
@@ -87,8 +82,7 @@ _HOME = {
     "read_monitor": "study.monitor_file",
     "read_predictions": "io.predictions",
     "risk_profile": "scoring.nelson.profile",
-    "score": "scoring.score",
-    "score_files": "line.score_files",
+    "score": "line.score",
     "spherical_score": "scoring.rules.proper",
     "validate": "study.validate",
     "write_monitor": "study.monitor_file",

@@ -6,7 +6,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import probtruth as pt
-from probtruth.report.plots import style
+from probtruth.report.plots import axes as style
 
 SAME = 1e-9
 """Rounding of float64 in a few operations."""

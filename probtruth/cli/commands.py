@@ -172,16 +172,14 @@ def _compared(
     console: Console,
 ) -> Any:
     """The comparison of scores that memory holds."""
-    from probtruth.comparison.compare import compare as compare_scores
-    from probtruth.line import evaluate as line
+    from probtruth.line.result import Result
 
     with console.progress("reading scores"):
         scores = logs.read_scores(files, columns, reading)
     if baseline is not None:
         check_names.one_of(baseline, scores.models, "--baseline")
     with console.progress("sampling") as on_progress:
-        comparison = compare_scores(scores, **options, on_progress=on_progress)
-    return line.of_scores(scores, comparison)
+        return Result.of_scores(scores, **options, on_progress=on_progress)
 
 
 def truth(
@@ -195,7 +193,7 @@ def truth(
     """Soft labels from annotations."""
     cache.switch_on()
     from probtruth.io.truth import write_soft
-    from probtruth.line.evaluate import of_labels
+    from probtruth.line.labelled import alike_labels
     from probtruth.report.formats import terminal
     from probtruth.truth.infer import infer_truth
 
@@ -203,7 +201,7 @@ def truth(
         annotations, gone = logs.read_annotations(path, columns, format).annotated()
     if gone:
         console.note(f"{len(gone)} items without annotations left out")
-    for warning in of_labels(annotations.index.labels):
+    for warning in alike_labels(annotations.index.labels):
         console.note(warning)
     with console.progress("inferring"):
         found = infer_truth(annotations, **options, draws=0)
@@ -298,7 +296,7 @@ def info(console: Console) -> None:
 
     import jax
 
-    from probtruth.line.evaluate import VERSIONS
+    from probtruth.line.result import VERSIONS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 

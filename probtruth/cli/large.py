@@ -12,18 +12,14 @@ from probtruth.cli.logs import Reading, tool_of
 from probtruth.errors import InputError
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-SHARE = 0.5
-"""Of the memory that is free, what a run takes unless it is told."""
-EXPANSION = 8
-"""Memory that predictions take for each byte of their Parquet or Arrow files, when they are read whole."""
-BYTES_PER_SCORE = 400
-"""Memory that a row of a table of scores takes, when it is read whole."""
 
 
 def known_memory(given: str | None) -> float:
     """The memory that a run may take, in bytes: `2GB`, `500MB`; by default half of what is free."""
+    from probtruth.line.larger_than_memory import Room
+
     if given is None:
-        return SHARE * _free()
+        return Room().n_bytes
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", given, re.IGNORECASE)
     size = float(found[1]) * UNITS[found[2].upper()] if found else 0.0
     if not 0 < size < math.inf:
@@ -31,23 +27,11 @@ def known_memory(given: str | None) -> float:
     return size
 
 
-def _free() -> float:
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            table = dict(line.split(":", 1) for line in lines)
-        return float(table["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
-
-
 def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
     """Whether the files are streamed: all of a kind that can be, and a folder among them or too large to be held."""
-    from probtruth.io.tables.batches import can_stream, n_bytes
+    from probtruth.line.larger_than_memory import Room
 
-    paths = [path for _, path in files]
-    if not all(can_stream(path) for path in paths):
-        return False
-    return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > memory
+    return Room(memory).streams_predictions([path for _, path in files])
 
 
 def streams_scores(
@@ -64,7 +48,8 @@ def streams_scores(
 
     Errors: `InputError` where that is asked of a cluster, or another file.
     """
-    from probtruth.io.tables.batches import can_stream, open_table
+    from probtruth.io.tables.batches import can_stream
+    from probtruth.line.larger_than_memory import Room
 
     whole = columns["replicate"] is not None or options["likelihood"] != "auto" or options["replicates"] is not None
     if whole or len(files) > 1 or not can_stream(files[0]) or tool_of(files, reading.format) != "table":
@@ -77,7 +62,7 @@ def streams_scores(
         return False
     if dask is not None:
         return True
-    return Path(files[0]).is_dir() or BYTES_PER_SCORE * open_table(files[0]).n_rows > memory
+    return Room(memory).streams_scores(files[0])
 
 
 def unfinished(out: str) -> Path:
@@ -111,19 +96,18 @@ def stream(
     from probtruth import check
     from probtruth.cli.cluster import client
     from probtruth.io.groups import read_groups
-    from probtruth.line.evaluate_files import evaluate_files
+    from probtruth.line.evaluate import evaluate
 
     check.unique([name for name, _ in files], "model")
-    folder = unfinished(out)
     given: dict[str, Any] = {
         f"{what}s": read_groups(spec, None, item, what) for what, spec in specs.items() if spec is not None
     }
     note(console, f"{len(files)} models' files", memory, dask)
     with client(dask) as cluster, console.progress("scoring, then sampling") as on_progress:
-        return evaluate_files(
+        return evaluate(
             reference,
             dict(files),
-            folder,
+            scratch=unfinished(out),
             client=cluster,
             memory=memory,
             item=item,
@@ -146,22 +130,22 @@ def stream_scores(
     """Writes the scores of the files; the models' means, and the number of items."""
     from probtruth import check
     from probtruth.cli.cluster import client
-    from probtruth.line.score_files import score_files
+    from probtruth.line.score import score
 
     check.unique([name for name, _ in files], "model")
     note(console, f"{len(files)} models' files", memory, dask)
     with client(dask) as cluster, console.progress("scoring") as on_progress:
-        found = score_files(
-            reference,
+        written = score(
             dict(files),
-            out,
-            folder=unfinished(out),
+            reference,
+            out=out,
+            scratch=unfinished(out),
             client=cluster,
             memory=memory,
             **options,
             on_progress=on_progress,
         )
-    return found.means, found.n_items
+    return written.means, written.n_items
 
 
 def stream_comparison(
@@ -176,15 +160,15 @@ def stream_comparison(
 ) -> Any:
     """The comparison of a table of scores that is streamed; `dask` names a cluster whose workers read the scores."""
     from probtruth.cli.cluster import client
-    from probtruth.line.compare_files import compare_files
+    from probtruth.line.result import Result
 
     names = {what: column for what, column in columns.items() if what != "replicate"}
     asked = {what: options[what] for what in ("rope", "engine", "strict", "seed")}
     note(console, path, memory, dask)
     with client(dask) as cluster, console.progress("reading, then sampling") as on_progress:
-        return compare_files(
+        return Result.of_scores(
             path,
-            folder=unfinished(out),
+            scratch=unfinished(out),
             client=cluster,
             memory=memory,
             **names,

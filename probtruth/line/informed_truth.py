@@ -7,9 +7,9 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.log_pool import LogPool, covariances, features_of, fit_log_pool, posterior
-from probtruth.scoring.score import score
+from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT, class_draws
 from probtruth.types import Predictions, Scores, Truth
 
@@ -52,30 +52,42 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
     >>> bool(pt.informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
     True
     """
-    found = _informed(truth, predictions, seed)
-    return truth if found is None else found.truth
+    informed = _informed(truth, align(predictions, truth), seed)
+    return truth if informed is None else informed.truth
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredTruth:
+    """A truth, the predictions aligned with it, and their scores."""
+
+    truth: Truth
+    aligned: Aligned
+    scores: Scores
 
 
 def score_on_evidence(
-    truth: Truth, predictions: Predictions, evidence: str, rule: object, floor: float | None, seed: int
-) -> tuple[Truth, Scores]:
+    truth: Truth, aligned: Aligned, evidence: str, rule: object, floor: object, seed: int
+) -> ScoredTruth:
     """The truth under the evidence that is asked for, and the scores against it.
+
+    Arguments: `aligned` are the predictions beside the truth; `evidence` is one of `EVIDENCE`.
 
     Errors: `InputError` for an unknown kind of evidence, or evidence of models where the estimand is not `class`.
     """
     check.one_of(evidence, EVIDENCE, "evidence")
-    found = _informed(truth, predictions, seed) if evidence == "annotators-and-models" else None
-    if found is None:
-        return truth, score(predictions, truth, rule=rule, floor=floor)
-    scores = score(predictions, found.truth, rule=rule, floor=floor)
-    labels = scores.labels
-    if labels is None:
-        return found.truth, scores
-    return found.truth, replace(scores, labels=replace(labels, influence=found.influence(labels.losses)))
+    informed = _informed(truth, aligned, seed) if evidence == "annotators-and-models" else None
+    if informed is None:
+        return ScoredTruth(truth, aligned, score_aligned(aligned, rule, floor))
+    aligned = aligned.against(informed.truth)
+    scores = score_aligned(aligned, rule, floor)
+    if scores.labels is not None:
+        influence = informed.influence(scores.labels.losses)
+        scores = replace(scores, labels=replace(scores.labels, influence=influence))
+    return ScoredTruth(informed.truth, aligned, scores)
 
 
 @dataclass(frozen=True, eq=False)
-class _View:
+class PoolView:
     """One likelihood of the annotations joined with the pool that was fitted under it."""
 
     pool: LogPool
@@ -101,31 +113,30 @@ class _View:
 
 
 @dataclass(frozen=True, eq=False)
-class _Informed:
+class InformedTruth:
     """A truth that the predictions have informed, and the views that it is the mean of."""
 
     truth: Truth
-    views: tuple[_View, ...]
+    views: tuple[PoolView, ...]
 
     def influence(self, label_values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item"]:
         """The mean of the views' influences."""
-        found: np.ndarray = np.mean([view.influence(label_values) for view in self.views], axis=0)
-        return found
+        mean: np.ndarray = np.mean([view.influence(label_values) for view in self.views], axis=0)
+        return mean
 
 
-def _informed(truth: Truth, predictions: Predictions, seed: int) -> _Informed | None:
+def _informed(truth: Truth, aligned: Aligned, seed: int) -> InformedTruth | None:
     if truth.estimand != "class":
         raise InputError(
             f"evidence of models for the estimand {truth.estimand!r}",
             "the estimand 'class'",
             "Models say nothing of how annotators would answer; leave evidence out.",
         )
-    aligned = align(predictions, truth)
     told = [truth.probs, truth.evidence[INDEPENDENT]] if INDEPENDENT in truth.evidence else [truth.probs]
     marginals = [truth.probs.mean(0) if truth.marginals is None else truth.marginals, *(t.mean(0) for t in told[1:])]
     order = _models_in_order(aligned.log_probs, aligned.truth)
     views = [
-        _view(aligned.of_truth(probs), _placed(freq, aligned.columns, len(aligned.labels)), aligned.log_probs[order])
+        _view(aligned.of_truth(probs), _widened(freq, aligned.columns, len(aligned.labels)), aligned.log_probs[order])
         for probs, freq in zip(told, marginals, strict=True)
     ]
     fitted = tuple(view for view in views if view is not None)
@@ -134,21 +145,21 @@ def _informed(truth: Truth, predictions: Predictions, seed: int) -> _Informed | 
     table = truth.probs.astype(np.float64)
     table[aligned.rows] = np.mean([view.probs for view in fitted], axis=0)[:, aligned.columns]
     weights = np.mean([view.pool.weights for view in fitted], axis=0).tolist()
-    named = dict(sorted(zip((aligned.models[place] for place in order), weights, strict=False)))
-    made = replace(
+    named = dict(sorted(zip((aligned.models[model] for model in order), weights, strict=False)))
+    informed = replace(
         truth,
         probs=table,
         draws=None if truth.draws is None else class_draws(table, len(truth.draws), seed),
         diagnostics={**truth.diagnostics, "evidence": "annotators and models", "model_weights": named},
     )
-    return _Informed(made, fitted)
+    return InformedTruth(informed, fitted)
 
 
 def _view(
     told: Float[np.ndarray, "item label"],
     marginals: Float[np.ndarray, " label"],
     log_probs: Float[np.ndarray, "model item label"],
-) -> _View | None:
+) -> PoolView | None:
     """The class posterior of annotators, joined with the models; None where no pool can be fitted."""
     likelihood = np.where(marginals > 0, told / np.where(marginals > 0, marginals, 1), told)
     features = features_of(log_probs, marginals)
@@ -160,11 +171,11 @@ def _view(
     probs = posterior(likelihood, forecast)
     slopes = np.zeros((len(probs), len(features)))
     slopes[chosen] = np.einsum("ik,fik->if", (probs - forecast)[chosen], features[:, chosen], optimize=True)
-    return _View(pool, slopes, probs, features)
+    return PoolView(pool, slopes, probs, features)
 
 
-def _placed(known: Float[np.ndarray, " known"], columns: Int[np.ndarray, " known"], size: int) -> np.ndarray:
-    """Values at their places; 0 elsewhere."""
+def _widened(known: Float[np.ndarray, " known"], columns: Int[np.ndarray, " known"], size: int) -> np.ndarray:
+    """Values at their columns; 0 elsewhere."""
     wide = np.zeros(size)
     wide[columns] = known
     return wide

@@ -5,9 +5,12 @@ from typing import Any
 
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.numbers import as_float
+from probtruth.scoring.align import Aligned
+from probtruth.streaming.compare_files import Asked
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
 from probtruth.truth.infer import infer_truth
-from probtruth.types import Annotations, Comparison, Predictions, Truth
+from probtruth.types import Annotations, Comparison, Truth
 
 QUICK = 1 << 20
 """Cells of confusion matrices up to which `ability` takes seconds."""
@@ -54,22 +57,21 @@ class OtherEstimand:
 
 
 def other_estimand(
-    annotations: Annotations, predictions: Predictions, asked: Comparison, truth: Truth, options: dict[str, Any]
+    annotations: Annotations, aligned: Aligned, comparison: Comparison, scoring: Asked, seed: int
 ) -> OtherEstimand | None:
     """The comparison under the other estimand, by quadrature.
 
     None where classes cannot be inferred: without annotators, or where their confusion matrices would be too large.
 
-    Arguments: `options` are `rule`, `floor` and `seed`, and `groups`, `clusters` and `weights` of the comparison.
+    Arguments: `aligned` are the predictions beside the truth of `comparison`.
     """
-    found = other_truth(annotations, truth.estimand, options["seed"])
-    if found is None:
+    truth = other_truth(annotations, aligned.estimand, seed)
+    if truth is None:
         return None
-    evidence = "annotators-and-models" if found.estimand == "class" else "annotators"
-    how = options["rule"], options["floor"], options["seed"]
-    found, scores = score_on_evidence(found, predictions, evidence, *how)
-    design = {name: options[name] for name in ("groups", "clusters", "weights", "seed")}
-    return changed(found, asked, compare(scores, **design, engine="exact"))
+    evidence = "annotators-and-models" if truth.estimand == "class" else "annotators"
+    other = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
+    again = compare(other.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    return changed(other.truth, comparison, again)
 
 
 def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | None:
@@ -82,19 +84,15 @@ def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | N
     return infer_truth(annotations, method="ability" if cells <= QUICK else "one-coin", draws=0, seed=seed)
 
 
-def changed(found: Truth, asked: Comparison, comparison: Comparison) -> OtherEstimand:
-    """What the comparison under the other truth says that the one asked for does not."""
-    return OtherEstimand(found, comparison, tuple(_changes(asked, comparison)))
+def changed(truth: Truth, comparison: Comparison, other: Comparison) -> OtherEstimand:
+    """What `other`, the comparison under the other truth, says that the one asked for does not."""
+    return OtherEstimand(truth, other, tuple(_changes(comparison, other)))
 
 
-def _changes(asked: Comparison, other: Comparison) -> list[dict[str, Any]]:
+def _changes(comparison: Comparison, other: Comparison) -> list[dict[str, Any]]:
     rows = []
-    for one, two in zip(asked.pairs, other.pairs, strict=True):
-        p, q = _number(one["p_a_better"]), _number(two["p_a_better"])
+    for one, two in zip(comparison.pairs, other.pairs, strict=True):
+        p, q = as_float(one["p_a_better"]), as_float(two["p_a_better"])
         if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
             rows.append({"a": one["a"], "b": one["b"], "p_a_better": p, "p_a_better_other": q})
     return rows
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

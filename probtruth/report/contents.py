@@ -3,12 +3,13 @@
 import shlex
 from dataclasses import dataclass
 
-from probtruth.report.by_group import by_group
-from probtruth.report.interface import ResultLike
+from probtruth.line.analysis.calibration import CalibrationAnalysis
+from probtruth.line.result import Result
 from probtruth.report.tables import annotators, calibration, candidates, checks
 from probtruth.report.tables import models as tables
-from probtruth.report.tables.cells import Table
-from probtruth.report.words.numbers import count
+from probtruth.report.tables.by_group import by_group
+from probtruth.report.tables.cells import LONGEST_NAME, Table
+from probtruth.report.words.numbers import count, shortened
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, measure, unit
 from probtruth.report.words.sources import bibtex, citation, sources
 from probtruth.report.words.verdict import Verdict, verdict
@@ -32,7 +33,8 @@ class Contents:
     group_pairs: tuple[Table, ...]
     best_set: Sentence | None
     ranks: Table | None
-    calibration: calibration.Calibration | None
+    calibration: CalibrationAnalysis | None
+    calibration_names: tuple[Name, ...]
     calibration_numbers: Table | None
     items: tuple[Table, ...]
     annotators: tuple[Table, ...]
@@ -49,9 +51,9 @@ class Contents:
     sources: tuple[str, ...]
 
 
-def contents(result: ResultLike) -> Contents:
+def contents(result: Result) -> Contents:
     """What the report says of a result."""
-    found = calibration.calibration(result)
+    calibrated = result.analysis.calibration
     of_items = (tables.divided(result), tables.disputed(result))
     of_annotators = (annotators.agreements(result), annotators.quality(result), annotators.copies(result))
     return Contents(
@@ -69,8 +71,9 @@ def contents(result: ResultLike) -> Contents:
         + by_group(result),
         best_set=candidates.best_set(result),
         ranks=candidates.ranks(result),
-        calibration=found,
-        calibration_numbers=None if found is None else calibration.numbers(found, result),
+        calibration=calibrated,
+        calibration_names=() if calibrated is None else tuple(shortened(calibrated.models, LONGEST_NAME).values()),
+        calibration_numbers=None if calibrated is None else calibration.numbers(calibrated, result),
         items=tuple(table for table in of_items if table is not None),
         annotators=tuple(table for table in of_annotators if table is not None),
         diagnostics=checks.diagnostics(result),
@@ -87,7 +90,7 @@ def contents(result: ResultLike) -> Contents:
     )
 
 
-def facts(result: ResultLike) -> list[Sentence]:
+def facts(result: Result) -> list[Sentence]:
     """What was compared, in a few words each."""
     found = result.to_dict().get("truth") or {}
     scores = result.scores
@@ -123,6 +126,6 @@ def lines_of(command: str | None) -> str | None:
     return " \\\n  ".join(map(shlex.join, lines))
 
 
-def warnings_shown(result: ResultLike) -> tuple[str, ...]:
+def warnings_shown(result: Result) -> tuple[str, ...]:
     """The warnings, each once, without those on sampling, which stand with the failing diagnostics."""
     return tuple(dict.fromkeys(said for said in result.warnings if not said.startswith("sampling:")))

@@ -3,15 +3,15 @@
 from probtruth.io.output.csv_safe import write_csv
 from probtruth.io.output.folder import whole_folder
 from probtruth.io.output.jsonable import dumps
+from probtruth.line.result import Result
 from probtruth.report.contents import contents
 from probtruth.report.formats.html import html
 from probtruth.report.formats.latex import latex
 from probtruth.report.formats.markdown import markdown
-from probtruth.report.interface import ResultLike
 from probtruth.report.plots.pictures import pictures
 
 
-def write_report(result: ResultLike, out: object) -> None:
+def write_report(result: Result, out: object) -> None:
     """Writes the report and what it stands on into the folder `out`.
 
     These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,
@@ -24,15 +24,14 @@ def write_report(result: ResultLike, out: object) -> None:
     >>> import probtruth as pt, pathlib, tempfile
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
     >>> scores = pt.Scores.from_frame(frame, higher_is_better=False)
-    >>> from probtruth.line.evaluate import of_scores
     >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
-    >>> pt.write_report(of_scores(scores, pt.compare(scores, engine="exact")), out)
+    >>> pt.write_report(pt.Result.of_scores(scores, engine="exact"), out)
     >>> sorted(path.name for path in out.iterdir())
     ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'report.md', 'report.tex', 'result.json']
     """
     with whole_folder(out) as folder:
         said = contents(result)
-        drawn = pictures(result, said.calibration)
+        drawn = pictures(result)
         (folder / "figures").mkdir()
         for name, made in drawn.items():
             (folder / "figures" / f"{name}.svg").write_text(made.alone, encoding="utf-8", newline="\n")

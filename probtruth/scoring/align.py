@@ -1,14 +1,13 @@
 """Predictions and truth side by side, by the names of items and labels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.truth import Truth
@@ -42,6 +41,27 @@ class Aligned:
         """The probabilities of the predictions."""
         return np.exp(self.log_probs)
 
+    def against(self, truth: Truth) -> "Aligned":
+        """The same predictions against another truth about the same items and labels."""
+        return replace(self, **_reference(truth, self.rows, self.columns, len(self.labels)))
+
+    def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "Aligned":
+        """Some of the items, by their positions here, and some of the models."""
+        rows_of_models = [self.models.index(model) for model in models]
+        log_probs = self.log_probs[rows_of_models]
+        shares = None if self.shares is None else self.shares[items]
+        return replace(
+            self,
+            log_probs=log_probs if _whole(items, len(self.items)) else log_probs[:, items],
+            truth=shares if shares is not None and self.truth is self.shares else self.truth[items],
+            shares=shares,
+            n_votes=None if self.n_votes is None else self.n_votes[items],
+            models=tuple(models),
+            items=tuple(self.items[item] for item in items),
+            rows=self.rows[items],
+            item_rows=None,
+        )
+
     def of_truth(self, table: Float[np.ndarray, "*draw given known"]) -> Float[np.ndarray, "*draw item label"]:
         """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
         return widened(table, self.rows, self.columns, len(self.labels))
@@ -67,23 +87,29 @@ def align(predictions: object, truth: object) -> Aligned:
     ours, theirs = truth.index, predictions.index
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
-    votes = truth.estimand == "distribution" and truth.shares is not None
-    n_labels = len(labels)
-    shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     return Aligned(
-        reordered(predictions.log_probs, their_rows, their_columns),
-        shares if votes and shares is not None else widened(truth.probs, rows, columns, n_labels),
-        shares,
-        None if truth.n_votes is None else truth.n_votes[rows],
-        predictions.models,
-        items,
-        labels,
-        rows,
-        columns,
-        predictions.audit + _audit(ours, theirs, predictions),
-        truth.estimand,
-        _written(ours, theirs, rows, their_rows),
+        log_probs=reordered(predictions.log_probs, their_rows, their_columns),
+        models=predictions.models,
+        items=items,
+        labels=labels,
+        rows=rows,
+        columns=columns,
+        audit=predictions.audit + _audit(ours, theirs, predictions),
+        item_rows=_written(ours, theirs, rows, their_rows),
+        **_reference(truth, rows, columns, len(labels)),
     )
+
+
+def _reference(truth: Truth, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> dict[str, Any]:
+    """What the truth says of the common items, under the labels of the predictions."""
+    shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
+    voted = truth.estimand == "distribution" and shares is not None
+    return {
+        "truth": shares if voted else widened(truth.probs, rows, columns, n_labels),
+        "shares": shares,
+        "n_votes": None if truth.n_votes is None else truth.n_votes[rows],
+        "estimand": truth.estimand,
+    }
 
 
 def reordered(
@@ -92,14 +118,6 @@ def reordered(
     """The rows and columns of a table in this order; the table itself where that is its own."""
     chosen = table if _whole(rows, table.shape[1]) else table[:, rows]
     return chosen if _whole(columns, table.shape[2]) else np.ascontiguousarray(chosen[:, :, columns])
-
-
-def label_position(labels: Sequence[str], label: object) -> int:
-    """Where a label, given by its name, stands.
-
-    Errors: `InputError` for a label that is not there, with the nearest one that is.
-    """
-    return labels.index(check.one_of(name_text(label), labels, "label"))
 
 
 def _written(

@@ -9,7 +9,7 @@ from jax import Array
 
 from probtruth import frames
 from probtruth.kernels import simplex
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -51,7 +51,11 @@ def decompose(predictions: object, truth: object, rule: object = "log", floor: o
     >>> [round(row[part], 2) for part in ("expected", "entropy", "divergence")]
     [0.44, 0.42, 0.02]
     """
-    aligned = align(predictions, truth)
+    return decompose_aligned(align(predictions, truth), rule, floor)
+
+
+def decompose_aligned(aligned: Aligned, rule: object = "log", floor: object = None) -> "polars.DataFrame":
+    """`decompose` of predictions and truth that are aligned."""
     chosen = get_rule(rule).for_labels(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     with jax.enable_x64(True):

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.exact_sums import few_terms
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
 
@@ -50,7 +50,13 @@ def score(
     >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
     [[0.6325], [0.7645]]
     """
-    aligned = align(predictions, truth)
+    return score_aligned(align(predictions, truth), rule, floor, order)
+
+
+def score_aligned(
+    aligned: Aligned, rule: object = "log", floor: object = None, order: Sequence[object] | None = None
+) -> Scores:
+    """`score` of predictions and truth that are aligned."""
     chosen = get_rule(rule, order).for_labels(aligned.labels)
     least = check_floor(floor, len(aligned.labels))
     scored = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]

@@ -23,7 +23,7 @@ import probtruth as pt
 
 folder, n_models, memory = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 files = {f"m{model}": folder / f"m{model}.parquet" for model in range(n_models)}
-pt.evaluate_files(folder / "soft.parquet", files, folder / "scratch", memory=memory, engine="exact")
+pt.evaluate(folder / "soft.parquet", files, scratch=folder / "scratch", memory=memory, engine="exact")
 """
 
 
@@ -65,8 +65,8 @@ def run(n_items: int = 1_000_000, n_labels: int = 10, n_models: int = 5) -> Sect
     works = [
         Work("floor: polars.read_parquet of every file", read),
         Work(
-            "**evaluate_files**: read, checked, scored, compared by the exact engine",
-            lambda: pt.evaluate_files(truth, files, engine="exact"),
+            "**evaluate of files**: read, checked, scored, compared by the exact engine",
+            lambda: pt.evaluate(truth, files, memory=2e9, engine="exact"),
             "<= 3 + the posterior",
         ),
     ]
@@ -86,7 +86,7 @@ def memory(
     for n_items, n_labels in sizes:
         place = folder(n_items, n_labels, n_models).name
         streamed = Process(STREAMED, (place, str(n_models), "5e8"))
-        words = f"**evaluate_files**, {n_items * n_models:,} rows of {n_labels} labels"
+        words = f"**evaluate of files**, {n_items * n_models:,} rows of {n_labels} labels"
         works.append(Work(words, streamed, note=streamed.memory))
     text = (
         f"{n_models} models, 0.5 GB for batches; items numbered; a process each, imports included. Soft labels and the "
@@ -105,7 +105,9 @@ def dask(n_items: int = 2_000_000, n_labels: int = 4, n_models: int = 5) -> Sect
     place = folder(n_items, n_labels, n_models).name
     truth, files = truth_in(place), models_of(place, n_models)
     works = [
-        Work(f"**evaluate_files**, {n} worker{'s' if n > 1 else ''}", _on_workers(distributed, n, truth, files), goal)
+        Work(
+            f"**evaluate of files**, {n} worker{'s' if n > 1 else ''}", _on_workers(distributed, n, truth, files), goal
+        )
         for n, goal in ((1, ""), (2, "<= 0.59"))
     ]
     text = (
@@ -125,4 +127,4 @@ def _on_workers(distributed: object, n: int, truth: pt.Truth, files: dict[str, P
     client.run(lambda: __import__("probtruth.streaming.dask_store"))  # as workers that have run before have it
     for core, worker in zip(sorted(os.sched_getaffinity(0)), client.scheduler_info()["workers"], strict=False):
         client.run(os.sched_setaffinity, 0, {core}, workers=[worker])
-    return lambda: pt.evaluate_files(truth, files, client=client, engine="exact")
+    return lambda: pt.evaluate(truth, files, client=client, engine="exact")

@@ -40,20 +40,17 @@ def evaluated(labels: Path, models: Mapping[str, Path], **options: Any) -> Resul
 def evaluated_in_batches(labels: Path, models: Mapping[str, Path], client: object = None, **options: Any) -> Result:
     """The same with predictions streamed in the smallest batches, here or on Dask workers."""
     annotations = pt.read_annotations(labels)
-    return _plain(pt.evaluate_files(annotations, models, client=client, memory=SMALLEST_BATCHES, **options))
+    return _plain(pt.evaluate(annotations, models, client=client, memory=SMALLEST_BATCHES, **options))
 
 
 def compared(frame: object, columns: Mapping[str, Any], **options: Any) -> Result:
     """A table of scores, compared in memory."""
-    from probtruth.line.evaluate import of_scores
-
-    scores = pt.Scores.from_frame(frame, **columns)
-    return _plain(of_scores(scores, pt.compare(scores, **options)))
+    return _plain(pt.Result.of_scores(pt.Scores.from_frame(frame, **columns), **options))
 
 
 def compared_in_batches(path: Path, columns: Mapping[str, Any], client: object = None, **options: Any) -> Result:
     """The same with scores streamed in the smallest batches, here or on Dask workers."""
-    return _plain(pt.compare_files(path, client=client, memory=SMALLEST_BATCHES, **columns, **options))
+    return _plain(pt.Result.of_scores(path, client=client, memory=SMALLEST_BATCHES, **columns, **options))
 
 
 @contextlib.contextmanager

@@ -5,8 +5,13 @@ import pytest
 
 import probtruth as pt
 from probtruth.line.informed_truth import score_on_evidence
+from probtruth.scoring.align import align
 
 ITEMS, LABELS = 2000, 3
+
+
+def informed_scores(truth, predictions):
+    return score_on_evidence(truth, align(predictions, truth), "annotators-and-models", "log", None, 0).scores
 
 
 def softmax(logits):
@@ -41,7 +46,7 @@ class TestCentre:
         exact = logs[np.arange(ITEMS), classes].mean()  # scored against the true classes
         predictions = pt.Predictions.from_probs(probs)
         alone, alone_se = difference(pt.score(predictions, truth))
-        _, scores = score_on_evidence(truth, predictions, "annotators-and-models", "log", None, 0)
+        scores = informed_scores(truth, predictions)
         both, both_se = difference(scores)
         assert abs(alone - exact) > 10 * alone_se
         assert abs(both - exact) < 3 * both_se
@@ -51,9 +56,7 @@ class TestCentre:
         found = []
         for seed in range(200):
             _, truth, probs = drawn(seed, items=300)
-            _, scores = score_on_evidence(
-                truth, pt.Predictions.from_probs(probs), "annotators-and-models", "log", None, 0
-            )
+            scores = informed_scores(truth, pt.Predictions.from_probs(probs))
             plain = scores.values[scores.models.index("sharp")] - scores.values[scores.models.index("dull")]
             found.append((*difference(scores), plain.std(ddof=1) / np.sqrt(300)))
         means, errors, plain = np.array(found).T
@@ -158,7 +161,7 @@ class TestTheLine:
     def test_the_labels_share_is_what_the_comparison_has_beyond_known_classes(self):
         classes, truth, probs = drawn(9)
         predictions = pt.Predictions.from_probs(probs)
-        _, scores = score_on_evidence(truth, predictions, "annotators-and-models", "log", None, 0)
+        scores = informed_scores(truth, predictions)
         unsure = pt.compare(scores, engine="exact")
         known = pt.compare(pt.score(predictions, pt.Truth.from_labels(classes, LABELS)), engine="exact")
         wide, narrow = (found.pairs[0]["high"] - found.pairs[0]["low"] for found in (unsure, known))

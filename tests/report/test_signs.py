@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.line import evaluate as line
 from probtruth.report.formats import terminal_watching
 from probtruth.report.signs import flipped
 from probtruth.report.tables import models as tables
@@ -18,7 +17,7 @@ MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 
 def made():
     def of(higher):
         scores = pt.Scores.from_frame(MARKS, higher_is_better=higher)
-        return line.of_scores(scores, pt.compare(scores, engine="exact"))
+        return pt.Result.of_scores(scores, engine="exact")
 
     return of
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probtruth.report.plots.axes import BLUE, INK, RED
-from probtruth.report.plots.style import DASHES, panel, text
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, text
 from probtruth.report.plots.svg import picture, plain_style
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -56,8 +56,10 @@ def test_workers_give_the_bits_of_one_machine(client, tmp_path, kind, names):
         frame[place * 3000 : (place + 1) * 3000].write_parquet(tmp_path / "parts" / f"{place}.parquet")
     heard = []
     asked = {"engine": "exact", "memory": 1, "rope": 0.01, "higher_is_better": False, **names}
-    here = pt.compare_files(tmp_path / "parts", **asked)
-    there = pt.compare_files(tmp_path / "parts", client=client, **asked, on_progress=lambda *done: heard.append(done))
+    here = pt.Result.of_scores(tmp_path / "parts", **asked)
+    there = pt.Result.of_scores(
+        tmp_path / "parts", client=client, **asked, on_progress=lambda *done: heard.append(done)
+    )
     assert shown(here) == shown(there)
     assert here.audit == there.audit
     assert here.to_dict() == there.to_dict()
@@ -68,7 +70,7 @@ def test_workers_give_the_bits_of_one_machine(client, tmp_path, kind, names):
 def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
     table("shuffled").write_parquet(tmp_path / "scores.parquet")
     asked = {"engine": "exact", "memory": 1, "higher_is_better": False}
-    here = pt.compare_files(tmp_path / "scores.parquet", **asked)
+    here = pt.Result.of_scores(tmp_path / "scores.parquet", **asked)
     killed = []
 
     def kill(done, total):
@@ -76,7 +78,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
             killed.append(next(iter(client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    there = pt.compare_files(tmp_path / "scores.parquet", client=client, **asked, on_progress=kill)
+    there = pt.Result.of_scores(tmp_path / "scores.parquet", client=client, **asked, on_progress=kill)
     assert killed
     assert shown(here) == shown(there)
 
@@ -89,7 +91,7 @@ def test_what_workers_cannot_use_is_the_same_error(client, tmp_path, item):
     said = []
     for asked in ({}, {"client": client}):
         with pytest.raises(pt.InputError, match="NaN") as caught:
-            pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False, **asked)
+            pt.Result.of_scores(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False, **asked)
         said.append(str(caught.value))
     assert said[0] == said[1]
     assert f"row {N_ITEMS + 1 + int(item[1:])}" in said[0]
@@ -98,4 +100,4 @@ def test_what_workers_cannot_use_is_the_same_error(client, tmp_path, item):
 def test_another_client_is_an_error(tmp_path):
     table("by model").write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError, match="Client"):
-        pt.compare_files(tmp_path / "scores.parquet", client="tcp://here", higher_is_better=False)
+        pt.Result.of_scores(tmp_path / "scores.parquet", client="tcp://here", higher_is_better=False)

@@ -2,20 +2,20 @@ import numpy as np
 import polars
 import pytest
 
+import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions_pairs
-from probtruth.line import evaluate as line
 from probtruth.scoring import sampled
-from probtruth.scoring.align import align
 from probtruth.streaming.compare_files import Asked, streamed
 from probtruth.streaming.score_batches import open_files
+from probtruth.truth.infer import infer_truth
 
 N_ITEMS = 230
 
 
 def in_batches(annotations, pairs, exact, folder, size, **asked):
     files = open_files(pairs, "item", "probs", size)
-    truth = line.infer_truth(annotations.with_labels(files.index))
+    truth = infer_truth(annotations.with_labels(files.index))
     return streamed(truth, files, Asked(**asked), exact, folder / "scratch")
 
 
@@ -39,7 +39,7 @@ def test_any_batches_files_and_order_conclude_what_the_whole_does(
     settings = {"groups": {f"q{item}": str(item % 3) for item in range(N_ITEMS)}} if size == 64 else {}
     if size == 17:
         settings = {"clusters": {f"q{item}": str(item // 4) for item in range(N_ITEMS)}, "rule": "brier"}
-    result = line.evaluate(
+    result = pt.evaluate(
         annotations, read_predictions_pairs(whole, annotations.index), engine="exact", rope=0.01, **settings
     )
     files = open_files(pairs, "item", "probs", size)
@@ -53,9 +53,9 @@ def test_the_sample_is_that_of_memory(annotations, written, exact, tmp_path, mon
     monkeypatch.setattr(sampled, "MOST_ITEMS", most)
     pairs = written(tmp_path)
     predictions = read_predictions_pairs(pairs, annotations.index)
-    result = line.evaluate(annotations, predictions, engine="exact", floor=0.01)
+    result = pt.evaluate(annotations, predictions, engine="exact", floor=0.01)
     found = in_batches(annotations, pairs, exact, tmp_path, 17, floor=0.01)
-    aligned = align(result.predictions, result.truth)
+    aligned = result.labelled.aligned
     rows = sampled.sampled_items(len(aligned.items), len(aligned.labels))
     assert len(rows) == min(most, N_ITEMS - 1)
     predictions, truth = found.sample
@@ -71,7 +71,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_an_interrupted_run_goes_on_behind_its_last_finished_batch(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 40)
-    truth = line.infer_truth(annotations.with_labels(files.index))
+    truth = infer_truth(annotations.with_labels(files.index))
     reference = streamed(truth, files, Asked(), exact, tmp_path / "at-once")
     heard = []
 

@@ -4,9 +4,9 @@ import signal
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.line import evaluate as line
 from probtruth.streaming.compare_files import Asked, streamed
 from probtruth.streaming.score_batches import open_files
+from probtruth.truth.infer import infer_truth
 
 pytest.importorskip("distributed", reason="needs the extra `dask`")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]  # those of Dask about a busy machine
@@ -25,7 +25,7 @@ def shown(found):
 def test_workers_give_the_bits_of_one_machine(annotations, written, exact, client, tmp_path, clustered):
     clusters = {f"q{item}": str(item // 4) for item in range(400)} if clustered else None
     files = open_files(written(tmp_path), "item", "probs", 30)
-    truth = line.infer_truth(annotations.with_labels(files.index))
+    truth = infer_truth(annotations.with_labels(files.index))
     heard = []
     here = streamed(truth, files, Asked(clusters=clusters), exact, tmp_path / "scratch")
     there = streamed(truth, files, Asked(clusters=clusters), exact, client, lambda *done: heard.append(done))
@@ -36,7 +36,7 @@ def test_workers_give_the_bits_of_one_machine(annotations, written, exact, clien
 @pytest.mark.parametrize("annotations", ["single votes"], indirect=True)
 def test_a_worker_killed_in_the_middle_changes_nothing(annotations, written, exact, client, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 30)
-    truth = line.infer_truth(annotations.with_labels(files.index))
+    truth = infer_truth(annotations.with_labels(files.index))
     here = streamed(truth, files, Asked(), exact, tmp_path / "scratch")
     killed = []
 
@@ -55,7 +55,7 @@ def test_what_workers_cannot_use_is_the_same_error(annotations, written, exact, 
     import polars
 
     files = open_files(written(tmp_path, b={"cat": polars.lit(0.9)}), "item", "probs", 30)
-    truth = line.infer_truth(annotations.with_labels(files.index))
+    truth = infer_truth(annotations.with_labels(files.index))
     with pytest.raises(InputError, match="sum to"):
         streamed(truth, files, Asked(), exact, client)
 
@@ -63,6 +63,6 @@ def test_what_workers_cannot_use_is_the_same_error(annotations, written, exact, 
 @pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 def test_another_client_is_an_error(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 30)
-    truth = line.infer_truth(annotations.with_labels(files.index))
+    truth = infer_truth(annotations.with_labels(files.index))
     with pytest.raises(InputError, match="Client"):
         streamed(truth, files, Asked(), exact, "tcp://here")

@@ -81,9 +81,7 @@ def test_from_a_comparison_and_from_a_result():
     assert made.error == pytest.approx(own.error, rel=0.03)  # of 10,000 draws
     assert rows(made)["study"]["width"] == pytest.approx(rows(own)["study"]["width"], rel=CLOSE)
     assert rows(made)["study"]["p_certain"] == pytest.approx(rows(own)["study"]["p_certain"], abs=0.05)
-    from probtruth.line.evaluate import of_scores
-
-    assert pt.plan(of_scores(SCORES, comparison), n_items=300).designs == own.designs
+    assert pt.plan(pt.Result.of_scores(SCORES, engine="exact"), n_items=300).designs == own.designs
 
 
 def test_variance_of_labels_and_items_by_hand():

@@ -80,16 +80,15 @@ def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
         tmp_path / "s.parquet"
     )
     with pytest.raises(InputError, match=BOTH):
-        pt.compare_files(tmp_path / "s.parquet", engine="exact")
+        pt.Result.of_scores(tmp_path / "s.parquet", engine="exact")
 
 
 @pytest.mark.parametrize(("way", "said"), [(True, "Higher score is better."), (False, "Lower score is better.")])
 def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth.line import evaluate as line
     from probtruth.report.words.verdict import verdict
 
     scores = pt.Scores.from_frame(MARKS, higher_is_better=way)
-    words = verdict(line.of_scores(scores, pt.compare(scores, engine="exact")))
+    words = verdict(pt.Result.of_scores(scores, engine="exact"))
     assert "".join(words.details[1]) == said
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from probtruth.line.result import Result
 from probtruth.report.contents import Contents, contents
-from probtruth.report.interface import ResultLike
 from probtruth.report.plots.pictures import pictures
 from probtruth.report.plots.svg import Picture
 from probtruth.report.tables.cells import LONGEST, Cell
@@ -20,13 +20,13 @@ from probtruth.report.words.sentences import Name
 from probtruth.report.words.verdict import Verdict
 
 
-def html(result: ResultLike, drawn: Mapping[str, Picture] | None = None, said: Contents | None = None) -> str:
+def html(result: Result, drawn: Mapping[str, Picture] | None = None, said: Contents | None = None) -> str:
     """The page.
 
     Arguments: `drawn` are the figures and `said` the contents, where they were made already.
     """
     said = contents(result) if said is None else said
-    drawn = pictures(result, said.calibration) if drawn is None else drawn
+    drawn = pictures(result) if drawn is None else drawn
     style, script = _asset("style.css"), _asset("sort.js")
     return (
         _environment()

@@ -8,7 +8,7 @@ import re
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.interface import ResultLike
+from probtruth.line.result import Result
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Cell, Table
 from probtruth.report.words.numbers import plain, width
@@ -73,13 +73,13 @@ def latex_table(result: object, table: str = "models") -> str:
     a\_1 &  & .93 \\
     b\&c & .07 &  \\
     """
-    if not isinstance(result, ResultLike):
+    if not isinstance(result, Result):
         raise InputError(f"a {type(result).__name__}", "a Result", "Pass on what evaluate returned.")
     name = check.one_of(table, tuple(TABLES), "table")
     return _environment(TABLES[name](result), name)
 
 
-def latex(result: ResultLike) -> str:
+def latex(result: Result) -> str:
     """All tables, one after the other."""
     head = "% Tables of probtruth: needs \\usepackage{booktabs}. Names outside Latin need XeLaTeX or LuaLaTeX.\n"
     return head + "\n".join(latex_table(result, name) for name in TABLES)

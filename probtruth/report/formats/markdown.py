@@ -2,8 +2,8 @@
 
 import re
 
+from probtruth.line.result import Result
 from probtruth.report.contents import Contents, contents
-from probtruth.report.interface import ResultLike
 from probtruth.report.tables.cells import LONGEST, Cell, Table
 from probtruth.report.words.numbers import plain
 from probtruth.report.words.sentences import Name, Sentence
@@ -13,7 +13,7 @@ _IN_NAMES = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:@])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def markdown(result: ResultLike, said: Contents | None = None) -> str:
+def markdown(result: Result, said: Contents | None = None) -> str:
     """What the page says, without its figures; long tables are folded.
 
     Arguments: `said` are the contents, where they were made already.

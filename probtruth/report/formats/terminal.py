@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from probtruth.report.interface import ResultLike
+from probtruth.line.result import Result
 from probtruth.report.tables import checks
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Table
@@ -35,7 +35,7 @@ COLOURS = {
 }
 
 
-def summary(result: ResultLike) -> tuple[RenderableType, ...]:
+def summary(result: Result) -> tuple[RenderableType, ...]:
     """Verdict, models, pairs and warnings."""
     said = verdict(result)
     parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]

@@ -1,11 +1,13 @@
 """The figure of annotators: how good each is, with intervals and flags."""
 
+from collections.abc import Sequence
+
 from matplotlib.axes import Axes
 
 from probtruth.errors import InputError
+from probtruth.line.analysis.annotators import Row, annotator_rows
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED
-from probtruth.report.tables.annotators import annotator_rows, worst_last
 from probtruth.report.words.numbers import as_float, short_names
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
@@ -33,9 +35,16 @@ def plot_annotators(truth: object, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(truth, Truth):
         raise InputError(f"a {type(truth).__name__}", "a Truth", "Pass on what infer_truth(...) returned.")
-    rows = sorted(annotator_rows(truth), key=worst_last)
-    if len(rows) > MOST:
-        rows = [*rows[: MOST // 2], *rows[-MOST // 2 :]]
+    return draw_annotators(best_and_worst(annotator_rows(truth)), ax)
+
+
+def best_and_worst(rows: Sequence[Row]) -> list[Row]:
+    """All annotators or, of many, the best and the worst half."""
+    return list(rows) if len(rows) <= MOST else [*rows[: MOST // 2], *rows[-MOST // 2 :]]
+
+
+def draw_annotators(rows: Sequence[Row], ax: Axes | None = None) -> Axes:
+    """Each annotator's skill and its interval, from the rows of `annotator_rows`."""
     names = short_names(str(row["annotator"]) for row in rows)
     flagged = any(row["flag"] for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=12 + figures.room_for(names), right=86 if flagged else 16)

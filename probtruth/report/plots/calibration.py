@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import INK, SIZE
-from probtruth.report.plots.style import COLOURS, DASHES, few, panel, spread, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, INK, SIZE, few, panel, spread, square, text
 
 if TYPE_CHECKING:
     import polars

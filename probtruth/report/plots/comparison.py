@@ -1,19 +1,25 @@
 """Figures of a comparison: differences of pairs, P(row beats column), ranks."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from probtruth.errors import InputError
+from probtruth.line.analysis.leading import leaders
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
 from probtruth.report.signs import shown
 from probtruth.report.tables.candidates import rank_table
-from probtruth.report.words.numbers import as_float, probability, short_names
+from probtruth.report.tables.models import chances_of_pairs
+from probtruth.report.words.numbers import INFINITE, MINUS, as_float, probability, short_names
 from probtruth.report.words.sentences import with_unit
-from probtruth.report.words.verdict import leaders
 from probtruth.types import Comparison
+
+Row = Mapping[str, Any]
 
 MOST_PAIRS = 45
 """Pairs of a forest; of more, those among the best models are drawn."""
@@ -40,14 +46,24 @@ def plot_forest(comparison: object, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_forest(comparison).get_xlabel()
     'difference of mean score'
     """
-    given = _comparison(comparison)
-    kept = [str(row["model"]) for row in leaders(given.ranks)]
-    chosen = [shown(given, row) for row in given.pairs]
-    while len(chosen) > MOST_PAIRS:
-        gone = kept.pop()
-        chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
-    label = f"difference of mean {with_unit(given.rule)}"
-    return figures.forest(chosen, given.rope, label, ax, given.higher_is_better)
+    known = _comparison(comparison)
+    rows = best_pairs(known, MOST_PAIRS)[0]
+    return forest(rows, known.rope, difference_title(known), ax, known.higher_is_better)
+
+
+def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
+    """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
+    models = [str(row["model"]) for row in leaders(comparison.ranks)]
+    rows = [shown(comparison, row) for row in comparison.pairs]
+    while len(rows) > most:
+        worst = models.pop()
+        rows = [row for row in rows if worst not in (row["a"], row["b"])]
+    return rows, len(models)
+
+
+def difference_title(comparison: Comparison) -> str:
+    """The title of an axis of differences."""
+    return f"difference of mean {with_unit(comparison.rule)}"
 
 
 def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
@@ -65,12 +81,9 @@ def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['a', 'b', '.96', '.04', 'a', 'b']
     """
-    given = _comparison(comparison)
-    order = [str(row["model"]) for row in given.ranks][:MOST_MODELS]
-    better: dict[tuple[str, str], object] = {}
-    for row in given.pairs:
-        better[str(row["a"]), str(row["b"])] = row["p_a_better"]
-        better[str(row["b"]), str(row["a"])] = row["p_b_better"]
+    known = _comparison(comparison)
+    order = [str(row["model"]) for row in known.ranks][:MOST_MODELS]
+    better = chances_of_pairs(known)
     names = short_names(order, 18)
     numbered = len(order) > MOST_NAMED
     heads = [str(place) if numbered else names[name] for place, name in enumerate(order, 1)]
@@ -126,17 +139,123 @@ def plot_ranks(comparison: object, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """
-    found = rank_table(_comparison(comparison))
-    if found is None:
+    ranked = rank_table(_comparison(comparison))
+    if ranked is None:
         raise InputError(
             "a comparison without ranks", "one with joint draws of two or more finite means", "See its warnings."
         )
-    models, table = found[0][:MOST_MODELS], np.asarray(found[1][:MOST_MODELS])
-    return figures.rank_probabilities(models, table, ax)
+    models, table = ranked[0][:MOST_MODELS], np.asarray(ranked[1][:MOST_MODELS])
+    return rank_probabilities(models, table, ax)
 
 
-def _comparison(given: object) -> Comparison:
-    inner = getattr(given, "comparison", given)  # a Result is as good
+def behind_leader(
+    rows: Sequence[Row], rope: figures.Number | None = None, unit: str = "", ax: Axes | None = None
+) -> Axes:
+    """How much worse each model is than the leading one, with 95 per cent intervals.
+
+    Arguments: `rows`, best first, have `model`, `advantage` (of the leader, positive), `low`, `high` and `p_best`; the
+    leader's own advantage is 0 and its interval None. `unit` is the title of the axis.
+    """
+    names = short_names(str(row["model"]) for row in rows)
+    ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=66)
+    _band(ax, rope)
+    ax.axvline(0, color=INK, linewidth=1)
+    for place, row in enumerate(rows):
+        _interval(ax, place, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
+        figures.beside(ax, -0.03, place, names[str(row["model"])], "right")
+        figures.beside(ax, 1.03, place, probability(row["p_best"]), "left")
+    figures.beside(ax, 1.03, -0.95, "P(best)", "left")
+    figures.finish(ax, len(rows), unit)
+    return ax
+
+
+def forest(
+    pairs: Sequence[Row],
+    rope: figures.Number | None = None,
+    unit: str = "",
+    ax: Axes | None = None,
+    higher_is_better: bool = False,
+) -> Axes:
+    """Differences of pairs with 95 per cent intervals: an interval to the left of 0 favours the model named there.
+
+    Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a, or positive where
+    `higher_is_better`); `rope` is shaded.
+    """
+    left, right = ("b", "a") if higher_is_better else ("a", "b")
+    names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
+    ax = ax or figures.panel_of_rows(len(pairs), left=figures.room_for(names, 10), right=figures.room_for(names, 10))
+    _band(ax, rope)
+    ax.axvline(0, color=INK, linewidth=1)
+    for place, row in enumerate(pairs):
+        _interval(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
+        figures.beside(ax, -0.04, place, names[str(row[left])], "right")
+        figures.beside(ax, 1.04, place, names[str(row[right])], "left")
+    figures.beside(ax, -0.04, -0.95, "← favours", "right")
+    figures.beside(ax, 1.04, -0.95, "favours →", "left")
+    figures.finish(ax, len(pairs), unit)
+    return ax
+
+
+def rank_probabilities(
+    models: Sequence[str], probability_of_rank: Float[np.ndarray, "model rank"], ax: Axes | None = None
+) -> Axes:
+    """P(rank = r) of each model as a bar in the column of the rank; the number stands above where there is room."""
+    n_models, n_ranks = probability_of_rank.shape
+    names = short_names(models)
+    roomy = n_ranks <= 7
+    ax = ax or figures.panel_of_rows(
+        n_models, left=figures.room_for(names), right=12, row=figures.ROW + 12 if roomy else figures.ROW
+    )
+    full = 0.62 if roomy else 0.85
+    for place, model in enumerate(models):
+        floor = place + 0.42
+        ax.plot([0.5, n_ranks + 0.5], [floor, floor], color=INK, linewidth=0.6, alpha=0.5)
+        for rank in range(n_ranks):
+            p = float(probability_of_rank[place, rank])
+            if p >= 0.001:
+                ax.bar(rank + 1, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
+            if roomy and p >= 0.005:
+                figures.write(ax, rank + 1, floor - full * p - 0.04, probability(p), "center", "bottom", size=10)
+        figures.beside(ax, -0.03, place + 0.1, names[model], "right")
+    figures.finish(ax, n_models, "rank (1 is best)")
+    ax.set_xlim(0.5, n_ranks + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
+    ax.tick_params(axis="x", length=0)
+    ax.spines["bottom"].set_visible(False)
+    ax.grid(visible=False)
+    return ax
+
+
+def _comparison(value: object) -> Comparison:
+    inner = getattr(value, "comparison", value)  # a Result is as good
     if not isinstance(inner, Comparison):
-        raise InputError(f"a {type(given).__name__}", "a Comparison", "Pass on what compare(...) returned.")
+        raise InputError(f"a {type(value).__name__}", "a Comparison", "Pass on what compare(...) returned.")
     return inner
+
+
+def _band(ax: Axes, rope: figures.Number | None) -> None:
+    if rope is not None and rope > 0:
+        ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
+
+
+def _interval(
+    ax: Axes,
+    place: figures.Number,
+    centre: float | None,
+    low: float | None,
+    high: float | None,
+    left: str = BLUE,
+    right: str = BLUE,
+) -> None:
+    """A point and its interval; what is infinite is written at the edge it lies beyond."""
+    if centre is None or not np.isfinite(centre):
+        shown = "not known" if centre is None else f"{MINUS if centre < 0 else ''}{INFINITE}"
+        side = 0.5 if centre is None else float(centre > 0)
+        align = "center" if centre is None else "right" if centre > 0 else "left"
+        ax.text(side, place, shown, transform=ax.get_yaxis_transform(), ha=align, va="center", color=INK, size=SIZE)
+        return
+    crosses = low is None or high is None or low <= 0 <= high
+    colour = INK if crosses else left if centre < 0 else right
+    if low is not None and high is not None and np.isfinite([low, high]).all():
+        ax.plot([low, high], [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
+    ax.plot(centre, place, "o", color=colour, markersize=6)

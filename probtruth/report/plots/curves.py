@@ -6,8 +6,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import INK
-from probtruth.report.plots.style import COLOURS, DASHES, few, short, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, INK, few, short, square, text
 from probtruth.scoring.confusion.curves import Curves
 
 

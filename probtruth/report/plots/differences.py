@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from probtruth import check
 from probtruth.comparison.posterior.predictive_check import replicated
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, INK, RED
-from probtruth.report.plots.style import panel, text
+from probtruth.line.analysis.replicates import Replicates
+from probtruth.report.plots.axes import BLUE, INK, RED, panel, text
 from probtruth.report.words.numbers import MINUS, short_names
 from probtruth.report.words.sentences import measure, unit
 from probtruth.types import Scores
@@ -40,19 +40,25 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
         raise InputError(f"a {type(scores).__name__}", "Scores", "Pass on what score(...) returned.")
     first, second = (scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b))
     with np.errstate(invalid="ignore"):
-        found = (-1.0 if scores.higher_is_better else 1.0) * (scores.values[first] - scores.values[second])
-    rows, again = replicated(found, seed)
+        differences = (-1.0 if scores.higher_is_better else 1.0) * (scores.values[first] - scores.values[second])
+    rows, again = replicated(differences, seed)
     if not rows:
         raise InputError(
             f"differences of {a} and {b} that are infinite, fewer than three or never vary",
             "finite differences that vary",
             "Choose other models, or score with a floor.",
         )
-    label = "difference on an item" + (f" ({unit(scores.rule)})" if unit(scores.rule) else f" ({measure(scores.rule)})")
-    ax = panel(ax, label, "share of items", height=310, left=62)
-    low, high = _drawn(ax, found, again)
-    names = short_names((str(a), str(b)))
-    left, right = (str(b), str(a)) if scores.higher_is_better else (str(a), str(b))
+    return draw_differences(
+        Replicates(str(a), str(b), scores.higher_is_better, differences, rows, again), scores.rule, ax
+    )
+
+
+def draw_differences(pair: Replicates, rule: str, ax: Axes | None = None) -> Axes:
+    """The differences of a pair of models, beside the replicated ones."""
+    ax = panel(ax, f"difference on an item ({unit(rule) or measure(rule)})", "share of items", height=310, left=62)
+    low, high = _drawn(ax, pair.differences, pair.replicated)
+    names = short_names((pair.a, pair.b))
+    left, right = (pair.b, pair.a) if pair.higher_is_better else (pair.a, pair.b)
     for name, words, place, align in ((left, "← favours {}", low, "left"), (right, "favours {} →", high, "right")):
         text(ax, place, ax.get_ylim()[1], words.format(names[name]), align=align, shift=(0, 7))
     return ax

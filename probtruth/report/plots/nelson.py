@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import INK
-from probtruth.report.plots.style import COLOURS, DASHES, few, panel, short, spread, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, INK, few, panel, short, spread, square, text
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 
 BUBBLE = 260

@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, INK, RED
-from probtruth.report.plots.style import DASHES, panel, text
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, text
 from probtruth.report.words.numbers import short_names
 from probtruth.study.monitored import Monitor
 

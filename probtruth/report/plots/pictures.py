@@ -1,25 +1,39 @@
 """The figures of one result, with the words that stand for them where they cannot be seen."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from probtruth.report.interface import ResultLike
-from probtruth.report.plots import axes as figures
-from probtruth.report.plots.annotators import MOST as MOST_ANNOTATORS
-from probtruth.report.plots.annotators import plot_annotators
+from probtruth.line.analysis.calibration import CalibrationAnalysis
+from probtruth.line.analysis.leading import leaders
+from probtruth.line.result import Result
+from probtruth.report.plots.annotators import best_and_worst, draw_annotators
+from probtruth.report.plots.axes import small_square
 from probtruth.report.plots.calibration import plot_reliability
-from probtruth.report.plots.differences import plot_differences
+from probtruth.report.plots.comparison import (
+    behind_leader,
+    best_pairs,
+    difference_title,
+    forest,
+    rank_probabilities,
+)
+from probtruth.report.plots.differences import draw_differences
 from probtruth.report.plots.nelson import plot_nelson
+from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
-from probtruth.report.signs import favouring_a, shown
-from probtruth.report.tables import annotators, checks
-from probtruth.report.tables.calibration import Calibration
+from probtruth.report.signs import favouring_a
 from probtruth.report.tables.candidates import rank_table
-from probtruth.report.words.numbers import as_float, decimals, exact, fixed, interval, plain, probability, significant
+from probtruth.report.words.numbers import (
+    decimals,
+    exact,
+    fixed,
+    interval,
+    interval_width,
+    plain,
+    probability,
+    significant,
+)
 from probtruth.report.words.sentences import measure, unit, with_unit
-from probtruth.report.words.verdict import advantage, leaders
+from probtruth.report.words.verdict import advantage
 from probtruth.scoring.nelson.risk import MARKS
-from probtruth.types import Scores
 
 MOST_MODELS = 15
 """Models that a figure shows, the best first."""
@@ -27,21 +41,19 @@ MOST_PAIRS = 28
 """Pairs that the forest plot shows: those among the best models."""
 
 
-def pictures(result: ResultLike, found: Calibration | None = None) -> dict[str, Picture]:
-    """Every figure of the report by name, in the order of the page.
-
-    Arguments: `found` is what the result says of calibration, which has two figures for each model.
-    """
+def pictures(result: Result) -> dict[str, Picture]:
+    """Every figure of the report by name, in the order of the page."""
+    calibrated = result.analysis.calibration
     made = [_behind_leader(result), _forest(result), _ranks(result)]
-    if found is not None:
-        for place, model in enumerate(found.models):
-            made += [_reliability(found, model, place + 1), _source(found, model, place + 1)]
+    if calibrated is not None:
+        for number, model in enumerate(calibrated.models, 1):
+            made += [_reliability(calibrated, model, number), _source(calibrated, model, number)]
     made += [_annotators(result), _item_differences(result)]
     made += [_loss_curve()] if result.truth is not None else []
     return {drawn.name: drawn for drawn in made if drawn is not None}
 
 
-def _behind_leader(result: ResultLike) -> Picture:
+def _behind_leader(result: Result) -> Picture:
     comparison = result.comparison
     ranked = leaders(comparison.ranks)
     lead = str(ranked[0]["model"])
@@ -54,36 +66,30 @@ def _behind_leader(result: ResultLike) -> Picture:
     title = f"mean {measure(comparison.rule)}: how much {worse} than {{}}'s"
     units = f" ({unit(comparison.rule)})" if unit(comparison.rule) else ""
     with plain_style():
-        ax = figures.behind_leader(rows, comparison.rope, title.format("the leader") + units)
-    places = decimals(map(_width, rows[1:]), ends=[row[end] for row in rows[1:] for end in ("low", "high")])
-    said = [
+        ax = behind_leader(rows, comparison.rope, title.format("the leader") + units)
+    places = decimals(map(interval_width, rows[1:]), ends=[row[end] for row in rows[1:] for end in ("low", "high")])
+    words = [
         f"{plain(row['model'])}: {fixed(row['advantage'], places, sign=True)} "
         f"({interval(row['low'], row['high'], places)}), P(best) {probability(row['p_best'])}"
         for row in rows[1:]
     ]
-    lead_said = f"{plain(lead)} leads with P(best) {probability(rows[0]['p_best'])}. "
+    lead_words = f"{plain(lead)} leads with P(best) {probability(rows[0]['p_best'])}. "
     return picture(
         ax,
         "behind-leader",
         f"How much worse each model is than {plain(lead)}",
-        f"Differences of mean {with_unit(comparison.rule)} with 95% intervals. {lead_said}{'; '.join(said)}.",
+        f"Differences of mean {with_unit(comparison.rule)} with 95% intervals. {lead_words}{'; '.join(words)}.",
         _left_out(len(rows), len(ranked)),
     )
 
 
-def _forest(result: ResultLike) -> Picture:
+def _forest(result: Result) -> Picture:
     comparison = result.comparison
-    chosen = [shown(comparison, row) for row in comparison.pairs]
-    best = [str(row["model"]) for row in leaders(comparison.ranks)]
-    while len(chosen) > MOST_PAIRS:
-        gone = best.pop()
-        chosen = [row for row in chosen if gone not in (row["a"], row["b"])]
-    upward = comparison.higher_is_better
+    chosen, n_models = best_pairs(comparison, MOST_PAIRS)
     with plain_style():
-        label = f"difference of mean {with_unit(comparison.rule)}"
-        ax = figures.forest(chosen, comparison.rope, label, higher_is_better=upward)
-    places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
-    said = [
+        ax = forest(chosen, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)
+    places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
+    words = [
         f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
         f"({interval(row['low'], row['high'], places)})"
         for row in chosen
@@ -93,96 +99,95 @@ def _forest(result: ResultLike) -> Picture:
         ax,
         "differences",
         "Differences of all pairs",
-        f"95% intervals; {favouring_a(upward)} favours the first.{shaded} {'; '.join(said)}.",
-        _left_out(len(best), len(comparison.ranks)),
+        f"95% intervals; {favouring_a(comparison.higher_is_better)} favours the first.{shaded} {'; '.join(words)}.",
+        _left_out(n_models, len(comparison.ranks)),
     )
 
 
-def _ranks(result: ResultLike) -> Picture | None:
-    found = rank_table(result.comparison)
-    if found is None:
+def _ranks(result: Result) -> Picture | None:
+    ranked = rank_table(result.comparison)
+    if ranked is None:
         return None
-    models, table = found[0][:MOST_MODELS], found[1][:MOST_MODELS]
+    models, table = ranked[0][:MOST_MODELS], ranked[1][:MOST_MODELS]
     with plain_style():
-        ax = figures.rank_probabilities(models, table)
-    said = [
+        ax = rank_probabilities(models, table)
+    words = [
         f"{plain(model)}: " + ", ".join(f"rank {rank + 1} {probability(p)}" for rank, p in enumerate(row) if p >= 0.005)
         for model, row in zip(models, table, strict=True)
     ]
-    unranked = len(found[0]) < len(result.comparison.ranks)
-    note = "Models of infinite mean score have no place here." if unranked else _left_out(len(models), len(found[0]))
-    return picture(ax, "ranks", "Probability of each rank", f"{'; '.join(said)}.", note)
+    unranked = len(ranked[0]) < len(result.comparison.ranks)
+    note = "Models of infinite mean score have no place here." if unranked else _left_out(len(models), len(ranked[0]))
+    return picture(ax, "ranks", "Probability of each rank", f"{'; '.join(words)}.", note)
 
 
-def _reliability(found: Calibration, model: str, place: int) -> Picture:
+def _reliability(analysis: CalibrationAnalysis, model: str, number: int) -> Picture:
     with plain_style():
-        ax = plot_reliability(_unnamed(found.curve, model), found.event, ax=figures.small_square())
-    rows = found.curve.filter(model=model).to_dicts()
-    rows = [row for row in rows if found.event is None or row["label"] == found.event]
+        ax = plot_reliability(_unnamed(analysis.curve, model), analysis.event, ax=small_square())
+    rows = analysis.curve.filter(model=model).to_dicts()
+    rows = [row for row in rows if analysis.event is None or row["label"] == analysis.event]
     few = rows[:: max(1, len(rows) // 6)]
-    said = ", ".join(f"{probability(row['forecast'])} {probability(row['observed'])}" for row in few)
-    event = "the most probable label" if found.event is None else f"the label {plain(found.event)}"
+    words = ", ".join(f"{probability(row['forecast'])} {probability(row['observed'])}" for row in few)
+    event = "the most probable label" if analysis.event is None else f"the label {plain(analysis.event)}"
     return picture(
         ax,
-        f"reliability-{place}",
+        f"reliability-{number}",
         f"Reliability of {plain(model)}",
         f"Observed frequency of {event} against its forecast probability, with a 90% band of what chance gives a "
-        f"calibrated model. Forecast and observed: {said}.",
+        f"calibrated model. Forecast and observed: {words}.",
     )
 
 
-def _source(found: Calibration, model: str, place: int) -> Picture:
+def _source(analysis: CalibrationAnalysis, model: str, number: int) -> Picture:
     with plain_style():
-        ax = plot_nelson(found.risk, model, ax=figures.small_square())
-    at = found.risk.models.index(model)
-    said = "; ".join(
-        f"{name}: model {probability(found.risk.model[at, power])}, source {probability(found.risk.source[at, power])}"
-        for name, power in ((name, found.risk.powers.index(value)) for name, value in MARKS.items())
+        ax = plot_nelson(analysis.risk, model, ax=small_square())
+    risk, at = analysis.risk, analysis.risk.models.index(model)
+    words = "; ".join(
+        f"{name}: model {probability(risk.model[at, power])}, source {probability(risk.source[at, power])}"
+        for name, power in ((name, risk.powers.index(value)) for name, value in MARKS.items())
     )
     return picture(
         ax,
-        f"source-{place}",
+        f"source-{number}",
         f"Model against source probability of {plain(model)}",
-        f"Bubbles are bins of forecasts, as large as their number of true events. {said}.",
+        f"Bubbles are bins of forecasts, as large as their number of true events. {words}.",
     )
 
 
-def _annotators(result: ResultLike) -> Picture | None:
-    truth = annotators.judged(result)
-    if truth is None or truth.confusion is None or len(truth.index.annotators) < 2:
+def _annotators(result: Result) -> Picture | None:
+    truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
+    if truth is None or truth.confusion is None or len(rows) < 2:
         return None
+    shown = best_and_worst(rows)
     with plain_style():
-        ax = plot_annotators(truth)
-    rows = sorted(annotators.annotator_rows(truth), key=annotators.worst_last)
-    most = MOST_ANNOTATORS
-    said = [
+        ax = draw_annotators(shown)
+    words = [
         f"{plain(row['annotator'])} {fixed(row['skill'], 2)} ({interval(row['skill_low'], row['skill_high'], 2)})"
-        for row in (rows if len(rows) <= most else [*rows[: most // 2], *rows[-most // 2 :]])
+        for row in shown
     ]
-    note = f"The best and the worst {most // 2} of {len(rows):,}." if len(rows) > most else ""
+    note = f"The best and the worst {len(shown) // 2} of {len(rows):,}." if len(shown) < len(rows) else ""
     return picture(
         ax,
         "annotators",
         "Skill of each annotator",
-        f"Kappa with the class, with 95% intervals: {'; '.join(said)}.",
+        f"Kappa with the class, with 95% intervals: {'; '.join(words)}.",
         note,
     )
 
 
-def _item_differences(result: ResultLike) -> Picture | None:
-    known = checks.leading_differences(result)
-    if known is None or not isinstance(result.scores, Scores) or not checks.replicable(known[1]):
+def _item_differences(result: Result) -> Picture | None:
+    pair = result.analysis.replicates
+    if pair is None or not pair.rows:
         return None
-    (a, b), found = known
+    a, b, differences = pair.a, pair.b, pair.differences
     with plain_style():
-        ax = plot_differences(result.scores, a, b, seed=result.comparison.seed)
+        ax = draw_differences(pair, result.scores.rule)
     return picture(
         ax,
         "item-differences",
         f"Differences of {plain(a)} and {plain(b)} on each item",
-        f"Histogram of {plain(a)} minus {plain(b)} on {len(found):,} items, mean "
-        f"{significant(float(found.mean()), 3)}, standard deviation {significant(float(found.std()), 3)}; a line shows "
-        "normal differences replicated from the posterior.",
+        f"Histogram of {plain(a)} minus {plain(b)} on {len(differences):,} items, mean "
+        f"{significant(float(differences.mean()), 3)}, standard deviation "
+        f"{significant(float(differences.std()), 3)}; a line shows normal differences replicated from the posterior.",
     )
 
 
@@ -194,7 +199,7 @@ def _unnamed(curve: Any, model: str) -> Any:
 
 def _loss_curve() -> Picture:
     with plain_style():
-        ax = figures.loss_curve()
+        ax = loss_curve()
     return picture(
         ax,
         "loss-curve",
@@ -207,8 +212,3 @@ def _loss_curve() -> Picture:
 
 def _left_out(shown: int, of: int) -> str:
     return f"The {shown} best of {of} models." if shown < of else ""
-
-
-def _width(row: Mapping[str, Any]) -> float | None:
-    low, high = as_float(row["low"]), as_float(row["high"])
-    return None if low is None or high is None else high - low

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, INK, RED
-from probtruth.report.plots.style import DASHES, panel, spread, text
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, spread, text
 from probtruth.report.words.numbers import exact
 from probtruth.study.plan import Plan
 

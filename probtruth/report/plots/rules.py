@@ -9,8 +9,22 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import INK
-from probtruth.report.plots.style import COLOURS, DASHES, few, panel, short, text
+from probtruth.report.plots.axes import (
+    BLUE,
+    COLOURS,
+    DASHES,
+    INK,
+    RED,
+    SIZE,
+    few,
+    finish,
+    panel,
+    panel_of_rows,
+    short,
+    text,
+    write,
+)
+from probtruth.report.words.numbers import probability
 from probtruth.scoring.rules import ScoringRule, get_rule
 
 STEPS = 1000
@@ -109,6 +123,36 @@ def plot_rules(
         height = float(np.interp(match_at, grid, curves[0][1]))
         ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
         text(ax, match_at, height, f"equal at {_brief(match_at)}", shift=(9, 7))
+    return ax
+
+
+def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
+    """Expected log and Brier loss of every response to a yes-no item that is `yes` with probability `truth`.
+
+    Log: -y ln p - (1 - y) ln(1 - p), in nats, least at p = y, where it is the entropy of the label; Brier: |p - e|²
+    summed over both labels, least at the same place. Neither minimum is 0: the label itself is uncertain.
+    """
+    response = np.linspace(0.005, 0.995, 397)
+    log = -truth * np.log(response) - (1 - truth) * np.log1p(-response)
+    brier = 2 * (truth * (1 - response) ** 2 + (1 - truth) * response**2)
+    ax = ax or panel_of_rows(8, left=46, right=20)
+    ax.axvline(truth, color=INK, linewidth=1, linestyle=(0, (4, 3)))
+    for values, colour, name, x, y in (
+        (log, RED, "log loss (nats)", 0.24, 1.16),
+        (brier, BLUE, "Brier score", 0.05, 0.74),
+    ):
+        lowest = int(values.argmin())
+        ax.plot(response, values, color=colour, linewidth=2)
+        ax.plot(response[lowest], values[lowest], "o", color=colour, markersize=5)
+        note = f"{values[lowest]:.3f}".lstrip("0")
+        write(ax, response[lowest] + 0.015, values[lowest] - 0.04, note, "left", "top", colour)
+        write(ax, x, y, name, "left", "bottom", colour)
+    write(ax, truth + 0.015, 2.2, f"label {probability(truth)}", "left", "top")
+    finish(ax, None, "response: probability of yes")
+    ax.set_xlim(0, 1)
+    ax.set_ylim(0, 2.2)
+    ax.set_ylabel("expected loss", color=INK, size=SIZE)
+    ax.tick_params(axis="y", labelsize=SIZE, labelcolor=INK, color=INK)
     return ax
 
 

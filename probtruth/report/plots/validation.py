@@ -4,8 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, INK
-from probtruth.report.plots.style import DASHES, short, square
+from probtruth.report.plots.axes import BLUE, DASHES, INK, short, square
 from probtruth.study.validation import Validation
 
 BAR = 1.96

@@ -1,35 +1,39 @@
 """The tables on annotators: how far they agree, how good each is, and which answer like copies of each other."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from probtruth.errors import InputError
-from probtruth.report.interface import ResultLike
-from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, named, number, span, titled, words
-from probtruth.report.words.numbers import as_float, count, percent, shortened
-from probtruth.truth.annotators.agreement import Agreement, agreement
-from probtruth.truth.annotators.pairs import annotator_pairs
-from probtruth.truth.annotators.quality import NO_SKILL, skill_columns
-from probtruth.truth.options import AgreementMeasure
-from probtruth.types import Annotations, Truth
+from probtruth.line.result import Result
+from probtruth.report.tables.cells import (
+    LONGEST_NAME,
+    Cell,
+    Column,
+    Row,
+    Table,
+    chance,
+    filled,
+    named,
+    number,
+    span,
+    titled,
+    words,
+)
+from probtruth.report.words.numbers import count, percent, shortened
+from probtruth.truth.annotators.quality import NO_SKILL
+from probtruth.types import Truth
 
 MOST = 20
 """Annotators that are shown: the best and the worst half of them, and all that are flagged, up to so many again."""
 MOST_COPIES = 10
-LONGEST_NAME = 40
-RESAMPLES = 500
-"""Bootstrap resamples of the interval of the agreement."""
-MEASURES: Mapping[AgreementMeasure, str] = {
+MEASURES = {
     "krippendorff": "Krippendorff's alpha",
     "percentage": "Two annotations of an item say the same",
 }
 
 
-def agreements(result: ResultLike) -> Table | None:
+def agreements(result: Result) -> Table | None:
     """How far annotators agree; None where no item has two annotations."""
-    found = [one for name in MEASURES if (one := _agreement(result.annotations, name)) is not None]
-    if not found:
+    agreement = result.analysis.annotators.agreement
+    if not agreement:
         return None
 
     def value(row: Row) -> Cell:
@@ -45,20 +49,20 @@ def agreements(result: ResultLike) -> Table | None:
         (titled("Value"), value),
         (titled("95% interval"), interval),
     ]
+    first = agreement[0]
     note = (
-        f"Over {count(found[0].n_items, 'item')} with two or more annotations, {found[0].n_annotations:,} annotations "
-        "in all. Alpha (nominal) is 1 where all agree and 0 where they agree as by chance; the intervals are from "
+        f"Over {count(first.n_items, 'item')} with two or more annotations, {first.n_annotations:,} annotations in "
+        "all. Alpha (nominal) is 1 where all agree and 0 where they agree as by chance; the intervals are from "
         "resampled items."
     )
-    return filled("How far annotators agree", columns, [vars(row) for row in found], (note,))
+    return filled("How far annotators agree", columns, [vars(row) for row in agreement], (note,))
 
 
-def quality(result: ResultLike) -> Table | None:
+def quality(result: Result) -> Table | None:
     """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
-    truth = judged(result)
+    truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
     if truth is None:
         return None
-    rows = sorted(annotator_rows(truth), key=worst_last)
     chosen = _chosen(rows)
     names = shortened((str(row["annotator"]) for row in chosen), LONGEST_NAME)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -75,25 +79,9 @@ def quality(result: ResultLike) -> Table | None:
     return filled("Annotators, best first", columns, chosen, (note,))
 
 
-def annotator_rows(truth: Truth) -> list[Row]:
-    """The rows of `truth.annotators()`, with skill and flag also where the method does not have them."""
-    table = truth.annotators().to_dict(as_series=False)
-    unknown = {name: [None] * len(table["annotator"]) for name in ("skill", "skill_low", "skill_high")}
-    skill = {name: values.tolist() for name, values in skill_columns(truth).items()}
-    columns = {**unknown, "flag": [""] * len(table["annotator"]), **table, **skill}
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def copies(result: ResultLike) -> Table | None:
+def copies(result: Result) -> Table | None:
     """Pairs of annotators that agree more than their skill explains; None where there are none."""
-    truth = judged(result)
-    if truth is None or truth.confusion is None or result.annotations is None:
-        return None
-    try:
-        pairs = annotator_pairs(result.annotations, truth)
-    except InputError:  # the truth is of other items or annotators: nothing can be said of pairs
-        return None
-    rows = pairs.filter("copies").head(MOST_COPIES).to_dicts()
+    rows = result.analysis.annotators.copies[:MOST_COPIES]
     if not rows:
         return None
     names = shortened((str(row[side]) for row in rows for side in ("a", "b")), LONGEST_NAME)
@@ -110,18 +98,6 @@ def copies(result: ResultLike) -> Table | None:
         "they are one: judge whether to drop one of them."
     )
     return filled("Annotators who answer like copies of each other", columns, rows, (note,))
-
-
-def _agreement(annotations: Annotations | None, measure: AgreementMeasure) -> Agreement | None:
-    if annotations is None or int(annotations.counts().sum(1).max(initial=0)) < 2:
-        return None
-    return agreement(annotations, measure, bootstrap=RESAMPLES)
-
-
-def judged(result: ResultLike) -> Truth | None:
-    """The truth whose method says something of annotators: the one that was asked for, else the other estimand's."""
-    known = [result.truth, result.other.truth if result.other is not None else None]
-    return next((truth for truth in known if truth is not None and truth.annotator_results), None)
 
 
 def _chosen(rows: Sequence[Row]) -> list[Row]:
@@ -148,9 +124,3 @@ def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
 
 def _share(row: Row) -> bool:
     return str(row["measure"]) == "percentage"
-
-
-def worst_last(row: Row) -> float:
-    """What annotators are sorted by: the most skilled first, those of unknown skill last."""
-    skill = as_float(row["skill"])
-    return np.inf if skill is None else -skill

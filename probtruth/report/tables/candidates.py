@@ -6,16 +6,15 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.report.interface import ResultLike
-from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, named, number, titled
-from probtruth.report.words.numbers import UNKNOWN, as_float, decimals, shortened
+from probtruth.line.analysis.leading import leaders
+from probtruth.line.result import Result
+from probtruth.report.tables.cells import LONGEST_NAME, Cell, Column, Row, Table, chance, filled, named, number, titled
+from probtruth.report.words.numbers import UNKNOWN, as_float, decimals, interval_width, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, sentence, with_unit
-from probtruth.report.words.verdict import leaders
 from probtruth.types import Comparison
 
 SURE = 0.95
 """Probability that the set of models named contains the best."""
-LONGEST_NAME = 40
 MOST_NAMED = 8
 """Models that a sentence names."""
 
@@ -34,7 +33,7 @@ def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "mo
     return order, values[[known.index(name) for name in order]]
 
 
-def best_set(result: ResultLike) -> Sentence | None:
+def best_set(result: Result) -> Sentence | None:
     """The smallest set of models that holds the best with probability .95 or more; None for two models."""
     ranked = leaders(result.comparison.ranks)
     chances = [as_float(row["p_best"]) for row in ranked]
@@ -53,7 +52,7 @@ def best_set(result: ResultLike) -> Sentence | None:
     return sentence("With probability .95 or more, the best is one of ", *joined(shown), ".")
 
 
-def ranks(result: ResultLike) -> Table | None:
+def ranks(result: Result) -> Table | None:
     """One row for each model: P(best) and the ranks that are possible; None where none are known."""
     found = rank_table(result.comparison)
     if found is None:
@@ -77,14 +76,14 @@ def ranks(result: ResultLike) -> Table | None:
     return filled("Who could be best", columns, leaders(result.comparison.ranks), (note,))
 
 
-def other_estimand(result: ResultLike) -> Table | None:
+def other_estimand(result: Result) -> Table | None:
     """Means and P(best) as asked and under the other estimand; None where there is none."""
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
     names = shortened(result.scores.models, LONGEST_NAME)
     theirs: dict[str, Row] = {str(row["model"]): row for row in other.comparison.ranks}
-    places = decimals(_width(row) for row in result.comparison.ranks)
+    places = decimals(interval_width(row) for row in result.comparison.ranks)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
         (titled("Model", False), lambda row: named(names[str(row["model"])])),
         (titled(f"Mean, {truth.estimand}"), lambda row: number(row["score"], places)),
@@ -107,8 +106,3 @@ def _interval(row: Float[np.ndarray, " rank"]) -> tuple[int, int]:
     low = int(np.argmax(below > 0.025 + 1e-12))
     high = int(np.argmax(below >= 0.975 - 1e-12))
     return low + 1, max(low, high) + 1
-
-
-def _width(row: Row) -> float | None:
-    low, high = as_float(row["low"]), as_float(row["high"])
-    return None if low is None or high is None else high - low

@@ -9,6 +9,8 @@ from probtruth.report.words.sentences import Name, Sentence, sentence
 
 Row = Mapping[str, Any]
 
+LONGEST_NAME = 40
+"""Columns of a name in a cell; the table of models shows names whole."""
 LONGEST = 15
 """Rows of a table that stands open; longer ones open at a click."""
 

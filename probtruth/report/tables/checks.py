@@ -3,18 +3,26 @@
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-from jaxtyping import Float
-
-from probtruth.comparison.posterior.predictive_check import STATISTICS, replicated
+from probtruth.comparison.posterior.predictive_check import STATISTICS
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.report.interface import ResultLike
-from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, loose, named, number, titled, words
-from probtruth.report.tables.models import LONGEST_NAME, MOST_PAIRS, names_of
+from probtruth.line.result import Result
+from probtruth.report.tables.cells import (
+    LONGEST_NAME,
+    Cell,
+    Column,
+    Row,
+    Table,
+    chance,
+    filled,
+    loose,
+    named,
+    number,
+    titled,
+    words,
+)
+from probtruth.report.tables.models import MOST_PAIRS, names_of
 from probtruth.report.words.numbers import UNKNOWN, as_float, count, shortened, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
-from probtruth.report.words.verdict import leaders
-from probtruth.types import Scores, Truth
 
 POWERS = {
     "prior_half": "Prior halved",
@@ -43,7 +51,7 @@ OF_ANNOTATORS = {
 }
 
 
-def diagnostics(result: ResultLike) -> Table:
+def diagnostics(result: Result) -> Table:
     """What gates the result, its value and its bound."""
     found = result.comparison.diagnostics
     agree = found.get("engines_agree")
@@ -62,16 +70,16 @@ def diagnostics(result: ResultLike) -> Table:
     return Table("Diagnostics", columns, rows, note, sortable=False)
 
 
-def sensitivity(result: ResultLike) -> Table | None:
+def sensitivity(result: Result) -> Table | None:
     """P(a better) of each pair and P(best) of each model under other weights of prior and data; None without any."""
     found = result.comparison.sensitivity
     rows = [row for row in found if len(result.comparison.ranks) > 2 or row.get("kind") != "best"][:MOST_PAIRS]
     if not rows:
         return None
-    asked = _asked(result)
+    sentences = _sentences(result)
 
     def what(row: Row) -> Cell:
-        known = asked.get(str(row["what"]), (Name(str(row["what"])),))
+        known = sentences.get(str(row["what"]), (Name(str(row["what"])),))
         return Cell(known, "".join(known))
 
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -88,11 +96,12 @@ def sensitivity(result: ResultLike) -> Table | None:
     return filled("Sensitivity to the prior", columns, rows, (note,))
 
 
-def predictive(result: ResultLike) -> Table | None:
+def predictive(result: Result) -> Table | None:
     """Statistics of the leading pair's differences, and of annotators, beside replicated ones; None without any."""
-    known = leading_differences(result)
-    rows: list[Row] = [] if known is None else list(replicated(known[1], result.comparison.seed)[0])
-    rows = [{**row, "statistic": STATISTICS[str(row["statistic"])]} for row in rows] + _of_annotators(result.truth)
+    pair, of_annotators = result.analysis.replicates, result.analysis.annotators.replicated
+    of_items = () if pair is None else pair.rows
+    rows: list[Row] = [{**row, "statistic": STATISTICS[str(row["statistic"])]} for row in of_items]
+    rows += [{**row, "statistic": OF_ANNOTATORS[str(row["statistic"])]} for row in of_annotators]
     if not rows:
         return None
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -102,13 +111,13 @@ def predictive(result: ResultLike) -> Table | None:
         (titled("P(replicated larger)"), lambda row: chance(row["p"])),
     ]
     note: Sentence = ("Data replicated from the posterior, beside the real; probabilities near 0 or 1 are unlike.",)
-    if known is not None and len(rows) > len(_of_annotators(result.truth)):
+    if pair is not None and of_items:
         names = names_of(result)
         note = sentence(
             "Differences ",
-            names[known[0][0]],
+            names[pair.a],
             " minus ",
-            names[known[0][1]],
+            names[pair.b],
             ", beside normal ones replicated from the posterior. Single differences seldom are normal, and need not "
             "be: the reported interval corrects the mean for their skewness. Where few items meet heavy tails or many "
             "ties, look at the sign flips and the bootstrap too.",
@@ -116,7 +125,7 @@ def predictive(result: ResultLike) -> Table | None:
     return filled("Posterior predictive check", columns, rows, note)
 
 
-def companions(result: ResultLike) -> Table | None:
+def companions(result: Result) -> Table | None:
     """The model-free tests of each pair; None without any."""
     rows = list(result.comparison.companions)[:MOST_PAIRS]
     if not rows:
@@ -152,7 +161,7 @@ def _error(rows: list[Row]) -> str:
     )
 
 
-def audit(result: ResultLike) -> Table | None:
+def audit(result: Result) -> Table | None:
     """Items that alignment by name left out, by model; None where it found nothing to say."""
     found = result.audit
     if not found.dropped and not found.prompts:
@@ -170,7 +179,7 @@ def audit(result: ResultLike) -> Table | None:
     return Table("Items left out", columns, rows, (" ".join(notes),))
 
 
-def alignment(result: ResultLike) -> str:
+def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
     found = result.audit
     kinds = ((found.missing, "missing from some model"), (found.extra, "extra"), (found.different, "different"))
@@ -180,24 +189,7 @@ def alignment(result: ResultLike) -> str:
     return f"Items compared: {len(result.scores.items):,}; {left}{prompts}."
 
 
-def leading_differences(result: ResultLike) -> tuple[tuple[str, str], Float[np.ndarray, " item"]] | None:
-    """The two leading models, by name, and the first minus the second on each item; None where it is not finite."""
-    scores = result.scores
-    if not isinstance(scores, Scores):  # of files that were streamed
-        return None
-    a, b = sorted(str(row["model"]) for row in leaders(result.comparison.ranks)[:2])
-    first, second = (scores.values[scores.models.index(name)] for name in (a, b))
-    if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        return None
-    return (a, b), second - first if scores.higher_is_better else first - second
-
-
-def replicable(differences: Float[np.ndarray, " item"]) -> bool:
-    """Whether there is anything to replicate: three items or more, on which the difference varies."""
-    return len(differences) >= 3 and bool(np.ptp(differences) > 0)
-
-
-def _asked(result: ResultLike) -> dict[str, Sentence]:
+def _sentences(result: Result) -> dict[str, Sentence]:
     """What the rows of the sensitivity say, with the models' names marked."""
     names, known = names_of(result), {}
     for pair in result.comparison.pairs:
@@ -208,19 +200,6 @@ def _asked(result: ResultLike) -> dict[str, Sentence]:
     for row in result.comparison.ranks:
         known[f"P({row['model']} best)"] = sentence("P(", names[str(row["model"])], " best)")
     return known
-
-
-def _of_annotators(truth: Truth | None) -> list[Row]:
-    """The agreement of annotators beside that of replicated annotations, where the truth was sampled."""
-    if truth is None:
-        return []
-    rows: list[Row] = []
-    for name, title in OF_ANNOTATORS.items():
-        if name in truth.sampled and f"p_{name}" in truth.diagnostics:
-            low, high = np.quantile(truth.sampled[name], [0.025, 0.975])
-            found = {"observed": truth.diagnostics[name], "p": truth.diagnostics[f"p_{name}"]}
-            rows.append({"statistic": title, "low": float(low), "high": float(high), **found})
-    return rows
 
 
 def _chance_of(key: str, row: Row) -> Cell:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from probtruth.report.interface import ResultLike
+from probtruth.line.analysis.leading import leading_pair
+from probtruth.line.result import Result
 from probtruth.report.signs import favouring_a, shown
-from probtruth.report.tables import items
 from probtruth.report.tables.cells import (
+    LONGEST_NAME,
     Cell,
     Column,
     Row,
@@ -25,11 +26,13 @@ from probtruth.report.words.numbers import (
     decimals,
     exact,
     fixed,
+    interval_width,
     percent,
     probability,
     shortened,
 )
 from probtruth.report.words.sentences import Name, Sentence, measure, with_unit
+from probtruth.types import Comparison
 
 MOST_PAIRS = 300
 """Rows of pairs that the page shows; the file has all."""
@@ -37,22 +40,20 @@ MOST_IN_MATRIX = 30
 """Models that the matrix of pairs shows."""
 MOST_NAMED = 6
 """Models whose names stand above the columns of the matrix; of more, their numbers do."""
-LONGEST_NAME = 40
-"""Columns of a name in a cell; the table of models shows names whole."""
 SHADES = 20
 """Steps of colour from P = 0 to P = 1."""
 
 
-def names_of(result: ResultLike) -> Mapping[str, Name]:
+def names_of(result: Result) -> Mapping[str, Name]:
     """The models' names, short enough for a cell."""
     return shortened(result.scores.models, LONGEST_NAME)
 
 
-def models(result: ResultLike) -> Table:
+def models(result: Result) -> Table:
     """One row for each model, best mean score first."""
     comparison = result.comparison
     ranks = comparison.ranks
-    places = decimals(_width(row) for row in ranks)
+    places = decimals(interval_width(row) for row in ranks)
     infinite = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True))
     optional: list[tuple[Column, Callable[[Row], Cell]]] = []
     if any(as_float(row["divergence"]) is not None for row in ranks):
@@ -71,7 +72,7 @@ def models(result: ResultLike) -> Table:
     return filled("Models, best mean score first", columns, ranks, _models_note(result, places))
 
 
-def _models_note(result: ResultLike, places: int) -> Sentence:
+def _models_note(result: Result, places: int) -> Sentence:
     comparison = result.comparison
     better = "higher" if comparison.higher_is_better else "lower"
     said = f"The score is the plain mean over items; {better} is better. "
@@ -88,12 +89,12 @@ def _models_note(result: ResultLike, places: int) -> Sentence:
     return (said,)
 
 
-def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
+def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
     """One row for each unordered pair; the difference is a minus b of the scores as they were given."""
     comparison = result.comparison
     chosen = [shown(comparison, row) for row in (comparison.pairs if rows is None else rows)]
     names = names_of(result)
-    places = decimals(map(_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
+    places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
         (titled("a", False), lambda row: named(names[row["a"]])),
         (titled("b", False), lambda row: named(names[row["b"]])),
@@ -114,15 +115,21 @@ def pairs(result: ResultLike, rows: Sequence[Row] | None = None, caption: str = 
     return filled(caption, columns, chosen[:MOST_PAIRS], (note,))
 
 
-def matrix(result: ResultLike) -> Table:
-    """P(row is better than column), best model first."""
-    comparison = result.comparison
-    order = [str(row["model"]) for row in comparison.ranks][:MOST_IN_MATRIX]
-    names = names_of(result)
+def chances_of_pairs(comparison: Comparison) -> Mapping[tuple[str, str], object]:
+    """P(the first is better) of each ordered pair of models."""
     better: dict[tuple[str, str], object] = {}
     for row in comparison.pairs:
         better[str(row["a"]), str(row["b"])] = row["p_a_better"]
         better[str(row["b"]), str(row["a"])] = row["p_b_better"]
+    return better
+
+
+def matrix(result: Result) -> Table:
+    """P(row is better than column), best model first."""
+    comparison = result.comparison
+    order = [str(row["model"]) for row in comparison.ranks][:MOST_IN_MATRIX]
+    names = names_of(result)
+    better = chances_of_pairs(comparison)
 
     def cell(a: str, b: str) -> Cell:
         if a == b:
@@ -150,12 +157,12 @@ def matrix(result: ResultLike) -> Table:
     )
 
 
-def disputed(result: ResultLike) -> Table | None:
+def disputed(result: Result) -> Table | None:
     """The items on which annotators disagree most; None without labels or disagreement."""
-    found = items.disputed(result)
-    if not found:
+    disputed_items = result.analysis.disputed
+    if not disputed_items:
         return None
-    names = shortened((entry.item for entry in found), LONGEST_NAME)
+    names = shortened((entry.item for entry in disputed_items), LONGEST_NAME)
     rows = tuple(
         (
             named(names[entry.item]),
@@ -163,31 +170,31 @@ def disputed(result: ResultLike) -> Table | None:
             number(entry.votes, 0),
             number(entry.entropy, 3),
         )
-        for entry in found
+        for entry in disputed_items
     )
     columns = (titled("Item", False), titled("Labels", False), titled("Votes"), titled("Entropy (nats)"))
     return Table("Items on which the labels disagree most", columns, rows)
 
 
-def divided(result: ResultLike) -> Table | None:
+def divided(result: Result) -> Table | None:
     """The items on which the two leading models differ most; None where they never do."""
-    pair, found = items.divided(result)
-    if not found:
+    divided_items = result.analysis.divided
+    if not divided_items:
         return None
-    a, b = (names_of(result)[model] for model in pair)
-    names = shortened((entry.item for entry in found), LONGEST_NAME)
-    with_says = any(entry.says is not None for entry in found)
-    with_labels = any(entry.shares for entry in found)
+    a, b = (names_of(result)[model] for model in leading_pair(result.comparison))
+    names = shortened((entry.item for entry in divided_items), LONGEST_NAME)
+    with_says = any(entry.top_labels is not None for entry in divided_items)
+    with_labels = any(entry.shares for entry in divided_items)
     columns = [titled("Item", False)]
     columns += [titled("Labels", False)] if with_labels else []
     columns += [Column((a, " says"), False), Column((b, " says"), False)] if with_says else []
     columns += [Column((a, " scores")), Column((b, " scores"))]
     rows = []
-    for entry in found:
+    for entry in divided_items:
         cells = [named(names[entry.item])]
         cells += [words(*_shares(entry.shares))] if with_labels else []
         if with_says:
-            says = entry.says or (("", float("nan")),) * 2
+            says = entry.top_labels or (("", float("nan")),) * 2
             cells += [words(Name(label), f" ({probability(p)})") for label, p in says]
         rows.append((*cells, *(loose(value) for value in entry.scores)))
     rule = result.comparison.rule
@@ -199,7 +206,7 @@ def divided(result: ResultLike) -> Table | None:
     return Table("Items on which the two leading models differ most", tuple(columns), tuple(rows), (note,))
 
 
-def settings(result: ResultLike) -> Table:
+def settings(result: Result) -> Table:
     """What was chosen, and with which versions it was computed."""
     found = result.to_dict()
     pieces: list[tuple[str, object]] = [("rule", found.get("rule")), ("seed", found.get("seed"))]
@@ -227,8 +234,3 @@ def _shares(shares: Iterable[tuple[str, float]]) -> Sentence:
     for label, share in shares:
         pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
     return tuple(piece for piece in pieces if piece)
-
-
-def _width(row: Row) -> float | None:
-    low, high = as_float(row["low"]), as_float(row["high"])
-    return None if low is None or high is None else high - low

@@ -2,8 +2,9 @@
 
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from probtruth.line.numbers import as_float as as_float
 from probtruth.report.words.sentences import Name
 
 UNKNOWN = "–"
@@ -11,15 +12,6 @@ INFINITE = "∞"
 MINUS = "−"
 LONGEST = 20
 """Characters of a name that a figure shows."""
-
-
-def as_float(value: object) -> float | None:
-    """The value as a float; None where it is unknown (None, NaN, or no number)."""
-    if isinstance(value, str) and value in ("inf", "-inf"):
-        return float(value)
-    if not isinstance(value, (int, float)) or math.isnan(value):
-        return None
-    return float(value)
 
 
 def fixed(value: object, decimals: int, sign: bool = False) -> str:
@@ -108,6 +100,12 @@ def interval(low: object, high: object, places: int) -> str:
     if low == high and math.isinf(as_float(low) or 0):
         return fixed(low, places)
     return f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def interval_width(row: Mapping[str, object]) -> float | None:
+    """How wide the interval of a row is; None where it is not known."""
+    low, high = as_float(row["low"]), as_float(row["high"])
+    return None if low is None or high is None else high - low
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:

@@ -1,6 +1,6 @@
 """How to cite a result, and the works behind the methods that it used."""
 
-from probtruth.report.interface import ResultLike
+from probtruth.line.result import Result
 
 RELEASED = "2026"
 """Year of the version."""
@@ -14,13 +14,13 @@ CORP = "Dimitriadis, Gneiting, Jordan (2021), Stable reliability diagrams, doi:1
 ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, repository.upenn.edu/asc_papers/43"
 
 
-def citation(result: ResultLike) -> str:
+def citation(result: Result) -> str:
     """The software and its version."""
     version = _version(result)
     return f"The probtruth authors ({RELEASED}), {TITLE}{f', version {version}' if version else ''} (software)."
 
 
-def bibtex(result: ResultLike) -> str:
+def bibtex(result: Result) -> str:
     """The same as an entry of BibTeX."""
     version = _version(result)
     fields = {"author": "{The probtruth authors}", "title": f"{{{TITLE}}}", "year": RELEASED}
@@ -29,18 +29,17 @@ def bibtex(result: ResultLike) -> str:
     return "\n".join(["@software{probtruth,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
 
 
-def sources(result: ResultLike) -> list[str]:
+def sources(result: Result) -> list[str]:
     """The works behind the methods that this result used."""
     comparison, truth = result.comparison, result.truth
     used = [RULES] if result.scores.known.proper is not None else []
-    seen = result.sample is not None or (result.predictions is not None and truth is not None)
-    used += [CORP, NELSON] if seen else []
+    used += [CORP, NELSON] if result.labelled is not None else []
     used += [DAWID_SKENE] if truth is not None and "dawid-skene" in truth.method else []
     used += [ALPHA] if result.annotations is not None else []
     used += [ROPE] if comparison.rope is not None else []
     return used + ([RHAT] if comparison.diagnostics.get("max_rhat") is not None else [])
 
 
-def _version(result: ResultLike) -> str | None:
+def _version(result: Result) -> str | None:
     found = (result.to_dict().get("versions") or {}).get("probtruth")
     return None if found is None else str(found)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.report.interface import ResultLike
+from probtruth.line.analysis.leading import leaders
+from probtruth.line.result import Result
 from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, measure, sentence, unit
 from probtruth.types import Comparison
@@ -55,16 +56,6 @@ def failing_diagnostics(diagnostics: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def leaders(ranks: Sequence[Row]) -> list[Row]:
-    """The models by probability of being the best, then by expected rank."""
-
-    def order(row: Row) -> tuple[float, float]:
-        best, rank = as_float(row["p_best"]), as_float(row["expected_rank"])
-        return (-best if best is not None else 1.0, rank if rank is not None else float("inf"))
-
-    return sorted(ranks, key=order)
-
-
 def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float | None]:
     """How much better `model` is than `over` (positive: better), its interval, P(better) and P(equivalent)."""
     for row in comparison.pairs:
@@ -82,7 +73,7 @@ def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float 
     raise KeyError(f"no pair of {model!r} and {over!r}")
 
 
-def verdict(result: ResultLike) -> Verdict:
+def verdict(result: Result) -> Verdict:
     """The verdict on a result."""
     comparison = result.comparison
     failing = failing_diagnostics(comparison.diagnostics)
@@ -165,7 +156,7 @@ def _numbers(
 
 
 def _infinite(
-    result: ResultLike,
+    result: Result,
     ranked: Sequence[Row],
     names: Mapping[str, Name],
     gap: Mapping[str, float | None],
@@ -214,7 +205,7 @@ def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Senten
     return [sentence("Could still be the best (P ≥ .05): ", *joined(shown), f"{rest}.")]
 
 
-def _estimand(result: ResultLike) -> list[Sentence]:
+def _estimand(result: Result) -> list[Sentence]:
     said = sentence(f"Estimand: {result.comparison.estimand}.")
     truth = result.truth
     if truth is None:

@@ -65,8 +65,21 @@ def calibration_decomposition(
     >>> [round(row[part], 3) for part in ("score", "miscalibration", "discrimination", "uncertainty")]
     [0.373, 0.04, 0.111, 0.444]
     """
+    return decomposition_aligned(align(predictions, truth), rule, by, floor, weights, n_bootstrap, level, seed)
+
+
+def decomposition_aligned(
+    aligned: Aligned,
+    rule: object = "log",
+    by: object = "label",
+    floor: object = None,
+    weights: object = None,
+    n_bootstrap: object = 0,
+    level: object = 0.95,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """`calibration_decomposition` of predictions and truth that are aligned."""
     chosen, way = get_rule(rule), check.one_of(by, BY, "by")
-    aligned = align(predictions, truth)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     if way == "joint":
         chosen = chosen.for_labels(aligned.labels)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth import check, frames
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.calibration.binning import ForecastBins, check_bins
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
@@ -54,10 +54,22 @@ def calibration_error(
     >>> round(pt.calibration.calibration_error(pred, truth, n_bins=10)["error"][0], 3)
     0.25
     """
+    return error_aligned(align(predictions, truth), by, n_bins, bins, n_resamples, weights, seed)
+
+
+def error_aligned(
+    aligned: Aligned,
+    by: object = "top-label",
+    n_bins: object = 15,
+    bins: object = "uniform",
+    n_resamples: object = 200,
+    weights: object = None,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """`calibration_error` of predictions and truth that are aligned."""
     way = check.one_of(by, BY, "by")
     binning = check_bins(n_bins, bins)
     size, _ = check_resampling(n_resamples, 0.5)
-    aligned = align(predictions, truth)
     shares = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):

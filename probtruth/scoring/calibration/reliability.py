@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check, frames
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.calibration.binning import ForecastBins, check_bins
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
@@ -64,6 +64,21 @@ def reliability_curve(
     >>> curve.filter(label="1").select("forecast", "observed").rows()
     [(0.2, 0.5), (0.7, 1.0), (0.9, 1.0)]
     """
+    return reliability_aligned(align(predictions, truth), by, method, n_bins, band, level, n_resamples, weights, seed)
+
+
+def reliability_aligned(
+    aligned: Aligned,
+    by: object = "label",
+    method: object = "isotonic",
+    n_bins: object = 10,
+    band: object = "consistency",
+    level: object = 0.9,
+    n_resamples: object = 200,
+    weights: object = None,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """`reliability_curve` of predictions and truth that are aligned."""
     way = check.one_of(by, ("label", "top-label"), "by")
     drawing = Drawing(
         check.one_of(method, METHODS, "method"),
@@ -72,7 +87,6 @@ def reliability_curve(
         *check_resampling(n_resamples, level),
         seed,
     )
-    aligned = align(predictions, truth)
     shares = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):

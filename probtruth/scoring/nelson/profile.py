@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.power_mean import log_generalized_mean
-from probtruth.scoring.align import align
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
 
@@ -54,8 +54,19 @@ def risk_profile(
     >>> [round(float(value[0]), 3) for value in (risk.decisiveness, risk.accuracy, risk.robustness)]
     [0.65, 0.632, 0.621]
     """
+    return profile_aligned(align(predictions, truth), floor, powers, source, smoothing, by_label)
+
+
+def profile_aligned(
+    aligned: Aligned,
+    floor: object = None,
+    powers: object = POWERS,
+    source: object = "isotonic",
+    smoothing: object = None,
+    by_label: bool = True,
+) -> RiskProfile:
+    """`risk_profile` of predictions and truth that are aligned."""
     method = check.one_of(source, SOURCES, "source")
-    aligned = align(predictions, truth)
     limit = _floor(floor, len(aligned.labels))
     wanted = _spectrum(powers)
     events = aligned.truth

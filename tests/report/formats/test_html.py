@@ -145,7 +145,8 @@ def test_tables_have_captions_and_scopes(text):
 
 
 def test_command_audit_settings_and_citation(result):
-    audited = replace(result, audit=Audit(("x",), (), (("logistic", 1, 0),)), command="probtruth run --out '<o>'")
+    scores = replace(result.scores, audit=Audit(("x",), (), (("logistic", 1, 0),)))
+    audited = replace(result, scores=scores, command="probtruth run --out '<o>'")
     shown = "".join(Page(html(audited)).text)
     for said in (
         "probtruth run --out '<o>'",

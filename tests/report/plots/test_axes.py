@@ -5,6 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from probtruth.report.plots import axes as figures
+from probtruth.report.plots import comparison, rules
 
 PAIR = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1}
 
@@ -31,15 +32,15 @@ def test_colours_stand_out_on_light_and_dark(background):
 def test_axes_given_are_the_axes_returned():
     figure = Figure()
     axes = figure.subplots(2, 2).ravel()
-    assert figures.forest([PAIR], ax=axes[0]) is axes[0]
+    assert comparison.forest([PAIR], ax=axes[0]) is axes[0]
     row = {"model": "a", "advantage": 0.0, "low": None, "high": None, "p_best": 1.0}
-    assert figures.behind_leader([row], ax=axes[1]) is axes[1]
-    assert figures.rank_probabilities(["a", "b"], np.eye(2), ax=axes[2]) is axes[2]
-    assert figures.loss_curve(ax=axes[3]) is axes[3]
+    assert comparison.behind_leader([row], ax=axes[1]) is axes[1]
+    assert comparison.rank_probabilities(["a", "b"], np.eye(2), ax=axes[2]) is axes[2]
+    assert rules.loss_curve(ax=axes[3]) is axes[3]
 
 
 def test_forest_draws_each_interval_in_its_row():
-    ax = figures.forest([PAIR, {**PAIR, "difference": 0.05, "low": -0.1, "high": 0.2}], rope=0.01, unit="nats")
+    ax = comparison.forest([PAIR, {**PAIR, "difference": 0.05, "low": -0.1, "high": 0.2}], rope=0.01, unit="nats")
     intervals = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != 0]
     assert [tuple(line.get_xdata()) for line in intervals] == [(-0.3, -0.1), (-0.1, 0.2)]
     assert [line.get_ydata()[0] for line in intervals] == [0, 1]
@@ -53,12 +54,12 @@ def test_forest_draws_each_interval_in_its_row():
     [(float("inf"), "∞"), (-float("inf"), "−∞"), (None, "not known"), (float("nan"), "not known")],
 )
 def test_what_cannot_be_placed_is_written(difference, text):
-    ax = figures.forest([{**PAIR, "difference": difference, "low": None, "high": None}])
+    ax = comparison.forest([{**PAIR, "difference": difference, "low": None, "high": None}])
     assert text in [entry.get_text() for entry in ax.texts]
 
 
 def test_names_are_not_mathematics():
-    ax = figures.forest([{**PAIR, "a": "$x^2$", "b": "_y_"}])
+    ax = comparison.forest([{**PAIR, "a": "$x^2$", "b": "_y_"}])
     texts = {entry.get_text(): entry for entry in ax.texts}
     assert not texts["$x^2$"].get_parse_math()
     assert "_y_" in texts
@@ -66,7 +67,7 @@ def test_names_are_not_mathematics():
 
 def test_rank_bars_have_the_height_of_their_probability():
     table = np.array([[0.75, 0.25, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
-    ax = figures.rank_probabilities(["a", "b", "c"], table)
+    ax = comparison.rank_probabilities(["a", "b", "c"], table)
     heights = [-bar.get_height() for bar in ax.patches]
     assert np.array(heights) / heights[0] == pytest.approx(table[table > 0] / table[0, 0])
     assert [entry.get_text() for entry in ax.texts].count(".25") == 4
@@ -74,7 +75,7 @@ def test_rank_bars_have_the_height_of_their_probability():
 
 def test_loss_curve_is_least_at_the_label():
     """Minima by hand: H(.7) = -.7 ln .7 - .3 ln .3 = .6108643; Brier 2 (.7)(.3) = .42."""
-    ax = figures.loss_curve(0.7)
+    ax = rules.loss_curve(0.7)
     curves = [line for line in ax.lines if len(line.get_xdata()) > 2]
     for line, least in zip(curves, (0.6108643, 0.42), strict=True):
         place = int(np.argmin(line.get_ydata()))

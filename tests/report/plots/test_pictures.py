@@ -3,12 +3,15 @@
 import numpy as np
 import xarray
 
-from probtruth.report.plots.pictures import pictures, rank_table
+from probtruth.report.plots.pictures import pictures
+from probtruth.report.tables.candidates import rank_table
 
 
 def test_figures_of_a_result_with_labels(result):
     made = pictures(result)
-    assert list(made) == ["behind-leader", "differences", "ranks", "annotators", "item-differences", "loss-curve"]
+    of_models = [f"{kind}-{number}" for number in range(1, 5) for kind in ("reliability", "source")]
+    last = ["annotators", "item-differences", "loss-curve"]
+    assert list(made) == ["behind-leader", "differences", "ranks", *of_models, *last]
     assert "nearest-neighbours leads with P(best) >.999" in made["behind-leader"].description
     assert "shaded as equivalent" in made["differences"].description
     assert "on 899 items" in made["item-differences"].description

@@ -7,7 +7,7 @@ import matplotlib
 import pytest
 
 from probtruth.report.plots import axes as figures
-from probtruth.report.plots import svg
+from probtruth.report.plots import comparison, svg
 
 PAIR = {"a": "<script>&\"'", "b": "😀 שלום", "difference": -0.2, "low": -0.3, "high": -0.1}
 
@@ -15,7 +15,7 @@ PAIR = {"a": "<script>&\"'", "b": "😀 שלום", "difference": -0.2, "low": -0
 @pytest.fixture(scope="module")
 def made():
     with svg.plain_style():
-        ax = figures.forest([PAIR], 0.01, "nats")
+        ax = comparison.forest([PAIR], 0.01, "nats")
     return svg.picture(ax, "pair", "Title <b>", "Description & more")
 
 
@@ -54,14 +54,14 @@ def test_ink_is_the_colour_of_the_text_around(made):
 
 def test_same_figure_same_bytes(made):
     with svg.plain_style():
-        ax = figures.forest([PAIR], 0.01, "nats")
+        ax = comparison.forest([PAIR], 0.01, "nats")
     assert svg.picture(ax, "pair", "Title <b>", "Description & more") == made
 
 
 def test_the_readers_settings_are_neither_used_nor_changed(made):
     with matplotlib.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.grid": True}):
         with svg.plain_style():
-            ax = figures.forest([PAIR], 0.01, "nats")
+            ax = comparison.forest([PAIR], 0.01, "nats")
         again = svg.picture(ax, "pair", "Title <b>", "Description & more")
         assert matplotlib.rcParams["svg.fonttype"] == "path"
         assert matplotlib.rcParams["font.size"] == 30

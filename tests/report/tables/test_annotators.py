@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import probtruth as pt
+from probtruth.line.analysis.annotators import annotator_rows
 from probtruth.report.tables import annotators as module
-from probtruth.report.tables.annotators import agreements, annotator_rows, copies, quality
+from probtruth.report.tables.annotators import agreements, copies, quality
 
 
 def crowd(n_good: int, n_spam: int, n_items: int = 60, copied: bool = False, seed: int = 0) -> pt.Annotations:
@@ -26,7 +27,7 @@ def crowd(n_good: int, n_spam: int, n_items: int = 60, copied: bool = False, see
 
 def judged(result, annotations: pt.Annotations, method: str = "dawid-skene-em"):
     truth = pt.infer_truth(annotations, method, draws=0)
-    return replace(result, annotations=annotations, truth=truth, other=None)
+    return replace(result, labelled=replace(result.labelled, annotations=annotations, truth=truth, other=None))
 
 
 def text(table) -> str:
@@ -41,18 +42,18 @@ def test_agreement_is_that_of_the_public_function(result):
     assert table.rows[0][1].text == (f"{alpha.value:.3f}",)
 
 
-def test_no_agreement_without_two_annotations_of_an_item(result):
+def test_no_agreement_without_two_annotations_of_an_item(result, make):
     alone = pt.Annotations.from_counts([[1, 0], [0, 1]])
-    assert agreements(replace(result, annotations=alone)) is None
-    assert agreements(replace(result, annotations=None)) is None
+    assert agreements(make["relabel"](result, annotations=alone)) is None
+    assert agreements(make["relabel"](result, annotations=None)) is None
 
 
-def test_quality_comes_from_the_other_estimand_where_the_asked_one_knows_no_annotators(result):
+def test_quality_comes_from_the_other_estimand_where_the_asked_one_knows_no_annotators(result, make):
     table = quality(result)
     assert table is not None
     assert len(table.rows) == 12
     assert "By the method other" in "".join(table.note)
-    assert quality(replace(result, other=None)) is None
+    assert quality(make["relabel"](result, other=None)) is None
 
 
 def test_spammers_are_flagged_good_ones_not(result):

@@ -1,7 +1,5 @@
 """Ranks with their uncertainty, the set that holds the best, the other estimand."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -57,9 +55,9 @@ def test_the_smallest_set_that_holds_the_best(make):
     assert best_set(with_chances(make, [None, 0.4, 0.3])) is None
 
 
-def test_the_other_estimand_is_named_with_its_method(result):
+def test_the_other_estimand_is_named_with_its_method(result, make):
     table = other_estimand(result)
     assert table is not None
     assert [said(column.title) for column in table.columns][1::2] == ["Mean, distribution", "Mean, class"]
     assert "Class (other)" in said(table.note)
-    assert other_estimand(replace(result, other=None)) is None
+    assert other_estimand(make["relabel"](result, other=None)) is None

@@ -23,7 +23,7 @@ def titles(table):
 def test_audit_counts_by_model(result):
     assert checks.audit(result) is None
     audit = Audit(("i1", "i2"), ("x",), (("logistic", 2, 0), ("other", 0, 1)))
-    table = checks.audit(replace(result, audit=audit))
+    table = checks.audit(replace(result, scores=replace(result.scores, audit=audit)))
     assert shown(table) == [["logistic", "2", "0"], ["other", "0", "1"]]
     assert table.note == ("3 items took no part, for any model.",)
 
@@ -76,10 +76,10 @@ def test_companions_of_many_items_say_how_far_they_can_be_off(result, make):
 
 def test_predictive_is_of_the_two_leading_models(result):
     a, b = "logistic", "nearest-neighbours"
-    (first, second), found = checks.leading_differences(result)
-    assert (first, second) == (a, b)
+    pair = result.analysis.replicates
+    assert (pair.a, pair.b) == (a, b)
     values, models = result.scores.values, result.scores.models
-    np.testing.assert_array_equal(found, values[models.index(a)] - values[models.index(b)])
+    np.testing.assert_array_equal(pair.differences, values[models.index(a)] - values[models.index(b)])
     table = checks.predictive(result)
     assert shown(table)[0][0] == "Mean difference"
     assert [piece for piece in table.note if isinstance(piece, Name)] == [a, b]
@@ -89,21 +89,24 @@ def test_nothing_to_replicate_of_infinite_losses(result):
     values = result.scores.values.copy()
     values[:, 0] = np.inf
     infinite = replace(result, scores=replace(result.scores, values=values))
-    assert checks.leading_differences(infinite) is None
+    assert infinite.analysis.replicates is None
     assert checks.predictive(infinite) is None
 
 
-def test_a_sampled_truth_is_checked_too(result):
+def test_a_sampled_truth_is_checked_too(result, make):
     truth = replace(
         result.truth,
         sampled={"agreement": np.linspace(0.8, 0.9, 101)[None]},
         diagnostics={"agreement": 0.85, "p_agreement": 0.5},
     )
-    last = shown(checks.predictive(replace(result, truth=truth)))[-1]
+    last = shown(checks.predictive(make["relabel"](result, truth=truth)))[-1]
     assert last[0] == "Share of agreeing pairs of annotations"
     assert last[1:] == ["0.850", "0.802 to 0.897", ".50"]
 
 
 @pytest.mark.parametrize(("differences", "can"), [([1.0, 2.0, 3.0], True), ([1.0, 2.0], False), ([2.0] * 5, False)])
-def test_replicable(differences, can):
-    assert checks.replicable(np.array(differences)) is can
+def test_three_differences_that_vary_are_replicated(make, differences, can):
+    bare = make["bare"](2, len(differences))
+    values = np.stack([np.zeros(len(differences)), differences])
+    few = replace(bare, scores=replace(bare.scores, values=values))
+    assert bool(few.analysis.replicates.rows) is can

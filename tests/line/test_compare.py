@@ -11,7 +11,6 @@ import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.io.scores import read_scores
 from probtruth.io.tables.batches import BigTable
-from probtruth.line.evaluate import of_scores
 
 N_ITEMS = 2600
 
@@ -24,7 +23,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 path, scratch = sys.argv[1:]
-pt.compare_files(path, folder=scratch, memory=1, engine="exact", on_progress=kill, higher_is_better=False)
+pt.Result.of_scores(path, scratch=scratch, memory=1, engine="exact", on_progress=kill, higher_is_better=False)
 """
 
 
@@ -61,10 +60,12 @@ def test_a_table_in_batches_concludes_what_memory_does(tmp_path, kind):
     frame.write_parquet(tmp_path / "scores.parquet", row_group_size=700)
     scores = read_scores(tmp_path / "scores.parquet", higher_is_better=False)
     held = compare(scores, engine="exact", rope=0.01)
-    found = pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", rope=0.01, higher_is_better=False)
+    found = pt.Result.of_scores(
+        tmp_path / "scores.parquet", memory=1, engine="exact", rope=0.01, higher_is_better=False
+    )
     same(found, held)
     assert found.audit == scores.audit
-    assert found.to_dict() == of_scores(scores, held).to_dict()
+    assert found.to_dict() == pt.Result.of_scores(scores, engine="exact", rope=0.01).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_folder_with_groups_and_clusters(tmp_path, names):
     for place in range(3):
         frame[place::3].write_ipc(tmp_path / "parts" / f"{place}.arrow")
     held = compare(read_scores(tmp_path / "scores.parquet", **names, higher_is_better=True), engine="exact")
-    same(pt.compare_files(tmp_path / "parts", memory=1, engine="exact", higher_is_better=True, **names), held)
+    same(pt.Result.of_scores(tmp_path / "parts", memory=1, engine="exact", higher_is_better=True, **names), held)
 
 
 def test_scores_that_were_streamed_are_compared_as_such(tmp_path):
@@ -88,8 +89,8 @@ def test_scores_that_were_streamed_are_compared_as_such(tmp_path):
         polars.DataFrame({"item": names, "yes": yes, "no": 1 - yes}).write_parquet(tmp_path / f"{model}.parquet")
     truth = pt.Truth.from_probs(rng.dirichlet([2, 1], 3000), items=names, labels=["yes", "no"])
     files = {model: tmp_path / f"{model}.parquet" for model in "ab"}
-    written = pt.score_files(truth, files, tmp_path / "scores.parquet", rule="brier", memory=1)
-    found = pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
+    written = pt.score(files, truth, "brier", out=tmp_path / "scores.parquet", memory=1)
+    found = pt.Result.of_scores(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
     held = compare(read_scores(tmp_path / "scores.parquet", higher_is_better=False), engine="exact")
     same(found, held)
     assert found.scores.rule == "brier"
@@ -108,7 +109,7 @@ def test_a_killed_process_is_gone_on_with(tmp_path, monkeypatch):
 
     finished, finish = [], Journal.finish
     monkeypatch.setattr(Journal, "finish", lambda self, *batch: finished.append(batch) or finish(self, *batch))
-    again = pt.compare_files(path, folder=scratch, memory=1, engine="exact", higher_is_better=False)
+    again = pt.Result.of_scores(path, scratch=scratch, memory=1, engine="exact", higher_is_better=False)
     assert len(finished) == -(-table().height // 1024) - 3
     same(again, compare(read_scores(path, higher_is_better=False), engine="exact"))
 
@@ -128,7 +129,7 @@ def test_what_cannot_be_used_is_named(tmp_path, change, words):
     frame = table("sorted").filter(polars.col("model") != "m2").with_columns(**change)
     frame.write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError) as caught:
-        pt.compare_files(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
+        pt.Result.of_scores(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
     assert words in str(caught.value)
 
 
@@ -138,7 +139,7 @@ def test_an_item_in_two_groups_is_named_across_batches(tmp_path):
     )
     frame.write_parquet(tmp_path / "scores.parquet")
     with pytest.raises(pt.InputError, match="in two groups"):
-        pt.compare_files(tmp_path / "scores.parquet", memory=1, group="task", higher_is_better=False)
+        pt.Result.of_scores(tmp_path / "scores.parquet", memory=1, group="task", higher_is_better=False)
 
 
 def test_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
@@ -147,5 +148,5 @@ def test_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
         BigTable, "stream", lambda self, cut, columns: asked.update(columns) or stream(self, cut, columns)
     )
     table().write_parquet(tmp_path / "scores.parquet")
-    pt.compare_files(tmp_path / "scores.parquet", engine="exact", higher_is_better=False)
+    pt.Result.of_scores(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)
     assert asked == {"item", "model", "score"}

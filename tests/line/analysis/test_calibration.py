@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.report.tables import calibration as module
-from probtruth.report.tables.calibration import calibration, numbers
+from probtruth import demo
+from probtruth.line.analysis import calibration as module
+from probtruth.line.labelled import Labelled
+from probtruth.report.tables.calibration import numbers
 from probtruth.scoring import sampled
+from probtruth.scoring.align import align
+from probtruth.scoring.rules import get_rule
 
 ROUND_OFF = 1e-12
 """Sums of about a thousand numbers near 1 in float64."""
@@ -19,23 +23,22 @@ SINGLE = 1e-7
 
 @pytest.fixture(scope="module")
 def found(result):
-    made = calibration(result)
+    made = result.analysis.calibration
     assert made is not None
     return made
 
 
 def test_bare_scores_have_none(make):
-    assert calibration(make["bare"](3)) is None
+    assert make["bare"](3).analysis.calibration is None
 
 
 def test_the_parts_are_those_of_the_public_functions(found, result):
-    parts = pt.calibration.calibration_decomposition(
-        result.predictions, result.truth, rule="log", by="joint"
-    ).to_dicts()
+    predictions, truth = demo.load()[1], result.truth
+    parts = pt.calibration.calibration_decomposition(predictions, truth, rule="log", by="joint").to_dicts()
     by_model = {row["model"]: row for row in parts}
     for row in found.rows:
         assert row["miscalibration"] == pytest.approx(by_model[row["model"]]["miscalibration"], abs=ROUND_OFF)
-    errors = pt.calibration.calibration_error(result.predictions, result.truth).to_dicts()
+    errors = pt.calibration.calibration_error(predictions, truth).to_dicts()
     assert {row["model"]: row["error"] for row in found.rows} == pytest.approx(
         {row["model"]: row["error"] for row in errors}, abs=ROUND_OFF
     )
@@ -78,7 +81,8 @@ def test_two_labels_are_judged_by_the_last(make):
     ranks = [{**row, "model": name} for row, name in zip(bare.comparison.ranks, "ab", strict=True)]
     comparison = replace(bare.comparison, ranks=ranks)
     predictions = pt.Predictions.from_probs(probs)
-    found = calibration(replace(bare, truth=truth, predictions=predictions, scores=scores, comparison=comparison))
+    labelled = Labelled(truth, align(predictions, truth), get_rule("brier"))
+    found = replace(bare, labelled=labelled, scores=scores, comparison=comparison).analysis.calibration
     assert found is not None
     assert found.event == "1"
     assert {row["label"] for row in found.risk.bins} == {"0", "1"}
@@ -87,17 +91,17 @@ def test_two_labels_are_judged_by_the_last(make):
 def test_many_items_are_sampled_and_the_note_says_so(result, monkeypatch):
     monkeypatch.setattr(sampled, "MOST_ITEMS", 100)
     monkeypatch.setattr(module, "MOST_MODELS", 2)
-    found = calibration(result)
+    found = replace(result).analysis.calibration
     assert found is not None
     assert (found.n_items, found.n_all, len(found.models)) == (100, 899, 2)
     note = "".join(numbers(found, result).note)
     assert "The 2 best models." in note
     assert "random sample of 100 of the 899 items" in note
-    assert found.curve.equals(calibration(result).curve)
+    assert found.curve.equals(replace(result).analysis.calibration.curve)
 
 
 def test_a_rule_without_a_name_has_no_parts(result):
-    found = calibration(replace(result, scores=replace(result.scores, rule="mine")))
+    found = replace(result, scores=replace(result.scores, rule="mine")).analysis.calibration
     assert found is not None
     assert "miscalibration" not in found.rows[0]
     assert "Miscalibration" not in [column.title[0] for column in numbers(found, result).columns]

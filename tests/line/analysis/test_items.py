@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from probtruth.report.tables import items
+import probtruth as pt
+from probtruth.line.analysis.leading import leading_pair
 
 
 def test_disputed_items_have_the_highest_entropy(result):
-    found = items.disputed(result)
+    found = result.analysis.disputed
     shares = result.truth.shares
     entropy = [-sum(q * np.log(q) for q in row if q > 0) for row in shares]
     assert [entry.entropy for entry in found] == pytest.approx(sorted(entropy, reverse=True)[:10])
@@ -21,23 +22,24 @@ def test_disputed_items_have_the_highest_entropy(result):
 
 
 def test_divided_items_have_the_largest_differences(result):
-    (a, b), found = items.divided(result)
+    (a, b), found = leading_pair(result.comparison), result.analysis.divided
     assert (a, b) == ("nearest-neighbours", "logistic")
     first, second = (result.scores.values[result.scores.models.index(name)] for name in (a, b))
     worst = int(np.abs(first - second).argmax())
     assert found[0].item == result.scores.items[worst]
     assert found[0].scores == (first[worst], second[worst])
-    label, p = found[0].says[0]
-    probs = result.predictions.probs[result.predictions.models.index(a), worst]
-    assert (label, p) == (result.predictions.index.labels[probs.argmax()], probs.max())
+    label, p = found[0].top_labels[0]
+    aligned = result.labelled.aligned
+    probs = aligned.probs[aligned.models.index(a), worst]
+    assert (label, p) == (aligned.labels[probs.argmax()], probs.max())
 
 
 def test_bare_scores_have_no_labels_and_keep_their_orientation(make):
     result = make["bare"](3, higher_is_better=True)
-    assert items.disputed(result) == []
-    _, found = items.divided(result)
+    assert result.analysis.disputed == []
+    found = result.analysis.divided
     row = result.scores.items.index(found[0].item)
-    assert found[0].says is None
+    assert found[0].top_labels is None
     assert found[0].shares == ()
     assert -found[0].scores[0] in result.scores.values[:, row]
 
@@ -45,7 +47,7 @@ def test_bare_scores_have_no_labels_and_keep_their_orientation(make):
 def test_unanimous_labels_and_equal_models_leave_nothing(make):
     result = make["bare"](2)
     equal = replace(result, scores=replace(result.scores, values=np.zeros_like(result.scores.values)))
-    assert items.divided(equal)[1] == []
+    assert equal.analysis.divided == []
 
 
 def test_infinite_differences_come_first(make):
@@ -54,18 +56,17 @@ def test_infinite_differences_come_first(make):
     values[:, 3] = np.inf  # both infinite: their difference is not known
     values[0, 7] = np.inf
     changed = replace(result, scores=replace(result.scores, values=values))
-    assert items.divided(changed)[1][0].item == result.scores.items[7]
+    assert changed.analysis.divided[0].item == result.scores.items[7]
 
 
-def test_positions_take_the_names_of_the_scores(result):
-    """Labels and predictions without names are matched by position, and shown under the scores' names."""
-    plain = tuple(map(str, range(len(result.scores.items))))
-    index = replace(result.truth.index, items=plain, positional_items=True)
-    letters = replace(index, labels=tuple("abcdefghij"), positional_labels=True)
-    unnamed = replace(
-        result,
-        truth=replace(result.truth, index=index),
-        predictions=replace(result.predictions, index=letters),
-    )
-    assert items.disputed(unnamed) == items.disputed(result)
-    assert items.divided(unnamed) == items.divided(result)
+def test_positions_take_the_names_of_the_other_side():
+    """Predictions without names are matched by position, and shown under the reference's names."""
+    votes, items, labels = [[4, 1], [0, 5], [2, 3]], ["u", "v", "w"], ["no", "yes"]
+    probs = {"a": [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5]], "b": [[0.6, 0.4], [0.6, 0.4], [0.6, 0.4]]}
+    annotations = pt.Annotations.from_counts(votes, items=items, labels=labels)
+    plain = pt.evaluate(annotations, pt.Predictions.from_probs(probs), engine="exact").analysis
+    named = pt.evaluate(annotations, pt.Predictions.from_probs(probs, items, labels), engine="exact").analysis
+    assert plain.disputed == named.disputed
+    assert plain.divided == named.divided
+    assert {entry.item for entry in plain.divided} == set(items)
+    assert plain.divided[0].shares[0][0] in labels

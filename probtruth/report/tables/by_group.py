@@ -2,19 +2,31 @@
 
 from collections.abc import Callable
 
-from probtruth.report.interface import ResultLike
-from probtruth.report.tables.cells import Cell, Column, Row, Table, chance, filled, named, number, span, titled
-from probtruth.report.tables.models import LONGEST_NAME, names_of
+from probtruth.line.analysis.leading import leading_pair
+from probtruth.line.result import Result
+from probtruth.report.tables.cells import (
+    LONGEST_NAME,
+    Cell,
+    Column,
+    Row,
+    Table,
+    chance,
+    filled,
+    named,
+    number,
+    span,
+    titled,
+)
+from probtruth.report.tables.models import names_of
 from probtruth.report.words.numbers import as_float, decimals, shortened
-from probtruth.report.words.verdict import leaders
 
 MOST_GROUPS = 100
 """Groups that the page shows; `result.json` has all."""
 
 
-def by_group(result: ResultLike) -> tuple[Table, ...]:
+def by_group(result: Result) -> tuple[Table, ...]:
     """One row for each group; nothing without groups."""
-    leading = sorted(str(row["model"]) for row in leaders(result.comparison.ranks)[:2])
+    leading = sorted(leading_pair(result.comparison))
     rows = [row for row in result.comparison.groups if [row["a"], row["b"]] == leading]
     if not rows:
         return ()

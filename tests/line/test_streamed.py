@@ -11,7 +11,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io.tables.batches import BigTable
-from probtruth.line.evaluate_files import ANNOTATORS_ALONE
+from probtruth.line.streamed import ANNOTATORS_ALONE
 from probtruth.report.contents import contents
 
 LABELS = ["cat", "dog", "fox"]
@@ -30,7 +30,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 truth = read_soft(folder / "soft.parquet")
-pt.evaluate_files(truth, files, folder / "scratch", memory=1, engine="exact", on_progress=kill)
+pt.evaluate(truth, files, scratch=folder / "scratch", memory=1, engine="exact", on_progress=kill)
 """
 
 
@@ -74,14 +74,14 @@ def test_a_run_whose_process_was_killed_goes_on_behind_its_last_batch(files, ask
     finished = (files / "scratch" / "asked" / "finished.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in finished] == [["losses-0", 1024 * batch] for batch in range(4)]
     read = []
-    again = pt.evaluate_files(
-        truth_of(files), paths(files), files / "scratch", memory=1, engine="exact",
+    again = pt.evaluate(
+        truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact",
         on_progress=lambda done, total: read.append((done, total)),
     )  # fmt: skip
     assert not (files / "scratch").exists()
     assert asked.count(tuple(LABELS)) == 10 - 4
     assert read[:10] == [(batch, 10) for batch in range(1, 11)]
-    assert again.to_dict() == pt.evaluate_files(truth_of(files), paths(files), engine="exact").to_dict()
+    assert again.to_dict() == pt.evaluate(truth_of(files), paths(files), engine="exact").to_dict()
     held = pt.evaluate(truth_of(files), pt.read_predictions(paths(files)), engine="exact")
     of_sample, of_all = contents(again), contents(held)
     assert of_sample.calibration_numbers == of_all.calibration_numbers
@@ -98,35 +98,41 @@ def test_what_was_finished_is_read_no_more(files, asked):
             raise Stop
 
     with pytest.raises(Stop):
-        pt.evaluate_files(truth_of(files), paths(files), files / "scratch", memory=1, engine="exact", on_progress=stop)
+        pt.evaluate(
+            truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact", on_progress=stop
+        )
     asked.clear()
-    pt.evaluate_files(truth_of(files), paths(files), files / "scratch", memory=1, engine="exact")
+    pt.evaluate(truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact")
     assert set(asked) == {("item",)}
 
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_soft_labels_by_their_path(files, kind):
     given = kind(files / "soft.parquet")
-    found = pt.evaluate_files(given, paths(files), memory=1, engine="exact")
-    assert found.to_dict() == pt.evaluate_files(truth_of(files), paths(files), engine="exact").to_dict()
-    of_class = pt.evaluate_files(given, paths(files), engine="exact", estimand="class")
+    found = pt.evaluate(given, paths(files), memory=1, engine="exact")
+    assert found.to_dict() == pt.evaluate(truth_of(files), paths(files), engine="exact").to_dict()
+    of_class = pt.evaluate(given, paths(files), memory=1, engine="exact", estimand="class")
     assert of_class.to_dict()["truth"]["estimand"] == "class"
     with pytest.raises(pt.InputError, match="no such file"):
-        pt.evaluate_files(kind(files / "nowhere.parquet"), paths(files))
-    means = [pt.score_files(truth, paths(files), files / "scores.parquet").means for truth in (given, truth_of(files))]
-    assert means[0] == means[1]
+        pt.evaluate(kind(files / "nowhere.parquet"), paths(files))
+    means = [
+        pt.score(paths(files), truth, out=files / "scores.parquet", memory=memory).means
+        for truth in (given, truth_of(files))
+        for memory in (1, None)
+    ]
+    assert means == means[:1] * 4
 
 
 def test_input_that_cannot_be_streamed(files):
     with pytest.raises(pt.InputError, match="at least 2"):
-        pt.evaluate_files(truth_of(files), {"a": files / "a.parquet"})
+        pt.evaluate(truth_of(files), {"a": files / "a.parquet"}, memory=1)
     with pytest.raises(pt.InputError, match="positive number of bytes"):
-        pt.evaluate_files(truth_of(files), paths(files), memory="2GB")
+        pt.evaluate(truth_of(files), paths(files), memory="2GB")
     with pytest.raises(pt.InputError, match="Annotations or Truth"):
-        pt.evaluate_files(np.ones((2, 2)), paths(files))
+        pt.evaluate(np.ones((2, 2)), paths(files))
     votes = {"item": ["q1", "q2"] * 2, "annotator": ["x", "x", "y", "y"], "label": ["cat", "dog"] * 2}
     with pytest.raises(pt.InputError, match="the same 2 annotators"):
-        pt.evaluate_files(pt.Annotations.from_long(votes), paths(files))
+        pt.evaluate(pt.Annotations.from_long(votes), paths(files), memory=1)
 
 
 def test_classes_inferred_from_annotations(files):
@@ -142,7 +148,7 @@ def test_classes_inferred_from_annotations(files):
     }
     annotations = pt.Annotations.from_long(votes)
     asked = {"method": "dawid-skene-em", "engine": "exact"}
-    found = pt.evaluate_files(annotations, paths(files), memory=1, **asked)
+    found = pt.evaluate(annotations, paths(files), memory=1, **asked)
     assert ANNOTATORS_ALONE in found.warnings
     predictions = pt.read_predictions(paths(files), index=annotations.index)
     held = pt.evaluate(annotations, predictions, evidence="annotators", **asked)

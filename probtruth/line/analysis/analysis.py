@@ -1,0 +1,58 @@
+"""What a report shows beyond the comparison, computed once; `result.analysis` holds it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from probtruth.line.analysis import annotators, calibration, items, replicates
+from probtruth.line.labelled import Labelled
+from probtruth.scoring.decompose import decompose_aligned
+from probtruth.streaming.compare_files import Streamed
+from probtruth.types import Comparison, Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The parts of a report, each computed when it is first asked for, and once.
+
+    What needs labels is None (or empty) for bare scores; what needs every item is so where input was streamed.
+    """
+
+    scores: Scores | Streamed
+    comparison: Comparison
+    labelled: Labelled | None
+
+    @cached_property
+    def calibration(self) -> calibration.CalibrationAnalysis | None:
+        """Reliability curves, risk profile and calibration error of the best models."""
+        if self.labelled is None:
+            return None
+        return calibration.calibration_of(self.labelled, self.scores, self.comparison)
+
+    @cached_property
+    def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
+        """The rows of `decompose`, one for each model."""
+        if self.labelled is None or not isinstance(self.scores, Scores):
+            return None
+        return decompose_aligned(self.labelled.aligned, self.labelled.rule, self.scores.known.floor).to_dicts()
+
+    @cached_property
+    def annotators(self) -> annotators.AnnotatorAnalysis:
+        """How far annotators agree, how good each is, and which answer like copies of each other."""
+        return annotators.annotators_of(self.labelled)
+
+    @cached_property
+    def disputed(self) -> Sequence[items.DisputedItem]:
+        """The items on which the labels disagree most."""
+        return items.disputed_items(self.labelled) if isinstance(self.scores, Scores) else ()
+
+    @cached_property
+    def divided(self) -> Sequence[items.DividedItem]:
+        """The items on which the two leading models differ most."""
+        return items.divided_items(self.scores, self.comparison, self.labelled)
+
+    @cached_property
+    def replicates(self) -> replicates.Replicates | None:
+        """Differences of the two leading models, item by item, beside replicated ones."""
+        return replicates.replicates_of(self.scores, self.comparison)

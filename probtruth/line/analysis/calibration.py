@@ -1,0 +1,107 @@
+"""How far the models' probabilities can be taken at their word."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probtruth.line.labelled import Labelled
+from probtruth.scoring.align import Aligned
+from probtruth.scoring.calibration.corp import decomposition_aligned
+from probtruth.scoring.calibration.expected_error import error_aligned
+from probtruth.scoring.calibration.reliability import reliability_aligned
+from probtruth.scoring.nelson.profile import profile_aligned
+from probtruth.scoring.nelson.risk import MARKS, RiskProfile
+from probtruth.scoring.rules import RULES, ScoringRule
+from probtruth.scoring.sampled import sampled_items
+from probtruth.streaming.compare_files import Streamed
+from probtruth.types import Comparison, Scores
+
+if TYPE_CHECKING:
+    import polars
+
+MOST_MODELS = 6
+"""Models whose calibration is computed, the best first."""
+BUBBLES = 12
+"""Bubbles of one label (of all labels, where there are more than two)."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CalibrationAnalysis:
+    """The models (best first) with their reliability curves, risk profile and rows of numbers.
+
+    `event` is the label that is forecast, None where the event is that the most probable label is right; `n_items` of
+    `n_all` items were looked at.
+    """
+
+    models: tuple[str, ...]
+    left_out: int
+    event: str | None
+    curve: "polars.DataFrame"
+    risk: RiskProfile
+    rows: tuple[Row, ...]
+    n_items: int
+    n_all: int
+
+
+def calibration_of(labelled: Labelled, scores: Scores | Streamed, comparison: Comparison) -> CalibrationAnalysis:
+    """The calibration of the best models, on all items or, where there are many, a random sample of them."""
+    ranked = tuple(str(row["model"]) for row in comparison.ranks)
+    models = ranked[:MOST_MODELS]
+    known = labelled.aligned
+    aligned = known.subset(sampled_items(len(known.items), len(known.labels)), models)
+    two = len(aligned.labels) == 2
+    way = "label" if two else "top-label"
+    risk = profile_aligned(aligned, powers=list(MARKS.values()))
+    return CalibrationAnalysis(
+        models,
+        len(ranked) - len(models),
+        aligned.labels[-1] if two else None,
+        reliability_aligned(aligned, by=way, n_resamples=100),
+        replace(risk, bins=tuple(_bubbles(risk))),
+        tuple(_rows(scores, labelled.rule, aligned, way)),
+        len(aligned.items),
+        len(scores.items),
+    )
+
+
+def _rows(scores: Scores | Streamed, rule: ScoringRule, aligned: Aligned, way: str) -> list[dict[str, Any]]:
+    """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
+    rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
+    for row in error_aligned(aligned, by=way).to_dicts():  # of two labels both have the same error
+        rows[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
+    if scores.rule in RULES:
+        for row in decomposition_aligned(aligned, rule, "joint", scores.known.floor).to_dicts():
+            rows[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}
+    return list(rows.values())
+
+
+def _bubbles(risk: RiskProfile) -> list[dict[str, object]]:
+    """Fewer bins, neighbours taken together: of each label where there are two, of all labels at once elsewhere."""
+    two = len(risk.labels) <= 2
+    bubbles: list[dict[str, object]] = []
+    for model in risk.models:
+        for label in risk.labels if two else risk.labels[:1]:
+            mine = [row for row in risk.bins if row["model"] == model and (row["label"] == label or not two)]
+            bubbles += [{"model": model, "label": label, **part} for part in _merged(mine)]
+    return bubbles
+
+
+def _merged(rows: Sequence[Row]) -> list[dict[str, float]]:
+    """Bins of equal width, without those of no true events; reported is the geometric mean over true events."""
+    n, true, reported_all = (np.array([float(row[key]) for row in rows]) for key in ("n", "n_true", "reported_all"))
+    happened = true > 0
+    logs = np.zeros(len(rows))
+    with np.errstate(divide="ignore"):
+        logs[happened] = np.log([float(row["reported"]) for row in rows if row["n_true"] > 0])
+    step = np.minimum(reported_all * BUBBLES, BUBBLES - 1).astype(int)
+    parts = []
+    for here in np.unique(step[happened]):
+        inside = step == here
+        total = float(true[inside].sum())
+        reported = float(np.exp((true * logs)[inside & happened].sum() / total))
+        parts.append({"n_true": total, "source": total / float(n[inside].sum()), "reported": reported})
+    return parts

@@ -1,0 +1,219 @@
+"""Comparison of scores, in memory or in a table of any size."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from probtruth.comparison.compare import compare as compare_in_memory
+from probtruth.comparison.options import options
+from probtruth.errors import InputError
+from probtruth.io.scores import notes_in, read_scores
+from probtruth.io.tables.batches import LEAST, open_table
+from probtruth.line.larger_than_memory import Room
+from probtruth.streaming.bare_scores import Columns, streamed_scores
+from probtruth.streaming.compare_files import Streamed
+from probtruth.streaming.opening import DRAWS
+from probtruth.streaming.opening import scratch as scratch_store
+from probtruth.types import Annotations, Comparison, Scores
+
+if TYPE_CHECKING:
+    import distributed
+
+BYTES = 1_000
+"""Memory that a row takes while its batch is worked on: names, codes, and the one read ahead."""
+MOST = 1 << 20
+"""Rows of a batch, whatever the memory."""
+
+Names = Mapping[str, str] | Sequence[object]
+"""Names in the order of the items, or a mapping from item to name."""
+
+
+class CompareOptions(TypedDict, total=False):
+    """The options of `compare`."""
+
+    groups: Names | None
+    clusters: Names | None
+    replicates: str | None
+    likelihood: str
+    annotations: Annotations | None
+    fold_correlation: float | None
+    engine: str
+    population: str
+    weights: Mapping[str, float] | str | None
+    rope: float | str | None
+    draws: int
+    seed: int
+    strict: bool
+    item: str
+    model: str
+    score: str
+    group: str | None
+    cluster: str | None
+    replicate: str | None
+    higher_is_better: bool | None
+    client: "distributed.Client | None"
+    memory: float | None
+    scratch: str | Path | None
+    on_progress: Callable[[int, int], None] | None
+
+
+COLUMNS = ("item", "model", "score", "group", "cluster", "replicate", "higher_is_better")
+"""The options that say how a table is read."""
+STREAMED = ("engine", "rope", "draws", "seed", "strict", "on_progress")
+"""The options that a table which is streamed has, beside its columns; for any other it is read whole."""
+ROOM = ("memory", "client", "scratch")
+"""The options that say where a large table is worked on."""
+
+
+def compare(
+    scores: Scores | str | Path,
+    groups: Names | None = None,
+    clusters: Names | None = None,
+    replicates: str | None = None,
+    *,
+    likelihood: str = "auto",
+    annotations: Annotations | None = None,
+    fold_correlation: float | None = None,
+    engine: str = "nuts",
+    population: str = "new-items",
+    weights: Mapping[str, float] | str | None = None,
+    rope: float | str | None = None,
+    draws: int = 2500,
+    seed: int = 0,
+    strict: bool = False,
+    item: str = "item",
+    model: str = "model",
+    score: str = "score",
+    group: str | None = None,
+    cluster: str | None = None,
+    replicate: str | None = None,
+    higher_is_better: bool | None = None,
+    client: "distributed.Client | None" = None,
+    memory: float | None = None,
+    scratch: str | Path | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """Which model has the lower mean score, for all pairs jointly, and how sure that is.
+
+    The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
+    weight `weights` (default: its share of the items). Every pair's margin is the outer skew-t, which is the paired t
+    where differences are not skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best),
+    ranks and regret come from one joint posterior with these margins. With groups, `group_results` adds the population
+    of groups and one new group, with partial pooling.
+
+    Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
+    cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
+    of an item are: "independent" (answers asked again; the default: they are averaged within the item, whose spread
+    holds their noise), "crossed" (the same training seeds on every item: their own variance is added, so that the
+    answer is about new seeds too) or "folds" (items, or replicates of items, are folds that share training data, with
+    `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). `annotations` are those behind the
+    scores: where the same few annotators labelled every item, their leanings are added in the same way.
+
+    `likelihood` is "auto", or one of "normal", "student-t", "skew-t", "tie-spike" and "two-component", fitted to
+    each pair's differences by NUTS: the mean stays what is reported, with a warning where it and the fit part.
+    `engine` is "nuts" or "exact". `population` "these-items" holds the items fixed, so that only the labels (few
+    votes, an uncertain class) leave the difference unsure. `rope` is the largest difference that does not matter: a
+    number in units of the score, "2%" of the best mean score, or "5% of range", the range from the entropy of the
+    labels to the score of their frequencies. `draws` is per chain, of four chains. `strict` raises `PosteriorError`
+    where a diagnostic fails. `on_progress(done, total)` hears of the sampling.
+
+    `scores` may be a file, or a folder of Parquet or Arrow files, with one row for each item and model: `item`,
+    `model`, `score`, `group`, `cluster`, `replicate` and `higher_is_better` then name its columns and orientation. A
+    table that does not fit into `memory` (bytes, half of what is free unless you say) is read some rows at a time; with
+    `client`, a `dask.distributed.Client`, workers that see the same path read it and keep the scores. Scores are
+    meanwhile in the folder `scratch`, as in `evaluate`. The result is the same, bit for bit. Replicates, another
+    likelihood, `annotations`, `population`, `weights`, and `groups` and `clusters` other than columns need the scores
+    in memory.
+
+    Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score. `Result.of_scores`
+    makes what a report takes.
+
+    Errors: `InputError` for fewer than two models, NaN scores or unusable options; `PosteriorError` where a single item
+    (or cluster) leaves the spread unknown.
+
+    >>> import probtruth as pt
+    >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
+    >>> pair = pt.compare(pt.Scores.from_frame(losses), engine="exact").pairwise().row(0, named=True)
+    >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
+    (-0.3, True)
+    """
+    options: CompareOptions = {
+        "groups": groups,
+        "clusters": clusters,
+        "replicates": replicates,
+        "likelihood": likelihood,
+        "annotations": annotations,
+        "fold_correlation": fold_correlation,
+        "engine": engine,
+        "population": population,
+        "weights": weights,
+        "rope": rope,
+        "draws": draws,
+        "seed": seed,
+        "strict": strict,
+        "on_progress": on_progress,
+    }
+    if not isinstance(scores, Scores):
+        options |= {
+            "item": item,
+            "model": model,
+            "score": score,
+            "group": group,
+            "cluster": cluster,
+            "replicate": replicate,
+            "higher_is_better": higher_is_better,
+            "memory": memory,
+            "scratch": scratch,
+        }
+    if client is not None:
+        options["client"] = client
+    return compared(scores, **options)[1]
+
+
+def compared(scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> tuple[Scores | Streamed, Comparison]:
+    """The scores, or what is known of those that were streamed, and their comparison; options as in `compare`."""
+    named: dict[str, Any] = dict(options)
+    columns, place = ({key: named.pop(key) for key in keys if key in named} for keys in (COLUMNS, ROOM))
+    if isinstance(scores, str | Path):
+        room = Room(**place)
+        whole = columns.get("replicate") is not None or any(
+            named[key] is not None and (key, named[key]) not in (("likelihood", "auto"), ("population", "new-items"))
+            for key in named
+            if key not in STREAMED
+        )
+        if not whole and room.streams_scores(scores):
+            found = _streamed(scores, room, columns, named)
+            return found, found.comparison
+        if room.client is not None:
+            raise InputError(
+                "client= for scores that are compared in memory",
+                "a table in Parquet or Arrow, or a folder of such files, without replicates and another likelihood",
+                "Leave client out.",
+            )
+        scores = read_scores(scores, **columns)
+    elif place.get("client") is not None:
+        raise InputError("client= for scores in memory", "the path of a table", "Leave client out.")
+    return scores, compare_in_memory(scores, **named)
+
+
+def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: Mapping[str, Any]) -> Streamed:
+    """The comparison of a table that is read some rows at a time."""
+    table = open_table(path)
+    item, model, score = (columns.get(name, name) for name in ("item", "model", "score"))
+    group, cluster = columns.get("group"), columns.get("cluster")
+    known = notes_in(table.files[0], score, columns.get("higher_is_better"))
+    if known.ours:
+        group = group or ("group" if "group" in table.columns else None)
+        cluster = cluster or ("cluster" if "cluster" in table.columns else None)
+    read = Columns(item, model, score, group, cluster, known.higher_is_better, known.rule, known.facts)
+    chosen = options(
+        named.get("engine", "nuts"),
+        "new-items",
+        named.get("rope"),
+        named.get("draws", DRAWS),
+        named.get("seed", 0),
+        named.get("strict", False),
+    )
+    size = min(max(int(room.n_bytes / BYTES), LEAST), MOST)
+    with scratch_store(room.scratch, room.client) as store:
+        return streamed_scores(table, read, chosen, store("scores"), size, named.get("on_progress"))

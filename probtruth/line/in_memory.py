@@ -1,0 +1,107 @@
+"""The whole line on predictions that memory holds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import cast
+
+from probtruth import check
+from probtruth.comparison.compare import compare
+from probtruth.comparison.evidence.crossed import same_few
+from probtruth.errors import InputError
+from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.labelled import Labelled
+from probtruth.line.other_estimand import NO_ROOM, other_estimand
+from probtruth.line.result import Result
+from probtruth.scoring.align import align
+from probtruth.scoring.rules import get_rule
+from probtruth.streaming.compare_files import Asked
+from probtruth.truth.infer import infer_truth
+from probtruth.truth.options import Estimand, MethodName
+from probtruth.types import Annotations, Index, Predictions, Truth
+
+
+@dataclass(frozen=True, eq=False)
+class LineOptions:
+    """The options of `evaluate`; `scoring` holds those of the scores and which items belong together."""
+
+    method: str | None
+    estimand: str | None
+    evidence: str
+    scoring: Asked
+    engine: str
+    rope: float | str | None
+    seed: int
+    strict: bool
+    on_progress: Callable[[int, int], None] | None
+
+
+def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions, options: LineOptions) -> Result:
+    """The truth, the scores, the comparison, and the verdict under the other estimand."""
+    if len(predictions.models) < 2:
+        raise InputError(
+            f"one model only ({check.shortlist(predictions.models)})", "at least two to compare", "Add another model."
+        )
+    predictions = predictions.named_by(reference.index)
+    if isinstance(reference, Annotations):
+        reference, predictions = _annotated(reference, predictions)
+    truth = truth_of(reference, options)
+    annotations = reference if isinstance(reference, Annotations) else None
+    evidence, scoring = options.evidence, options.scoring
+    if evidence == "auto":
+        inferred = annotations is not None and truth.estimand == "class"
+        evidence = "annotators-and-models" if inferred else "annotators"
+    scored = score_on_evidence(truth, align(predictions, truth), evidence, scoring.rule, scoring.floor, options.seed)
+    shared = annotations is not None and same_few(annotations) and truth.estimand == "distribution"
+    comparison = compare(
+        scored.scores,
+        scoring.groups,
+        scoring.clusters,
+        annotations=annotations if shared and scored.aligned.shares is not None else None,
+        weights=scoring.weights,
+        engine=options.engine,
+        rope=options.rope,
+        seed=options.seed,
+        strict=options.strict,
+        on_progress=options.on_progress,
+    )
+    other = None
+    if annotations is not None:
+        other = other_estimand(annotations, scored.aligned, comparison, scoring, options.seed)
+    labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other)
+    warnings = [*comparison.warnings, *labelled.warnings()]
+    warnings += [line for line in (other and other.warning(),) if line]
+    if other is None and annotations is not None and annotations.annotator is not None:
+        warnings.append(NO_ROOM)
+    return Result(scored.scores, comparison, tuple(warnings), labelled)
+
+
+def truth_of(reference: Annotations | Truth, options: LineOptions) -> Truth:
+    """The truth itself, or inferred from annotations."""
+    if isinstance(reference, Truth):
+        if options.method is not None or options.estimand not in (None, reference.estimand):
+            raise InputError(
+                f"method {options.method!r} and estimand {options.estimand!r} with a truth that is given",
+                "neither: the truth has its own",
+                "Leave them out, or give annotations.",
+            )
+        return reference
+    named = cast(MethodName | None, options.method), cast(Estimand | None, options.estimand)  # checked there
+    return infer_truth(reference, *named, seed=options.seed)
+
+
+def under_labels(annotations: Annotations, index: Index) -> Annotations:
+    """The annotations under all labels of the predictions, where both name theirs."""
+    if index.positional_labels or annotations.index.positional_labels:
+        return annotations
+    return annotations.with_labels(index) if set(index.labels) >= set(annotations.index.labels) else annotations
+
+
+def _annotated(annotations: Annotations, predictions: Predictions) -> tuple[Annotations, Predictions]:
+    """Annotations under all labels of the predictions, without the items that nobody annotated."""
+    index = predictions.index
+    rest, gone = annotations.named_by(index, "the predictions").annotated()
+    if gone and index.positional_items:
+        check.length(len(index.items), annotations.n_items, "items in the predictions")
+        index = replace(index, positional_items=False)
+        rest = replace(rest, index=replace(rest.index, positional_items=False))
+    return under_labels(rest, index), replace(predictions, index=index)

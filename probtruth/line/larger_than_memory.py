@@ -1,0 +1,73 @@
+"""Which files are read whole, and which some rows at a time."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from probtruth.errors import InputError
+from probtruth.io.tables.batches import can_stream, n_bytes, open_table
+from probtruth.streaming.opening import n_bytes as checked_memory
+
+SHARE = 0.5
+"""Of the memory that is free, what a run takes unless it is told."""
+EXPANSION = 8
+"""Memory that predictions take for each byte of their Parquet or Arrow files, when they are read whole."""
+BYTES_PER_SCORE = 400
+"""Memory that a row of a table of scores takes, when it is read whole."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where large input is worked on: `memory` in bytes (None: half of what is free), a Dask `client` whose workers do
+    it, or the folder `scratch`, from which a run that was interrupted goes on."""
+
+    memory: float | None = None
+    client: Any = None
+    scratch: str | Path | None = None
+
+    @property
+    def n_bytes(self) -> float:
+        """The memory in bytes.
+
+        Errors: `InputError` for what is no positive number.
+        """
+        return SHARE * free_memory() if self.memory is None else checked_memory(self.memory)
+
+    def streams_predictions(self, paths: Iterable[str | Path]) -> bool:
+        """Whether the files are read some rows at a time: on a cluster, from folders, or where they are too large."""
+        paths = list(paths)
+        if self.client is not None or not all(can_stream(path) for path in paths):
+            return self.client is not None
+        return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
+
+    def streams_scores(self, path: str | Path) -> bool:
+        """The same for a table of scores."""
+        if self.client is not None or not can_stream(path):
+            return self.client is not None
+        return Path(path).is_dir() or BYTES_PER_SCORE * open_table(path).n_rows > self.n_bytes
+
+
+def files_of(predictions: object) -> Mapping[str, str | Path] | None:
+    """The files, where predictions are {model: path}; None where they are something else.
+
+    Errors: `InputError` for a dict of anything but paths.
+    """
+    if not isinstance(predictions, Mapping):
+        return None
+    if not all(isinstance(path, str | Path) for path in predictions.values()):
+        raise InputError(
+            type(predictions).__name__, "Predictions, or a dict {model: path}", "Use Predictions.from_probs for arrays."
+        )
+    return predictions
+
+
+def free_memory() -> float:
+    """Bytes of memory that are free."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            table = dict(line.split(":", 1) for line in lines)
+        return float(table["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9

@@ -1,0 +1,114 @@
+"""The result of the line: everything that a report shows."""
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Unpack
+
+from probtruth.line.analysis.analysis import Analysis
+from probtruth.line.compare import CompareOptions, compared
+from probtruth.line.labelled import Labelled
+from probtruth.line.other_estimand import OtherEstimand
+from probtruth.streaming.compare_files import Streamed
+from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
+
+VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
+"""The packages whose versions a result names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Everything that a report shows.
+
+    `labelled` is what is known because the items have labels; None for bare scores. Of input that was streamed,
+    `scores` are what is known of them without the items. `note` stands wherever the result is shown, `command` is the
+    command line that made it.
+    """
+
+    scores: Scores | Streamed
+    comparison: Comparison
+    warnings: tuple[str, ...]
+    labelled: Labelled | None = None
+    note: str | None = None
+    command: str | None = None
+
+    @classmethod
+    def of_scores(cls, scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> "Result":
+        """What `compare` says of bare scores, or of a table of them, as a result that `write_report` takes.
+
+        Arguments and errors: as in `compare`.
+        """
+        known, comparison = compared(scores, **options)
+        return cls(known, comparison, comparison.warnings)
+
+    @property
+    def truth(self) -> Truth | None:
+        """The reference labels; None for bare scores."""
+        return None if self.labelled is None else self.labelled.truth
+
+    @property
+    def annotations(self) -> Annotations | None:
+        """The annotations that the truth was inferred from; None without them, or where predictions were streamed."""
+        return None if self.labelled is None else self.labelled.annotations
+
+    @property
+    def other(self) -> OtherEstimand | None:
+        """The verdict under the estimand that was not asked for, where the annotations allow it."""
+        return None if self.labelled is None else self.labelled.other
+
+    @property
+    def audit(self) -> Audit:
+        """What alignment by name left out."""
+        return self.scores.audit
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """Everything that a report shows beyond the comparison; each part is computed when it is first asked for."""
+        return Analysis(self.scores, self.comparison, self.labelled)
+
+    @property
+    def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
+        """The rows of `decompose`, one for each model; None for bare scores and for input that was streamed."""
+        return self.analysis.decomposition
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of `result.json`: plain values; infinities and None as Python has them."""
+        comparison, audit = self.comparison, self.audit
+        return {
+            "rule": comparison.rule,
+            "truth": None if self.labelled is None else self.labelled.about(),
+            "models": [dict(row) for row in comparison.ranks],
+            "pairwise": [dict(row) for row in comparison.pairs],
+            "estimand": comparison.estimand,
+            "uncertainty": dict(comparison.uncertainty),
+            "rope": comparison.rope,
+            "decisions": dict(comparison.decisions),
+            "sensitivity": [dict(row) for row in comparison.sensitivity],
+            "higher_is_better": comparison.higher_is_better,
+            "other_estimand": None if self.other is None else self.other.to_dict(),
+            "groups": _groups(comparison),
+            "companions": [dict(row) for row in comparison.companions],
+            "audit": {
+                "missing": len(audit.missing),
+                "extra": len(audit.extra),
+                "different": len(audit.different),
+                "prompts": len(audit.prompts),
+                "dropped": audit.dropped,
+                "by_model": [
+                    {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
+                ],
+            },
+            "diagnostics": dict(comparison.diagnostics),
+            "warnings": list(self.warnings),
+            "settings": dict(comparison.settings),
+            "seed": comparison.seed,
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
+        }
+
+
+def _groups(comparison: Comparison) -> dict[str, list[dict[str, object]]]:
+    tables = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
+    return {name: [dict(row) for row in rows] for name, rows in tables.items()}

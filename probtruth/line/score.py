@@ -1,0 +1,177 @@
+"""Scores of predictions in memory or in files, handed back or written as a file."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from probtruth import frames
+from probtruth.comparison.evidence.soundness import soundness, weighted_means
+from probtruth.comparison.evidence.structure import Structure
+from probtruth.errors import InputError
+from probtruth.io.predictions import read_predictions
+from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
+from probtruth.io.tables.parquet_notes import check_out
+from probtruth.io.tables.soft_batches import read_many_soft
+from probtruth.io.truth import read_soft
+from probtruth.kernels.exact_sums import weighted_mean
+from probtruth.line.larger_than_memory import Room, files_of
+from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.score import score as score_in_memory
+from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.opening import opened
+from probtruth.streaming.opening import scratch as scratch_store
+from probtruth.streaming.prepared import Prepared, prepare
+from probtruth.types import Audit, Predictions, Scores, Truth
+
+if TYPE_CHECKING:
+    import distributed
+
+Files = Mapping[str, str | Path]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class WrittenScores:
+    """What was written: the models' mean scores, the number of items, and what alignment by name left out."""
+
+    means: Mapping[str, float]
+    n_items: int
+    audit: Audit
+
+
+@overload
+def score(
+    predictions: Predictions | Files,
+    truth: Truth | str | Path,
+    rule: str | ScoringRule = "log",
+    floor: float | None = None,
+    order: Sequence[object] | None = None,
+    *,
+    item: str = "item",
+    kind: str = "probs",
+) -> Scores: ...
+
+
+@overload
+def score(
+    predictions: Predictions | Files,
+    truth: Truth | str | Path,
+    rule: str | ScoringRule = "log",
+    floor: float | None = None,
+    order: Sequence[object] | None = None,
+    *,
+    out: str | Path,
+    item: str = "item",
+    kind: str = "probs",
+    client: "distributed.Client | None" = None,
+    memory: float | None = None,
+    scratch: str | Path | None = None,
+    on_progress: Progress | None = None,
+) -> WrittenScores: ...
+
+
+def score(
+    predictions: Predictions | Files,
+    truth: Truth | str | Path,
+    rule: str | ScoringRule = "log",
+    floor: float | None = None,
+    order: Sequence[object] | None = None,
+    *,
+    out: str | Path | None = None,
+    item: str = "item",
+    kind: str = "probs",
+    client: "distributed.Client | None" = None,
+    memory: float | None = None,
+    scratch: str | Path | None = None,
+    on_progress: Progress | None = None,
+) -> Scores | WrittenScores:
+    """The expected loss of every model on every item when the label is drawn from the truth.
+
+    Formula: sum_k t_k loss(p, k). Under the estimand `distribution` t is the unsmoothed vote share of the item where
+    there are votes (unbiased, whatever the number of votes), else the given probabilities; under `class` it is the
+    posterior probability of each class. Items are matched by name; items that one side lacks are dropped for all
+    models and stand in the audit.
+
+    Arguments: `predictions` may be files, {model: path}, and `truth` the path of soft labels, as `evaluate` takes them
+    (`item`, `kind`); `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every
+    probability below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
+    `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
+
+    With `out`, a Parquet file with the columns item, model and score is written, as `probtruth score` writes it. Then
+    predictions in files need not fit into memory; `client`, `memory`, `scratch` and `on_progress` as in `evaluate`.
+
+    Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite. With
+    `out`: `means`, {model: mean score}, `n_items` and `audit` of what was written.
+
+    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), no item in common, labels that are text where
+    the rule needs their order, or where `out` cannot be written.
+
+    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4]], "b": [[0.9, 0.1]]})
+    >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
+    [[0.6325], [0.7645]]
+    """
+    room = Room(memory, client, scratch)
+    files = files_of(predictions)
+    if client is not None and (out is None or files is None):
+        raise InputError(
+            "client= with scores in memory", "predictions in files, and out=", "Give {model: path} and out=path."
+        )
+    if out is not None:
+        check_out(out)
+        if files is not None and room.streams_predictions(files.values()):
+            return _stream(files, truth, get_rule(rule, order), floor, out, item, kind, room, on_progress)
+    if isinstance(truth, str | Path):
+        truth = read_soft(truth, item)
+    if files is not None:
+        predictions = read_predictions(files, truth.index if isinstance(truth, Truth) else None, item, kind)
+    scores = score_in_memory(predictions, truth, rule, floor, order)
+    if out is None:
+        return scores
+    write_scores(scores, out)
+    weights = np.full(len(scores.items), 1 / len(scores.items))
+    means = {name: weighted_mean(row, weights) for name, row in zip(scores.models, scores.values, strict=True)}
+    return WrittenScores(means, len(scores.items), scores.audit)
+
+
+def _stream(
+    files: Files,
+    truth: Truth | str | Path,
+    rule: ScoringRule,
+    floor: float | None,
+    out: str | Path,
+    item: str,
+    kind: str,
+    room: Room,
+    on_progress: Progress | None,
+) -> WrittenScores:
+    """Scores the files some rows at a time; losses that a cluster computes travel to this process."""
+    if isinstance(truth, str | Path):
+        truth = read_many_soft(truth, item, None, room.n_bytes)
+    if not isinstance(truth, Truth):
+        raise InputError(f"{type(truth).__name__}", "a Truth", "Use read_soft, infer_truth or Truth.from_probs.")
+    tables = opened(list(files.items()), item, kind, room.n_bytes)
+    with scratch_store(room.scratch, room.client) as store:
+        ready = prepare(truth, tables, rule, floor)
+        scored = ready.scored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
+        facts, parts = ready.facts, scored.parts
+        notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
+        with tempfile.TemporaryDirectory(prefix="probtruth-") as folder:
+            write_pieces(_pieces(ready, scored.tables(Path(folder))), out, notes)
+        means = weighted_means(parts, soundness(parts), np.ones(1))
+    return WrittenScores(dict(zip(tables.models, means.tolist(), strict=True)), ready.n_items, facts.audit)
+
+
+def _pieces(ready: Prepared, tables: Sequence[Table]) -> Iterator[Piece]:
+    """All scores: model after model, items in the order of the reference."""
+    names, size = frames.text(ready.scoring.reference.names), ready.scoring.files.size
+    for model, table in zip(ready.scoring.files.models, tables, strict=True):
+        for start in range(0, len(names), size):
+            kept = ready.kept[start : start + size]
+            yield names[start : start + size].filter(kept), model, table.read(start, start + size)[kept, 0]

@@ -1,0 +1,54 @@
+"""Names are matched once in an `evaluate`, and never in a report."""
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth import demo
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often predictions and truth were aligned: every module of the package that imports `align` counts."""
+    import sys
+
+    from probtruth.scoring import align as module
+
+    aligned, real = [], module.align
+
+    def count(predictions, truth):
+        aligned.append((predictions, truth))
+        return real(predictions, truth)
+
+    for name, loaded in list(sys.modules.items()):
+        if name.startswith("probtruth.") and getattr(loaded, "align", None) is real:
+            monkeypatch.setattr(loaded, "align", count)
+    return aligned
+
+
+@pytest.mark.parametrize("method", ["vote-share", "dawid-skene-em"])
+def test_evaluate_aligns_once_and_the_report_never(calls, method, tmp_path):
+    """Also where the predictions inform the classes, and where the other estimand is computed beside."""
+    annotations, predictions = demo.load()
+    result = pt.evaluate(annotations, predictions, method=method, engine="exact")
+    assert result.other is not None
+    assert len(calls) == 1
+    pt.write_report(result, tmp_path / "out")
+    assert len(calls) == 1
+
+
+def test_the_counter_counts(calls):
+    """The public functions of scoring match names each time that they are called."""
+    truth = pt.Truth.from_labels(np.array([0, 1]), n_labels=2)
+    predictions = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.2, 0.8]]})
+    pt.score(predictions, truth)
+    pt.decompose(predictions, truth)
+    pt.risk_profile(predictions, truth)
+    assert len(calls) == 3
+
+
+def test_each_part_of_an_analysis_is_computed_once():
+    annotations, predictions = demo.load()
+    analysis = pt.evaluate(annotations, predictions, engine="exact").analysis
+    for part in ("calibration", "decomposition", "annotators", "disputed", "divided", "replicates"):
+        assert getattr(analysis, part) is getattr(analysis, part)
