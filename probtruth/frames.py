@@ -153,8 +153,10 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     if not single(series.dtype):
         raise InputError(f"a column of type {series.dtype}", "text or numbers", "Convert it.", source.at(column=column))
     if series.dtype in (polars.Date, polars.Datetime) and not _in_calendar(series):
-        found = "a date outside the years 1 to 9999"
-        raise InputError(found, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column))
+        problem = "a date outside the years 1 to 9999"
+        raise InputError(
+            problem, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column)
+        )
     return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
 
 
@@ -258,18 +260,18 @@ def compact(names: "polars.Series") -> "polars.Series":
     return numbers if same else names
 
 
-def places(found: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
+def places(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
     """The position of each name among the known names, -1 if it is not there."""
     import polars
 
-    if found.dtype != known.dtype:
-        numbers = found.dtype.is_integer() and known.dtype.is_integer()
-        found, known = (names.cast(polars.Int64) if numbers else text(names) for names in (found, known))
-    if len(found) == len(known) and bool((found == known).all()):
+    if names_wanted.dtype != known.dtype:
+        numbers = names_wanted.dtype.is_integer() and known.dtype.is_integer()
+        names_wanted, known = (names.cast(polars.Int64) if numbers else text(names) for names in (names_wanted, known))
+    if len(names_wanted) == len(known) and bool((names_wanted == known).all()):
         return np.arange(len(known))
-    asked = polars.DataFrame({"name": found})
+    wanted = polars.DataFrame({"name": names_wanted})
     table = polars.DataFrame({"name": known, "place": np.arange(len(known))})
-    joined = asked.join(table, on="name", how="left", maintain_order="left")
+    joined = wanted.join(table, on="name", how="left", maintain_order="left")
     return joined["place"].fill_null(-1).to_numpy()
 
 
@@ -284,12 +286,12 @@ class Names(Sequence[str]):
         return len(self.column)
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> "Names": ...
-    def __getitem__(self, place: int | slice) -> "str | Names":
+    def __getitem__(self, index: slice) -> "Names": ...
+    def __getitem__(self, index: int | slice) -> "str | Names":
         """One name, or some of them."""
-        return Names(self.column[place]) if isinstance(place, slice) else str(self.column[place])
+        return Names(self.column[index]) if isinstance(index, slice) else str(self.column[index])
 
     def __iter__(self) -> Iterator[str]:
         """All names as text."""
@@ -316,8 +318,8 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        found = "a blank cell" if series[row] is None else check.quote(series[row])
-        raise InputError(found, "a number", "Check that cell.", source.at(row, column))
+        problem = "a blank cell" if series[row] is None else check.quote(series[row])
+        raise InputError(problem, "a number", "Check that cell.", source.at(row, column))
     _no_overflow(series, values, column, source)
     return values.to_numpy()
 
@@ -370,8 +372,8 @@ def _by_rows(frame: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
     values = np.empty((frame.height, len(columns)))
     for start in range(0, frame.height, BLOCK):
         block = slice(start, start + BLOCK)
-        for place, column in enumerate(columns):
-            values[block, place] = column[block]
+        for position, column in enumerate(columns):
+            values[block, position] = column[block]
     return values
 
 

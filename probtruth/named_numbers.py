@@ -36,8 +36,8 @@ class Labelled:
                     "the same names for every model",
                     "Keep the rows and columns that all models have; `read_predictions` does so for files.",
                 )
-            place = {name: position for position, name in enumerate(own)}
-            values = np.take(values, [place[name] for name in other], axis)
+            position_of = {name: position for position, name in enumerate(own)}
+            values = np.take(values, [position_of[name] for name in other], axis)
         return values
 
 

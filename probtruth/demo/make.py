@@ -108,8 +108,8 @@ def simulate_annotations(
     crowd = random.integers(3, 6, n_items)
     order = np.argsort(np.log(WORKLOAD) + random.gumbel(size=(n_items, len(ANNOTATORS))), axis=1)[:, ::-1]
     chosen: Bool[np.ndarray, "item place"] = np.arange(len(ANNOTATORS)) < crowd[:, None]
-    item, place = np.nonzero(chosen)
-    annotator = order[item, place]
+    item, position = np.nonzero(chosen)
+    annotator = order[item, position]
 
     right = random.random(len(item)) < 1 / (1 + np.exp(HARDNESS_COST * hardness[item] - SKILL[annotator]))
     lured = random.random(len(item)) < LURE

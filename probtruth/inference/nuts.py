@@ -66,14 +66,14 @@ def sample(
         n_parameters, *compiled = _programs(program, arrays, warmup, target_accept)
         start, advance = (one.result() for one in compiled)
         states: tuple[Any, ...] = tuple(start(*_random(seed, chain, n_parameters), arrays) for chain in range(chains))
-    kept = []
+    chunks = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
         for chunk in range(warm_chunks + draw_chunks):
             states, out = zip(*pool.map(lambda state: advance(state, arrays), states), strict=True)
             report((chunk + 1) * CHUNK, (warm_chunks + draw_chunks) * CHUNK)
             if chunk >= warm_chunks:
-                kept.append(jax.tree.map(lambda *chain: np.stack(chain), *jax.device_get(out)))
-    joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *kept)
+                chunks.append(jax.tree.map(lambda *chain: np.stack(chain), *jax.device_get(out)))
+    joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *chunks)
     return Draws(*joined)
 
 

@@ -22,9 +22,9 @@ Entries = Float[Array, "..."]
 
 def near_power_terms(base: Entries, step: Entries, power: float) -> Entries:
     """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for a = b (1 + step) with |step| < 1/2."""
-    places, weights = (jnp.asarray(column, step.dtype) for column in (PLACES, WEIGHTS))
-    curve = (1 + places * step[..., None]) ** (power - 2)
-    return base**power * step * step * (weights * (1 - places) * curve).sum(-1)
+    nodes, weights = (jnp.asarray(column, step.dtype) for column in (PLACES, WEIGHTS))
+    curve = (1 + nodes * step[..., None]) ** (power - 2)
+    return base**power * step * step * (weights * (1 - nodes) * curve).sum(-1)
 
 
 def power_terms(ahead: Entries, base: Entries, log_base: Entries, power: float) -> Entries:

@@ -26,9 +26,9 @@ def ahead[S, T](step: Callable[[S], T], listed: Iterable[S], n_threads: int) -> 
     try:
         coming.extend(pool.submit(step, one) for one in islice(left, n_threads))
         while coming:
-            found = coming.popleft().result()
+            result = coming.popleft().result()
             coming.extend(pool.submit(step, one) for one in islice(left, 1))
-            yield found
+            yield result
     except GeneratorExit:
         dropped = True
         raise

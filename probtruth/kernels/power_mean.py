@@ -69,8 +69,8 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     logs = jnp.where(alive, logs, 0.0)
     lost_share = jnp.sum(jnp.where(lost, share, 0.0), -1)
     some = jnp.any(alive, -1)
-    kept = jnp.where(some, 1 - lost_share, 1.0)
-    share = jnp.where(alive, share, 0.0) / kept[..., None]
+    kept_share = jnp.where(some, 1 - lost_share, 1.0)
+    share = jnp.where(alive, share, 0.0) / kept_share[..., None]
 
     whole = _against(power, logs)[..., 0]
     unbounded = jnp.isinf(whole)
@@ -151,8 +151,8 @@ def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
 def _shares(values: Float[Array, "*batch value"], weights: Weights | None) -> Float[Array, "*batch value"]:
     if weights is None:
         return jnp.full_like(values, 1.0 / values.shape[-1])
-    given = jnp.asarray(weights, values.dtype)
-    return jnp.broadcast_to(given / jnp.sum(given, -1, keepdims=True), values.shape)
+    weighted = jnp.asarray(weights, values.dtype)
+    return jnp.broadcast_to(weighted / jnp.sum(weighted, -1, keepdims=True), values.shape)
 
 
 def _against(power: Power, values: Float[Array, "*batch value"]) -> Float[Array, "*batch 1"]:

@@ -138,7 +138,7 @@ def known_bounds(given: object) -> tuple[float, float]:
 def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: object, *rest: object) -> None:
     """Raises if an option differs from the earlier monitor's."""
     alpha, rope, higher_is_better, largest_cluster = rest
-    given = {
+    options = {
         "a": None if a is None else str(a),
         "b": None if b is None else str(b),
         "bounds": None if bounds is None else known_bounds(bounds),
@@ -148,7 +148,7 @@ def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: obj
         "higher_is_better": higher_is_better,
         "largest_cluster": largest_cluster,
     }
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not None and value != getattr(watch, name):
             raise InputError(
                 f"{name} {check.quote(value)} with a monitor that has {check.quote(getattr(watch, name))}",
@@ -171,7 +171,7 @@ def _fed(watch: Monitor, batch: Batch, sized: bool) -> Monitor:
     fresh = _fresh(watch, batch, keys, differences)
     clusters = watch.clusters
     if batch.clusters is not None:
-        clusters = _clusters(watch, [batch.clusters[place] for place in np.nonzero(fresh)[0].tolist()])
+        clusters = _clusters(watch, [batch.clusters[position] for position in np.nonzero(fresh)[0].tolist()])
     return replace(
         watch,
         differences=np.concatenate([watch.differences, differences[fresh]]),
@@ -188,11 +188,11 @@ def _differences(watch: Monitor, batch: Batch) -> Float[np.ndarray, " item"]:
     for name, scores in ((watch.a, batch.a), (watch.b, batch.b)):
         bad = ~((scores >= low) & (scores <= high))
         if bad.any():
-            place = int(bad.argmax())
+            position = int(bad.argmax())
             raise InputError(
-                f"score {scores[place]:g}", f"a number from {low:g} to {high:g}",
+                f"score {scores[position]:g}", f"a number from {low:g} to {high:g}",
                 "Check it, or start with wider bounds=... (command line: --bounds LOW HIGH).",
-                f"model {check.quote(name)}, item {check.quote(batch.items[place])}",
+                f"model {check.quote(name)}, item {check.quote(batch.items[position])}",
             )  # fmt: skip
     sign = -1.0 if watch.higher_is_better else 1.0
     return np.asarray(sign * (batch.a - batch.b) + 0.0, np.float64)
@@ -204,10 +204,10 @@ def _fresh(
     """Which items of the batch are new; an item that returns must have the same difference."""
     known = dict(zip(watch.items.tolist(), watch.differences.tolist(), strict=True))
     fresh = np.array([key not in known for key in keys.tolist()], bool)
-    for place in np.nonzero(~fresh)[0].tolist():
-        if known[int(keys[place])] != differences[place]:
+    for position in np.nonzero(~fresh)[0].tolist():
+        if known[int(keys[position])] != differences[position]:
             raise InputError(
-                f"item {check.quote(batch.items[place])} again, with another difference",
+                f"item {check.quote(batch.items[position])} again, with another difference",
                 "each item once, or again as it was", "Start a new monitor, or give the item a name of its own.",
             )  # fmt: skip
     return fresh
@@ -219,17 +219,17 @@ def _clusters(watch: Monitor, names: list[str]) -> UInt64[np.ndarray, " item"]:
     keys = {name: digest(name) for name in set(names)}
     whole_ = np.concatenate([old, np.array([keys[name] for name in names], np.uint64)])
     starts = np.concatenate([[True], whole_[1:] != whole_[:-1]])[: len(whole_)]
-    place = np.nonzero(starts)[0]
+    position = np.nonzero(starts)[0]
     words = {key: name for name, key in keys.items()}
-    _, first = np.unique(whole_[place], return_index=True)
-    again = np.setdiff1d(np.arange(len(place)), first)
+    _, first = np.unique(whole_[position], return_index=True)
+    again = np.setdiff1d(np.arange(len(position)), first)
     if len(again):
-        raise _scattered(words[int(whole_[place[again[0]]])])
+        raise _scattered(words[int(whole_[position[again[0]]])])
     if watch.closed and names and int(old[-1]) == keys[names[0]]:
         raise _scattered(names[0])
-    sizes = np.diff(np.append(place, len(whole_)))
+    sizes = np.diff(np.append(position, len(whole_)))
     if len(sizes) and sizes.max() > watch.largest_cluster:
-        name = words[int(whole_[place[int(sizes.argmax())]])]
+        name = words[int(whole_[position[int(sizes.argmax())]])]
         raise InputError(
             f"cluster {check.quote(name)} with {sizes.max()} items", f"at most {watch.largest_cluster}",
             "Start with a larger largest_cluster=... (command line: --largest-cluster).",

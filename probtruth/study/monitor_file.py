@@ -63,8 +63,8 @@ def read_monitor(path: object) -> Monitor:
     ...     error.got
     'no such file'
     """
-    place = Path(str(path))
-    data = read_bytes(place)
+    file = Path(str(path))
+    data = read_bytes(file)
     try:
         state = json.loads(data, parse_constant=_no_constant)
         if not isinstance(state, dict) or state.get("content") != CONTENT:
@@ -74,7 +74,7 @@ def read_monitor(path: object) -> Monitor:
         why = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise InputError(
             f"something that is no state of a monitor ({why})", f"what `write_monitor` writes ({CONTENT!r})",
-            "Check the path; if the file is damaged, start again from the scores.", shown(place),
+            "Check the path; if the file is damaged, start again from the scores.", shown(file),
         ) from None  # fmt: skip
 
 

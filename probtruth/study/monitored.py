@@ -150,16 +150,18 @@ class Monitor:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings for the reader."""
-        said = []
+        messages = []
         if self.method == "asymptotic":
-            said.append(
+            messages.append(
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
                 "differences with a finite variance; give bounds for a rate that holds always"
             )
         low, high = self.interval
         if low > high:
-            said.append("the limits have crossed: the mean difference has drifted; items do not come from one source")
-        return tuple(said)
+            messages.append(
+                "the limits have crossed: the mean difference has drifted; items do not come from one source"
+            )
+        return tuple(messages)
 
     def path(self, looks: int = LOOKS) -> "polars.DataFrame":
         """The state at up to `looks` times, evenly spread on a logarithmic scale, the last of them now.

@@ -101,16 +101,16 @@ class Pilot:
         rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
         within = Structure.of(np.zeros(n, np.int64), None)
         means = means_of(rows, np.abs(rows).max(1), within, None)
-        place = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
-        return float(_widths(place).mean()) / spread
+        location = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
+        return float(_widths(location).mean()) / spread
 
 
-def _widths(place: Location) -> Float[np.ndarray, " row"]:
+def _widths(location: Location) -> Float[np.ndarray, " row"]:
     """The widths of the rows' 95% intervals: those of `Margin.interval`, all at once."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        g = np.nan_to_num(place.third / place.variance**1.5)
+        g = np.nan_to_num(location.third / location.variance**1.5)
     bent = np.abs(g) > 1e-6
-    safe = np.where(bent & (place.n_units >= FEWEST), g, 1.0)
-    t = stdtrit(place.df, 0.975)
+    safe = np.where(bent & (location.n_units >= FEWEST), g, 1.0)
+    t = stdtrit(location.df, 0.975)
     ends = [np.where(safe == g, 3 / safe * (np.cbrt(1 + safe * (end - safe / 6)) - 1), end) for end in (t, -t)]
-    return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(place.variance))
+    return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(location.variance))

@@ -187,9 +187,9 @@ def plan(
     >>> [row["design"] for row in made.table().iter_rows(named=True)]
     ['pilot again', 'study', 'items x 2', 'cheapest']
     """
-    found = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
+    known = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
     aim = _Aim(
-        found,
+        known,
         _share(certainty, "certainty", 0.5),
         _share(power, "power", 0.0),
         None if width is None else _positive(width, "width"),
@@ -197,15 +197,15 @@ def plan(
         None if difference is None else _finite(difference),
         bool(keep),
     )
-    study = _study(found, n_items, n_annotators, n_clusters, n_replicates)
-    if keep and difference is None and found.error_of(study) > found.error * (1 + 1e-9):
+    study = _study(known, n_items, n_annotators, n_clusters, n_replicates)
+    if keep and difference is None and known.error_of(study) > known.error * (1 + 1e-9):
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
-    designs = [("pilot again", found.study), ("study", study), *_doubled(found, study)]
+    designs = [("pilot again", known.study), ("study", study), *_doubled(known, study)]
     rows, warnings = [aim.row(name, one) for name, one in designs], []
-    if found.error == 0:
+    if known.error == 0:
         warnings.append("the same difference on every item of the pilot: no spread to plan with")
-    if found.study.n_units < 30:
-        warnings.append(f"the pilot has {found.study.n_units:.0f} independent units: its spread is a rough guide")
+    if known.study.n_units < 30:
+        warnings.append(f"the pilot has {known.study.n_units:.0f} independent units: its spread is a rough guide")
     if aim.costs is not None:
         best = _cheapest(aim, study)
         if best is None:
@@ -213,23 +213,23 @@ def plan(
         else:
             rows.append(aim.row("cheapest", best))
     return Plan(
-        found.a, found.b, found.difference, found.error,
-        {"clusters": None if study.n_clusters is None else found.between, "items": found.items,
-         "annotation": found.labels, "replicate": found.replicates},
+        known.a, known.b, known.difference, known.error,
+        {"clusters": None if study.n_clusters is None else known.between, "items": known.items,
+         "annotation": known.labels, "replicate": known.replicates},
         aim.certainty, aim.power, aim.width, rows,
         lambda: [aim.row("items", one) for one in _sizes(study)], tuple(warnings),
     )  # fmt: skip
 
 
-def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
+def _study(pilot: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
     """The design of the study; counts that the caller leaves out are as in the pilot."""
-    was = found.study
-    for given, known, what in (
-        (n_annotators, found.labels, "annotators"),
+    was = pilot.study
+    for wanted, known, what in (
+        (n_annotators, pilot.labels, "annotators"),
         (n_clusters, was.n_clusters, "clusters"),
-        (n_replicates, found.replicates, "replicates"),
+        (n_replicates, pilot.replicates, "replicates"),
     ):
-        if given is not None and known is None:
+        if wanted is not None and known is None:
             raise InputError(
                 f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known",
                 f"Plan from Scores that have {what}, or leave n_{what} out.",
@@ -250,15 +250,15 @@ def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: obje
     )
 
 
-def _doubled(found: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
+def _doubled(pilot: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
     """The study with twice as much of each thing that the pilot has."""
-    if found.items > 0:
+    if pilot.items > 0:
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
-    if found.labels is not None and study.n_annotators is not None:
+    if pilot.labels is not None and study.n_annotators is not None:
         yield "annotators x 2", replace(study, n_annotators=2 * study.n_annotators)
-    if found.replicates is not None:
+    if pilot.replicates is not None:
         yield "replicates x 2", replace(study, n_replicates=2 * study.n_replicates)
 
 
@@ -271,11 +271,11 @@ def _sizes(study: Study) -> Iterator[Study]:
 
 def _cheapest(aim: _Aim, study: Study) -> Study | None:
     """The cheapest sufficient design: the fewest items for every number of the other things."""
-    found = aim.pilot
+    pilot = aim.pilot
     each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    annotators = TRIED if found.labels is not None else (study.n_annotators,)
-    replicates = TRIED if found.replicates is not None else (study.n_replicates,)
-    in_cluster = (None,) if each is None else TRIED if found.items > 0 else (each,)
+    annotators = TRIED if pilot.labels is not None else (study.n_annotators,)
+    replicates = TRIED if pilot.replicates is not None else (study.n_replicates,)
+    in_cluster = (None,) if each is None else TRIED if pilot.items > 0 else (each,)
     best: tuple[float, Study] | None = None
     for m, r, k in product(annotators, replicates, in_cluster):
         one = _smallest(aim, m, r, k)
@@ -309,14 +309,14 @@ def _count(value: float | int | None) -> float | None:
     return float(round(value)) if math.isclose(value, round(value), rel_tol=1e-9) else float(value)
 
 
-def _number(given: object, what: str, expected: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not math.isfinite(float(given)):
-        raise InputError(f"{what} {check.quote(given)}", expected, "Leave it out for the default.")
-    return float(given)
+def _number(value: object, what: str, expected: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
+        raise InputError(f"{what} {check.quote(value)}", expected, "Leave it out for the default.")
+    return float(value)
 
 
-def _share(given: object, what: str, least: float) -> float:
-    value = _number(given, what, f"a number between {least:g} and 1")
+def _share(value_given: object, what: str, least: float) -> float:
+    value = _number(value_given, what, f"a number between {least:g} and 1")
     if not least < value < 1:
         raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95% write 0.95.")
     return value
@@ -329,16 +329,20 @@ def _positive(given: object, what: str) -> float:
     return value
 
 
-def _finite(given: object) -> float:
-    return _number(given, "difference", "a finite number, a minus b")
+def _finite(value: object) -> float:
+    return _number(value, "difference", "a finite number, a minus b")
 
 
-def _costs(given: object) -> Mapping[str, float]:
-    if not isinstance(given, Mapping) or not given:
-        raise InputError(f"costs {check.quote(given)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
-    for name in given:
+def _costs(prices_given: object) -> Mapping[str, float]:
+    if not isinstance(prices_given, Mapping) or not prices_given:
+        raise InputError(
+            f"costs {check.quote(prices_given)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}."
+        )
+    for name in prices_given:
         check.one_of(name, RESOURCES, "cost")
-    prices = {name: _number(given.get(name, 0.0), f"{name} cost", "a number of at least 0") for name in RESOURCES}
+    prices = {
+        name: _number(prices_given.get(name, 0.0), f"{name} cost", "a number of at least 0") for name in RESOURCES
+    }
     if min(prices.values()) < 0 or max(prices.values()) <= 0:
-        raise InputError(f"costs {check.quote(given)}", "prices of at least 0, some above", "Check the prices.")
+        raise InputError(f"costs {check.quote(prices_given)}", "prices of at least 0, some above", "Check the prices.")
     return prices

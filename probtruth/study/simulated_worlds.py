@@ -182,8 +182,8 @@ class World:
             for units in picks:
                 sizes = self.size[units]
                 unit = np.repeat(np.arange(n_units), sizes)
-                place = np.arange(len(unit)) - np.repeat(np.cumsum(sizes) - sizes - self.first[units], sizes)
-                yield self._of_items(place, unit, group, self._annotators(rng))
+                position = np.arange(len(unit)) - np.repeat(np.cumsum(sizes) - sizes - self.first[units], sizes)
+                yield self._of_items(position, unit, group, self._annotators(rng))
 
     def _annotators(self, rng: np.random.Generator) -> Int[np.ndarray, " annotator"]:
         """The annotators of a study, with replacement."""
@@ -191,17 +191,17 @@ class World:
         return rng.integers(max(n, 1), size=n)
 
     def _of_items(
-        self, place: np.ndarray, unit: np.ndarray, group: np.ndarray, annotators: Int[np.ndarray, " annotator"]
+        self, position: np.ndarray, unit: np.ndarray, group: np.ndarray, annotators: Int[np.ndarray, " annotator"]
     ) -> Location:
         """One study of the items at these positions, judged by these annotators if they matter."""
         if self.cells is None:
             within = Structure.of_units(unit, group)
-            return self._located(self.values[place][None], within)
-        table = self.cells[place][:, annotators]
+            return self._located(self.values[position][None], within)
+        table = self.cells[position][:, annotators]
         seen = (~np.isnan(table)).sum(1)
         table, unit, seen = table[seen > 0], unit[seen > 0], seen[seen > 0]
-        kept = np.unique(unit)
-        unit, group = np.searchsorted(kept, unit), group[kept]
+        units = np.unique(unit)
+        unit, group = np.searchsorted(units, unit), group[units]
         of_group = np.bincount(group[unit], minlength=len(self.weights))
         within = Structure.of_units(unit if self.clustered else None, group, len(self.weights))
         place_of = self._located((np.nansum(table, 1) / seen)[None], within)

@@ -37,12 +37,12 @@ class Trials:
     @classmethod
     def run(cls, world: World, to: float, rng: np.random.Generator, count: int, tick: Tick) -> "Trials":
         """Studies of a world with this true difference, each compared in closed form."""
-        found = []
-        for place in world.moved(to).studies(rng, count):
-            for margin in margins(place):
-                found.append((margin.mean, *margin.interval(), margin.below(0.0)))
-            tick(len(place.mean))
-        return cls(np.full(count, to), *np.array(found, np.float64).reshape(-1, 4).T)
+        trials = []
+        for location in world.moved(to).studies(rng, count):
+            for margin in margins(location):
+                trials.append((margin.mean, *margin.interval(), margin.below(0.0)))
+            tick(len(location.mean))
+        return cls(np.full(count, to), *np.array(trials, np.float64).reshape(-1, 4).T)
 
     @classmethod
     def joined(cls, parts: "list[Trials]") -> "Trials":
@@ -83,15 +83,15 @@ class Trials:
         again = [rng.integers(len(self.p), size=len(self.p)) for _ in range(RESAMPLED)]
         resampled = [_gap(self.p[rows], better[rows]) for rows in again]
         perfect = [_gap(self.p, rng.random(len(self.p)) < self.p) for _ in range(RESAMPLED)]
-        place, bins = _bin(self.p), list[Mapping[str, float | int]]()
+        bin_of, bins = _bin(self.p), list[Mapping[str, float | int]]()
         for at in range(BINS):
-            rows = place == at
+            rows = bin_of == at
             if rows.any():
-                said, was = float(self.p[rows].mean()), float(better[rows].mean())
-                bins.append({"p_a_better": said, "a_was_better": was, "studies": int(rows.sum())})
-        found = {"error": _gap(self.p, better), "error_error": float(np.std(resampled))}
+                stated, was = float(self.p[rows].mean()), float(better[rows].mean())
+                bins.append({"p_a_better": stated, "a_was_better": was, "studies": int(rows.sum())})
+        findings = {"error": _gap(self.p, better), "error_error": float(np.std(resampled))}
         sure = share("wrong_when_sure", ((self.p > 0.5) != better)[self.decided])
-        return {**found, "by_chance": float(np.mean(perfect)), **share("sure", self.decided), **sure}, bins
+        return {**findings, "by_chance": float(np.mean(perfect)), **share("sure", self.decided), **sure}, bins
 
 
 def share(name: str, hits: Bool[np.ndarray, " study"]) -> dict[str, float | None]:
@@ -116,8 +116,8 @@ def _bin(p: Float[np.ndarray, " study"]) -> np.ndarray:
 
 
 def _gap(p: Float[np.ndarray, " study"], better: Bool[np.ndarray, " study"]) -> float:
-    place = _bin(p)
-    gap = np.bincount(place, p, BINS) - np.bincount(place, better.astype(np.float64), BINS)
+    bin_of = _bin(p)
+    gap = np.bincount(bin_of, p, BINS) - np.bincount(bin_of, better.astype(np.float64), BINS)
     return float(np.abs(gap).sum() / len(p))
 
 
@@ -159,5 +159,5 @@ class Streams:
         decided = np.isfinite(self.items)
         wrong = (self.for_a != (truth < 0))[decided & (truth != 0)]
         median = float(np.median(self.items))
-        found = {**share("decides", decided), **share("wrong_sign", wrong)}
-        return {**found, "median_items": median if math.isfinite(median) else None}
+        findings = {**share("decides", decided), **share("wrong_sign", wrong)}
+        return {**findings, "median_items": median if math.isfinite(median) else None}

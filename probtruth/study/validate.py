@@ -99,11 +99,11 @@ def validate(
     if world.drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     count = _replications(replications, world.n_items)
-    asked = world.mean if difference is None else known_number(difference, "difference", "a number", -1e100, 1e100)
-    named, far = {"none": 0.0, "half": asked / 2, "given": asked}, world.furthest()
+    wanted = world.mean if difference is None else known_number(difference, "difference", "a number", -1e100, 1e100)
+    named, far = {"none": 0.0, "half": wanted / 2, "given": wanted}, world.furthest()
     prior = np.clip(SPREAD * error * ndtri((np.arange(TRUTHS) + 0.5) / TRUTHS), -far, far).tolist()
     world = world.ready_for(*named.values(), prior[0], prior[-1])
-    world.moved(asked)  # raises where that cannot be
+    world.moved(wanted)  # raises where that cannot be
     n_watched = min(max(world.n_units, WATCHED[0]), WATCHED[1])
     total, done = 5 * count + count // TRUTHS * TRUTHS, 0
 
@@ -121,22 +121,26 @@ def validate(
     calibration, bins = drawn.calibration(chosen)
     flat = world.alone(n_watched)
     reach = world.reach or None if limits is None else limits[1] - limits[0]
-    null, real = (Streams.run(flat.moved(to), reach, level, rng, count, tick) for to in (0.0, asked))
+    null, real = (Streams.run(flat.moved(to), reach, level, rng, count, tick) for to in (0.0, wanted))
     watch = {
         "method": "asymptotic" if reach is None else "betting",
         "alpha": level,
         "n_items": round(n_watched * float(world.size.mean())),
         **null.alarms(),
-        **real.findings(asked),
+        **real.findings(wanted),
     }
     return Validation(
-        first, second, world.n_items, world.n_units, len(world.weights), world.clustered, asked, error, count, chosen,
+        first, second, world.n_items, world.n_units, len(world.weights), world.clustered, wanted, error, count, chosen,
         rows, calibration, bins, watch, tuple(_warnings(world, rows, calibration, watch)),
     )  # fmt: skip
 
 
-def _replications(given: object, n_items: int) -> int:
-    return int(np.clip(NUMBERS // n_items, FEWEST, MOST)) if given is None else whole(given, "replications", TRUTHS)
+def _replications(requested: object, n_items: int) -> int:
+    return (
+        int(np.clip(NUMBERS // n_items, FEWEST, MOST))
+        if requested is None
+        else whole(requested, "replications", TRUTHS)
+    )
 
 
 def _limits(scores: Scores, bounds: object) -> tuple[float, float] | None:
@@ -173,12 +177,12 @@ def _world(
     parts = Moments(within.n_items, within.n_units, means, means)
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to draw from. Hint: add items.")
-    place, cells = combine(parts, means, plan.weights), None
+    location, cells = combine(parts, means, plan.weights), None
     if annotations is not None:
         by_annotator = annotator_cells(scores, annotations)
         cells = by_annotator.of(rows[0]) - by_annotator.of(rows[1])
-        place = wider(place, [(excess(cells, plan.item_weights()),)])
-    variance = float(place.variance[0])
+        location = wider(location, [(excess(cells, plan.item_weights()),)])
+    variance = float(location.variance[0])
     if not variance > 0:
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     return World.of(difference, within, plan.weights, largest, reach, limits is not None, cells), variance**0.5

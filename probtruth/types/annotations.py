@@ -59,8 +59,8 @@ class Annotations:
         absent = set(self.index.labels) - set(labels.labels)
         if absent:
             check.one_of(min(absent), labels.labels, "label")
-        place = positions(labels.labels, self.index.labels)
-        return replace(self, label=place[self.label], index=index)
+        position = positions(labels.labels, self.index.labels)
+        return replace(self, label=position[self.label], index=index)
 
     def named_by(self, other: Index, what: str) -> "Annotations":
         """The same annotations; if they have no names, with the names of another index, in its caller's order."""

@@ -51,7 +51,7 @@ class Index:
     def with_items(self, places: Int[np.ndarray, " kept"]) -> "Index":
         """The index of some of the items (their positions, ascending), still in the caller's order."""
         rows = None if self.item_rows is None else ranks(self.item_rows[places])
-        return replace(self, items=tuple(self.items[place] for place in places.tolist()), item_rows=rows)
+        return replace(self, items=tuple(self.items[position] for position in places.tolist()), item_rows=rows)
 
     def written_items(self, array: str) -> Sequence[str]:
         """The items in the caller's order.
@@ -59,19 +59,19 @@ class Index:
         Errors: `InputError` without such an order; it says which names `array` (in words) needs.
         """
         rows = _rows_of(self.items, self.item_rows, self.positional_items, "items", array)
-        return tuple(self.items[place] for place in np.argsort(rows).tolist())
+        return tuple(self.items[position] for position in np.argsort(rows).tolist())
 
     def written_labels(self, array: str) -> Sequence[str]:
         """The labels in the caller's order; errors as `written_items`."""
         columns = _rows_of(self.labels, self.label_columns, self.positional_labels, "labels", array)
-        return tuple(self.labels[place] for place in np.argsort(columns).tolist())
+        return tuple(self.labels[position] for position in np.argsort(columns).tolist())
 
 
 def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
     """The rank of each number, from 0; the numbers differ."""
-    found = np.empty(len(numbers), np.int64)
-    found[np.argsort(numbers)] = np.arange(len(numbers))
-    return found
+    result = np.empty(len(numbers), np.int64)
+    result[np.argsort(numbers)] = np.arange(len(numbers))
+    return result
 
 
 def _rows_of(
@@ -175,8 +175,8 @@ def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
     """The position of each wanted name in `names`; every wanted name must be there."""
-    place = {name: position for position, name in enumerate(names)}
-    return np.fromiter((place[name] for name in wanted), np.int64, len(wanted))
+    position_of = {name: position for position, name in enumerate(names)}
+    return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
 
 
 Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]

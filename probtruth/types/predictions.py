@@ -178,8 +178,8 @@ def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarr
 
 
 def _no_dict(tables: object) -> InputError:
-    found = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
-    return InputError(found, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
+    problem = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
+    return InputError(problem, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
 
 
 def _place(model: str, items: tuple[str, ...] | None) -> Callable[[int], str]:

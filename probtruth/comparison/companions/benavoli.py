@@ -158,21 +158,21 @@ def hierarchical_test(
     return ThreeRegions(float(first), float(second), float(third), rhat, ess)
 
 
-def _finite(given: object, what: str) -> Float[np.ndarray, " value"]:
-    values = check.as_floats(given, what.replace(" ", "-"), "differences").astype(np.float64)
+def _finite(differences: object, what: str) -> Float[np.ndarray, " value"]:
+    values = check.as_floats(differences, what.replace(" ", "-"), "differences").astype(np.float64)
     if not len(values) or not np.isfinite(values).all():
         raise InputError("no differences, or ones that are not finite", f"one number for each {what}", "Check them.")
     return values
 
 
-def _folds(given: object) -> Float[np.ndarray, " fold"]:
-    values = _finite(given, "fold")
+def _folds(differences: object) -> Float[np.ndarray, " fold"]:
+    values = _finite(differences, "fold")
     if len(values) < 2:
         raise InputError("one fold", "at least two", "The spread between folds cannot be known from one.")
     return values
 
 
-def _positive(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < np.inf:
-        raise InputError(f"prior_strength {given!r}", "a positive number", "Leave it out for 0.5.")
-    return float(given)
+def _positive(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+        raise InputError(f"prior_strength {value!r}", "a positive number", "Leave it out for 0.5.")
+    return float(value)

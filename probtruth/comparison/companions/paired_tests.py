@@ -46,7 +46,7 @@ class Companion:
 
 
 def companions(
-    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], place: Location
+    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], location: Location
 ) -> list[Companion]:
     """The tests of every pair (a < b) of models with finite scores.
 
@@ -60,20 +60,20 @@ def companions(
         first, second = pairs[rows].T
         differences = values[first] - values[second]
         units, residuals = _units(differences, within, weights)
-        constant = place.plain_variance[rows] == 0
+        constant = location.plain_variance[rows] == 0
         residuals = np.where(constant[:, None], 0.0, residuals)
         flips = sign_flip_p(units)
-        below = bootstrap_p_below(residuals, place.mean[rows])
+        below = bootstrap_p_below(residuals, location.mean[rows])
         for row, difference in enumerate(differences):
             ranks = signed_rank_p(difference)
-            statistic, df, p = student(place, start + row)
+            statistic, df, p = student(location, start + row)
             made.append(Companion(statistic, df, p, ranks, flips[row], below[row]))
     return made
 
 
-def held_fixed(place: Location) -> list[Companion]:
+def held_fixed(location: Location) -> list[Companion]:
     """Only the t-test, for fixed items: the other tests resample items, which do not vary here."""
-    return [Companion(*student(place, row)) for row in range(len(place.mean))]
+    return [Companion(*student(location, row)) for row in range(len(location.mean))]
 
 
 def companion_rows(
@@ -91,12 +91,12 @@ def companion_rows(
     return rows
 
 
-def student(place: Location, row: int) -> tuple[float | None, float | None, float | None]:
+def student(location: Location, row: int) -> tuple[float | None, float | None, float | None]:
     """The statistic, its degrees of freedom and the two-sided p-value of one pair's t; None without spread."""
-    if place.plain_variance[row] == 0:
+    if location.plain_variance[row] == 0:
         return None, None, None
-    statistic = float(place.mean[row] / math.sqrt(place.plain_variance[row]))
-    return statistic, float(place.df[row]), float(2 * stdtr(place.df[row], -abs(statistic)))
+    statistic = float(location.mean[row] / math.sqrt(location.plain_variance[row]))
+    return statistic, float(location.df[row]), float(2 * stdtr(location.df[row], -abs(statistic)))
 
 
 def _units(
@@ -114,10 +114,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     Source: Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6.
     """
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None and not math.isnan(p))
+    known = sorted((p, position) for position, p in enumerate(p_values) if p is not None and not math.isnan(p))
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
-    for step, (p, place) in enumerate(known):
+    for step, (p, position) in enumerate(known):
         largest = max(largest, min(1.0, (len(known) - step) * p))
-        adjusted[place] = largest
+        adjusted[position] = largest
     return adjusted

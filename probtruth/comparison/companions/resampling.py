@@ -32,7 +32,7 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
 
     Source: Fisher 1935, The design of experiments, section 21; Phipson and Smyth 2010, doi:10.2202/1544-6115.1585.
     """
-    found: list[float | None] = [None] * len(units)
+    p_values: list[float | None] = [None] * len(units)
     sampled = []
     for row, values in enumerate(units):
         differ = values[values != 0]
@@ -40,9 +40,9 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
         if not len(differ):
             continue
         if np.ptp(sizes) <= ROUNDING * sizes.max():
-            found[row] = sign_test_p(int((differ > 0).sum()), len(differ))
+            p_values[row] = sign_test_p(int((differ > 0).sum()), len(differ))
         elif len(differ) <= ENUMERATED:
-            found[row] = _enumerated(differ)
+            p_values[row] = _enumerated(differ)
         else:
             sampled.append(row)
     if sampled:
@@ -57,8 +57,8 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
             noise = rng.standard_normal((size, 1)) * np.sqrt(square)
             beyond += (np.abs(2 * (up @ largest.T) - whole + noise) >= observed).sum(0)
         for row, count in zip(sampled, beyond, strict=True):
-            found[row] = float((count + 1) / (FLIPS + 1))
-    return found
+            p_values[row] = float((count + 1) / (FLIPS + 1))
+    return p_values
 
 
 def sign_test_p(above: int, n: int) -> float:

@@ -39,13 +39,13 @@ class SizeCounts:
         bins = size >> _BELOW
         low, high = (int(bins.min()), int(bins.max())) if len(bins) else (0, -1)
         if high - low < WIDE:
-            place, known = bins - low, np.arange(low, high + 1)
+            position, known = bins - low, np.arange(low, high + 1)
         else:
-            known, place = np.unique(bins, return_inverse=True)
-        number = np.bincount(2 * place + (bits < 0), minlength=2 * len(known)).reshape(-1, 2)
+            known, position = np.unique(bins, return_inverse=True)
+        number = np.bincount(2 * position + (bits < 0), minlength=2 * len(known)).reshape(-1, 2)
         tie = np.zeros(len(known), np.int64)
-        tie[place] = size  # of several, any: it is seen next whether there are several
-        tie[place[tie[place] != size]] = 0
+        tie[position] = size  # of several, any: it is seen next whether there are several
+        tie[position[tie[position] != size]] = 0
         held = number.any(1)
         return cls(known[held], number[held, 0], number[held, 1], tie[held])
 

@@ -41,9 +41,9 @@ def bins(differences: Float[np.ndarray, " item"]) -> Bins:
         value, weight = scaled, np.ones(n)
     else:
         inner = scaled[TAIL:-TAIL]
-        place = np.minimum(((inner - inner[0]) / np.ptp(inner) * (most - 2 * TAIL)).astype(int), most - 2 * TAIL - 1)
-        count = np.bincount(place, minlength=most - 2 * TAIL)
-        total = np.bincount(place, inner, minlength=most - 2 * TAIL)
+        bin_of = np.minimum(((inner - inner[0]) / np.ptp(inner) * (most - 2 * TAIL)).astype(int), most - 2 * TAIL - 1)
+        count = np.bincount(bin_of, minlength=most - 2 * TAIL)
+        total = np.bincount(bin_of, inner, minlength=most - 2 * TAIL)
         used = count > 0
         value = np.r_[scaled[:TAIL], total[used] / count[used], scaled[-TAIL:]]
         weight = np.r_[np.ones(TAIL), count[used], np.ones(TAIL)].astype(np.float64)

@@ -48,12 +48,12 @@ def compare_likelihoods(
     difference = scores.values[rows[0]] - scores.values[rows[1]]
     size, told = whole(draws, "draws", 1), []
     for name in LIKELIHOODS[1:]:
-        found = fit(name, difference, whole(seed, "seed", 0), size)
-        margin = found.margin()
+        fitted = fit(name, difference, whole(seed, "seed", 0), size)
+        margin = fitted.margin()
         low, high = margin.interval()
-        commensurable = name != "tie-spike" or found.data.ties == 0
-        elpd, se, k = loo(found) if commensurable else (None, None, None)
-        centre = found.data.centre + found.data.unit * float(found.drawn.sites["location"].mean())
+        commensurable = name != "tie-spike" or fitted.data.ties == 0
+        elpd, se, k = loo(fitted) if commensurable else (None, None, None)
+        centre = fitted.data.centre + fitted.data.unit * float(fitted.drawn.sites["location"].mean())
         told.append(
             {
                 "likelihood": name,
@@ -62,13 +62,13 @@ def compare_likelihoods(
                 "high": high,
                 "p_a_better": margin.below(0.0),
                 "location": None if name == "two-component" else centre,
-                **checks(found, difference, seed),
+                **checks(fitted, difference, seed),
                 "elpd_loo": elpd,
                 "elpd_se": se,
                 "pareto_k": k,
-                "max_rhat": found.max_rhat,
-                "min_ess": found.min_ess,
-                "alarm": "; ".join(found.alarms()) or None,
+                "max_rhat": fitted.max_rhat,
+                "min_ess": fitted.min_ess,
+                "alarm": "; ".join(fitted.alarms()) or None,
             }
         )
     told.sort(key=lambda row: np.inf if row["elpd_loo"] is None else -float(str(row["elpd_loo"])))

@@ -151,8 +151,8 @@ def problems(aligned: Aligned, log_probs: Rows, by: str, rule: ScoringRule) -> l
     if by == "top-label":
         return [(None, Problem.of(rule, *top_label(log_probs, aligned.truth)))]
     return [
-        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, place)))
-        for place, label in enumerate(aligned.labels)
+        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, position)))
+        for position, label in enumerate(aligned.labels)
     ]
 
 

@@ -46,8 +46,8 @@ def murphy_diagram(
     [[0.15, 0.15], [0.245, 0.195]]
     """
     check.one_of(by, ("label", "top-label"), "by")
-    places = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
-    if not ((places >= 0) & (places <= 1)).all():
+    grid = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
+    if not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
     aligned = align(predictions, truth)
     heavy = item_weights(weights, len(aligned.items))
@@ -55,18 +55,18 @@ def murphy_diagram(
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):
         for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, by):
-            expected = elementary_score(forecasts, outcomes, places, shares)
-            entropy = elementary_score(outcomes, outcomes, places, shares)
+            expected = elementary_score(forecasts, outcomes, grid, shares)
+            entropy = elementary_score(outcomes, outcomes, grid, shares)
             rows += [
                 {
                     "model": model,
                     "label": label,
-                    "threshold": float(place),
+                    "threshold": float(threshold),
                     "expected": float(loss),
                     "entropy": float(least),
                     "divergence": float(max(loss - least, 0)),
                 }
-                for place, loss, least in zip(places, expected, entropy, strict=True)
+                for threshold, loss, least in zip(grid, expected, entropy, strict=True)
             ]
     return frames.from_rows(rows)
 

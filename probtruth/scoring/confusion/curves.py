@@ -126,13 +126,13 @@ def precision_recall_curves(predictions: object, truth: object, label: object = 
 
 def _curves(aligned: Aligned, label: object, kind: str) -> Curves:
     labels = aligned.labels
-    found = []
+    curves = []
     for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
         for k in chosen_labels(label, labels):
             order, probs = ranking(logs, k)
             for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
-                found.append(_curve(model, labels[k], kind, implied, order, probs, events))
-    return Curves(kind, tuple(found))
+                curves.append(_curve(model, labels[k], kind, implied, order, probs, events))
+    return Curves(kind, tuple(curves))
 
 
 def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
@@ -143,11 +143,11 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
 
 
 def ranking(
-    logs: Float[np.ndarray, "item label"], place: int
+    logs: Float[np.ndarray, "item label"], position: int
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
-    rest = np.exp(np.delete(logs, place, axis=1)).sum(1)
-    return np.where(logs[:, place] > NEARLY_SURE, -rest, logs[:, place]), np.exp(logs[:, place])
+    rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
+    return np.where(logs[:, position] > NEARLY_SURE, -rest, logs[:, position]), np.exp(logs[:, position])
 
 
 def _curve(

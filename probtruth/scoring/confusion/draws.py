@@ -27,8 +27,8 @@ def draw_labels(
         for step in steps[:, :-1].T:
             labels += chance >= step[:, None]
         return labels
-    found = [np.searchsorted(row, numbers, side="right") for row, numbers in zip(steps, chance, strict=True)]
-    return np.stack(found)
+    positions = [np.searchsorted(row, numbers, side="right") for row, numbers in zip(steps, chance, strict=True)]
+    return np.stack(positions)
 
 
 def sampled_measures(
@@ -58,9 +58,9 @@ def sampled_measures(
                 right[:, model] += _sums(code, weights, draws, n_labels)
                 of_response[:, model] += answer.sum(0)
                 continue
-            given = draw_labels(answer, draws, generator)
-            right[:, model] += _sums(code[(given == labels).ravel()], None, draws, n_labels)
-            of_response[:, model] += _sums((given + n_labels * np.arange(draws)).ravel(), None, draws, n_labels)
+            responses = draw_labels(answer, draws, generator)
+            right[:, model] += _sums(code[(responses == labels).ravel()], None, draws, n_labels)
+            of_response[:, model] += _sums((responses + n_labels * np.arange(draws)).ravel(), None, draws, n_labels)
     return summarise(*measure(right, np.broadcast_to(of_label, shape), of_response))
 
 

@@ -41,25 +41,25 @@ def exact_measures(
     if exact_tables is not None:
         return exact_tables
     n_labels = truth.shape[1]
-    found = sampled_measures(truth, answers, draws, seed, respond=True)
-    mean, undefined = found.value.copy(), found.undefined.copy()
-    error = np.maximum(found.mc_error, 1 / draws)  # draws that all agree are not an exact answer
+    summary = sampled_measures(truth, answers, draws, seed, respond=True)
+    mean, undefined = summary.value.copy(), summary.undefined.copy()
+    error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
     for model, answer in enumerate(answers):
         linear = _linear(float((truth * answer).sum() / len(truth)), n_labels)
         each = {metric: _expected(metric, truth, answer) for metric in METRICS}
-        for place, number in linear.items():
-            mean[model, place], undefined[model, place], error[model, place] = number, 0.0, 0.0
+        for position, number in linear.items():
+            mean[model, position], undefined[model, position], error[model, position] = number, 0.0, 0.0
         for metric, (value, hole, by_label) in each.items():
-            places = label_places(metric, n_labels)
-            mean[model, places], undefined[model, places], error[model, places] = value, hole, 0.0
+            positions = label_places(metric, n_labels)
+            mean[model, positions], undefined[model, positions], error[model, positions] = value, hole, 0.0
             for average, exact in _averages(metric, value, hole, by_label, truth).items():
-                place = average_place(metric, average, n_labels)
-                undefined[model, place] = hole.sum()
+                position = average_place(metric, average, n_labels)
+                undefined[model, position] = hole.sum()
                 if exact is not None:
-                    mean[model, place], error[model, place] = exact, 0.0
-    found = replace(found, value=mean, undefined=undefined, mc_error=error)
+                    mean[model, position], error[model, position] = exact, 0.0
+    summary = replace(summary, value=mean, undefined=undefined, mc_error=error)
     cells = len(answers) * (n_labels * 5 * float(len(truth)) ** 3 + float(len(truth)) ** 2)
-    return _with_exact_spread(found, truth, answers) if cells <= MOST_CELLS else found
+    return _with_exact_spread(summary, truth, answers) if cells <= MOST_CELLS else summary
 
 
 def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
@@ -136,18 +136,18 @@ def _integrals(
 
 
 def _with_exact_spread(
-    found: Summary, truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
+    summary: Summary, truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
 ) -> Summary:
     n_labels = truth.shape[1]
-    sd, low, high = found.sd.copy(), found.low.copy(), found.high.copy()
+    sd, low, high = summary.sd.copy(), summary.low.copy(), summary.high.copy()
     for model, answer in enumerate(answers):
         hit = (truth * answer).sum(1, keepdims=True)
         spread = ratio_spread([(1, 1, hit), (0, 1, 1 - hit)])
-        for place in _linear(0.0, n_labels):
-            shrink = max(n_labels - 1, 1) if place == average_place("specificity", "micro", n_labels) else 1
-            sd[model, place] = spread[0][0] / shrink
+        for position in _linear(0.0, n_labels):
+            shrink = max(n_labels - 1, 1) if position == average_place("specificity", "micro", n_labels) else 1
+            sd[model, position] = spread[0][0] / shrink
             for target, value in ((low, spread[1][0]), (high, spread[2][0])):
-                target[model, place] = 1 - (1 - value) / shrink
+                target[model, position] = 1 - (1 - value) / shrink
         both, neither = truth * answer, (1 - truth) * (1 - answer)
         steps = {
             "precision": [(1, 1, both), (0, 1, (1 - truth) * answer)],
@@ -156,9 +156,9 @@ def _with_exact_spread(
             "f": [(2, 2, both), (0, 1, truth * (1 - answer) + (1 - truth) * answer)],
         }
         for metric in METRICS:
-            places = label_places(metric, n_labels)
-            sd[model, places], low[model, places], high[model, places] = ratio_spread(steps[metric])
-    return replace(found, sd=sd, low=low, high=high)
+            positions = label_places(metric, n_labels)
+            sd[model, positions], low[model, positions], high[model, positions] = ratio_spread(steps[metric])
+    return replace(summary, sd=sd, low=low, high=high)
 
 
 def ratio_spread(

@@ -107,8 +107,8 @@ class Confusion:
             )
         if average is not None:
             return average_place(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
-        place = self.labels.index(check.one_of(str(label), self.labels, "label"))
-        return first_place(name, len(self.labels)) + place
+        position = self.labels.index(check.one_of(str(label), self.labels, "label"))
+        return first_place(name, len(self.labels)) + position
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
@@ -179,24 +179,24 @@ def expected_confusion(
     plug_in, undefined = measure_table(counts)
     if way == "ratio":
         none = np.full_like(plug_in, np.nan)
-        found = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
+        summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        found = exact_measures(aligned.truth, answers, draws, seed)
+        summary = exact_measures(aligned.truth, answers, draws, seed)
     else:
         tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
         if tables is None:
-            found = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
+            summary = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
         else:
-            found = posterior_measures(tables, answers)
+            summary = posterior_measures(tables, answers)
     return Confusion(
         counts,
-        found.value,
-        found.undefined,
+        summary.value,
+        summary.undefined,
         plug_in,
-        found.sd,
-        found.low,
-        found.high,
-        found.mc_error,
+        summary.sd,
+        summary.low,
+        summary.high,
+        summary.mc_error,
         measure_names(aligned.labels),
         aligned.models,
         aligned.labels,

@@ -125,9 +125,9 @@ def _quantile(
     ordered: Float[np.ndarray, "draw model measure"], number: Float[np.ndarray, "model measure"], level: float
 ) -> Float[np.ndarray, "model measure"]:
     """The quantile of the first `number` sorted values, by linear interpolation."""
-    place = level * np.maximum(number - 1, 0)
-    below = np.floor(place).astype(np.intp)
+    rank = level * np.maximum(number - 1, 0)
+    below = np.floor(rank).astype(np.intp)
     above = np.minimum(below + 1, np.maximum(number - 1, 0).astype(np.intp))
     left, right = (np.take_along_axis(ordered, where[None], 0)[0] for where in (below, above))
-    value: np.ndarray = left + (right - left) * (place - below)
+    value: np.ndarray = left + (right - left) * (rank - below)
     return value

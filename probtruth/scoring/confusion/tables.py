@@ -38,10 +38,10 @@ def table_measures(
     """Exact expectation, spread and interval of every measure; None if there are too many tables."""
     rows = []
     for answer in answers:
-        found = table_distribution(truth, answer)
-        if found is None:
+        distribution = table_distribution(truth, answer)
+        if distribution is None:
             return None
-        tables, mass = found
+        tables, mass = distribution
         values, undefined = measure_table(tables)
         each = [distribution_summary(column, mass[None]) for column in values.T]
         mean, sd, low, high = (np.array([float(one[part][0]) for one in each]) for part in range(4))

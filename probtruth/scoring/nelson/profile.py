@@ -144,9 +144,9 @@ def _means(
     if logs.size * len(powers) <= FEW:
         return np.exp(_few_means(logs, events, powers))
     with jax.enable_x64(True):
-        found = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
-    found[1:][events.sum(0) == 0] = np.nan
-    return found
+        means = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
+    means[1:][events.sum(0) == 0] = np.nan
+    return means
 
 
 def _few_means(
@@ -208,9 +208,9 @@ def _bubbles(
     rows: list[dict[str, object]] = []
     for label, q, y in zip(labels, reported.T, events.T, strict=True):
         logs = _log(q[None])[0]
-        place = equal_count_bins(q, n_bins)
-        for here in np.unique(place):
-            inside = place == here
+        bin_of = equal_count_bins(q, n_bins)
+        for here in np.unique(bin_of):
+            inside = bin_of == here
             true = y[inside]
             total, happened = float(true.sum()), true > 0
             log_mean = float(true[happened] @ logs[inside][happened] / total) if total > 0 else np.nan

@@ -95,12 +95,12 @@ class RiskProfile:
 
     def table(self) -> "polars.DataFrame":
         """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
-        places = {name: self.powers.index(power) for name, power in MARKS.items()}
+        positions = {name: self.powers.index(power) for name, power in MARKS.items()}
         rows = []
         for i, model in enumerate(self.models):
             row: dict[str, object] = {"model": model}
             for kind, values in (("", self.model), ("source_", self.source), ("divergence_", self.divergence)):
-                row |= {kind + name: float(values[i, place]) for name, place in places.items()}
+                row |= {kind + name: float(values[i, position]) for name, position in positions.items()}
             low, high = self.log_sd_band[i]
             row |= {"angle": float(self.angle[i]), "low": float(low), "high": float(high)}
             rows.append(row | {"impossible": len(self.impossible[i])})
@@ -130,8 +130,8 @@ class RiskProfile:
                 pairs = [(None, self.source[i, at], self.model[i, at])]
                 labels = zip(self.labels, self.source_by_label[i, :, at], self.model_by_label[i, :, at], strict=True)
                 for label, source, reported in [*pairs, *labels]:
-                    place = {"source": float(source), "reported": float(reported)}
-                    rows.append({"model": model, "label": label, "mark": name, "power": power, **place})
+                    coordinates = {"source": float(source), "reported": float(reported)}
+                    rows.append({"model": model, "label": label, "mark": name, "power": power, **coordinates})
         return frames.from_rows(rows)
 
     def bubbles(self) -> "polars.DataFrame":

@@ -71,8 +71,8 @@ def default_bins(n_entries: int) -> int:
 
 def _bin_of(counts: np.ndarray, n_bins: int) -> np.ndarray:
     middle = np.cumsum(counts) - counts / 2
-    place: np.ndarray = np.minimum((middle / counts.sum() * n_bins).astype(np.int64), n_bins - 1)
-    return place
+    bins: np.ndarray = np.minimum((middle / counts.sum() * n_bins).astype(np.int64), n_bins - 1)
+    return bins
 
 
 def _isotonic(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
@@ -83,18 +83,18 @@ def _isotonic(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoo
 
 def _bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
     n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
-    place = _bin_of(counts, n_bins)
-    total = np.bincount(place, counts, n_bins)
-    frequency: np.ndarray = (np.bincount(place, happened, n_bins) / np.maximum(total, 1))[place]
+    bins = _bin_of(counts, n_bins)
+    total = np.bincount(bins, counts, n_bins)
+    frequency: np.ndarray = (np.bincount(bins, happened, n_bins) / np.maximum(total, 1))[bins]
     return frequency
 
 
 def _bayes_bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
     n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
-    place = _bin_of(counts, n_bins)
+    bins = _bin_of(counts, n_bins)
     everywhere = happened.sum() / counts.sum()
-    hits, sizes = np.bincount(place, happened, n_bins), np.bincount(place, counts, n_bins)
-    frequency: np.ndarray = ((hits + everywhere) / (sizes + 1))[place]
+    hits, sizes = np.bincount(bins, happened, n_bins), np.bincount(bins, counts, n_bins)
+    frequency: np.ndarray = ((hits + everywhere) / (sizes + 1))[bins]
     return frequency
 
 
@@ -110,10 +110,10 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smooth
     if width <= 0:  # all reports are equal
         return np.full_like(values, happened.sum() / number)
     step = width / STEPS_PER_BANDWIDTH
-    place = (values - values[0]) / step
-    size = int(place[-1]) + 2
-    left = place.astype(np.int64)
-    share = place - left
+    position = (values - values[0]) / step
+    size = int(position[-1]) + 2
+    left = position.astype(np.int64)
+    share = position - left
 
     offsets = np.arange(-REACH * STEPS_PER_BANDWIDTH, REACH * STEPS_PER_BANDWIDTH + 1) / STEPS_PER_BANDWIDTH
     bell = np.exp(-(offsets**2) / 2)

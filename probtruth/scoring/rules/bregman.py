@@ -67,8 +67,8 @@ def bregman(
         def curvature(place: Array) -> Array:
             return _dot(jax.jvp(jax.grad(generator), (probs + place * step,), (step,))[1], step)
 
-        places, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS))
-        return jnp.sum(weights * (1 - places) * jax.vmap(curvature)(places))
+        nodes, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS))
+        return jnp.sum(weights * (1 - nodes) * jax.vmap(curvature)(nodes))
 
     def distance(truth: Array, probs: Array) -> Array:
         near = (jnp.abs(truth - probs) <= CLOSE * jnp.minimum(truth, probs)).all()

@@ -31,10 +31,10 @@ class CounterExample:
 
     def __str__(self) -> str:
         """The counter-example in a sentence."""
-        given = "" if self.annotators is None else f" against the vote shares of {self.annotators} annotators"
+        condition = "" if self.annotators is None else f" against the vote shares of {self.annotators} annotators"
         shown = [f"({', '.join(f'{prob:.4g}' for prob in row)})" for row in (self.truth, self.report)]
         return (
-            f"{self.rule}{given}: where labels follow {shown[0]}, reporting {shown[1]} is expected to lose "
+            f"{self.rule}{condition}: where labels follow {shown[0]}, reporting {shown[1]} is expected to lose "
             f"{self.loss_of_report:.6g}, reporting the truth {self.loss_of_truth:.6g}."
         )
 
@@ -67,17 +67,17 @@ def check_proper(
     """
     loss, name = as_loss(rule, n_labels)
     losses, points = asked(loss, n_labels, annotators), simplex_points(n_labels)
-    found = [_rival(losses, truth, points, strict) for truth in points]
-    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in found], strict=True))
+    rivals = [_rival(losses, truth, points, strict) for truth in points]
+    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in rivals], strict=True))
     margin = TOLERANCE * (1 + np.abs(own))
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
         return None
-    place = int(np.argmax(np.where(wins, gain, -np.inf)))
-    report, mine, value = found[place]
+    position = int(np.argmax(np.where(wins, gain, -np.inf)))
+    report, mine, value = rivals[position]
     if not strict:
-        report, value = polished(losses, points[place], report)
-    return CounterExample(name, tuple(points[place].tolist()), tuple(report.tolist()), mine, value, annotators)
+        report, value = polished(losses, points[position], report)
+    return CounterExample(name, tuple(points[position].tolist()), tuple(report.tolist()), mine, value, annotators)
 
 
 def best_report(rule: object, truth: object, annotators: int | None = None) -> Float[np.ndarray, " label"]:
@@ -121,5 +121,5 @@ def _rival(losses: Asked, truth: np.ndarray, points: np.ndarray, strict: bool) -
     reports = np.concatenate([truth[None], points, tempered_points(truth)])
     tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
     same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
-    place = int(np.argmin(np.where(same, np.inf, tried)))
-    return reports[place], float(tried[0]), float(tried[place])
+    position = int(np.argmin(np.where(same, np.inf, tried)))
+    return reports[position], float(tried[0]), float(tried[position])

@@ -32,11 +32,11 @@ def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
     chosen = get_rule(rule)
 
     def loss(truth: object, probs: object) -> float:
-        given = labelled(probs).values
-        if np.ndim(given) == 1:  # type: ignore[arg-type]
-            second = check.as_floats(given, "item", "probabilities")
-            given = np.stack([1 - second, second], 1)
-        forecast = check.as_floats(given, "item label", "probabilities")
+        forecasts = labelled(probs).values
+        if np.ndim(forecasts) == 1:  # type: ignore[arg-type]
+            second = check.as_floats(forecasts, "item", "probabilities")
+            forecasts = np.stack([1 - second, second], 1)
+        forecast = check.as_floats(forecasts, "item label", "probabilities")
         check.simplex(forecast, "probabilities", lambda row: f"item {row}")
         soft = _soft(truth, forecast.shape)
         of_columns = chosen.for_labels(tuple(map(str, range(forecast.shape[1]))))
