@@ -16,7 +16,7 @@ from probtruth.study.monitored import Monitor
 CONTENT = "probtruth monitor, version 1"
 
 
-def write_monitor(watch: Monitor, path: object) -> None:
+def write_monitor(watch: Monitor, path: str | Path) -> None:
     """Writes the state of a monitor, whole or not at all; an earlier state is replaced in one step.
 
     The file holds item names as 64-bit numbers and differences exactly, so a monitor that was stopped gives the same
@@ -51,7 +51,7 @@ def write_monitor(watch: Monitor, path: object) -> None:
         work.write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_monitor(path: object) -> Monitor:
+def read_monitor(path: str | Path) -> Monitor:
     """The monitor whose state `write_monitor` wrote.
 
     Errors: `InputError` for a damaged file, or any other content.
