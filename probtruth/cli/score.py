@@ -1,6 +1,6 @@
 """`probtruth score`: scores of predictions against soft labels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,6 +8,7 @@ import typer
 from probtruth import check
 from probtruth.cli import cache, settings, streamed
 from probtruth.cli import options as opt
+from probtruth.cli.console import Console
 from probtruth.cli.run import rule_of
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def score(
             means, n_items = _streamed(truth, dict(files), out, {**options, "item": item, "kind": kind, **how})
     else:
         with console.progress("reading and scoring"):
-            means, n_items = _held(truth, files, item, kind, out, options)
+            means, n_items = _held(truth, files, {"item": item, "kind": kind}, out, options, console)
     console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
     name = scoring_rule if isinstance(scoring_rule, str) else scoring_rule.name
     for model, mean in means.items():
@@ -55,7 +56,12 @@ def score(
 
 
 def _held(
-    truth: str, files: list[tuple[str, str]], item: str, kind: str, out: str, options: Mapping[str, Any]
+    truth: str,
+    files: Sequence[tuple[str, str]],
+    reading: Mapping[str, str],
+    out: str,
+    options: Mapping[str, Any],
+    console: Console,
 ) -> tuple[Mapping[str, float], int]:
     """Writes the scores of files that memory holds; the models' means, and the number of items."""
     from probtruth.io.predictions import read_predictions_pairs
@@ -63,8 +69,11 @@ def _held(
     from probtruth.io.truth import read_soft
     from probtruth.scoring.score import score
 
-    reference = read_soft(truth, item)
-    scores = score(read_predictions_pairs(files, reference.index, item, kind), reference, **options)
+    reference = read_soft(truth, reading["item"])
+    predictions = read_predictions_pairs(files, reference.index, **reading)
+    for warning in predictions.warnings:
+        console.note(warning)
+    scores = score(predictions, reference, **options)
     write_scores(scores, out)
     return _means(scores), len(scores.items)
 
