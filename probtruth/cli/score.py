@@ -1,6 +1,6 @@
 """`probtruth score`: scores of predictions against soft labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -47,7 +47,7 @@ def score(
             means, n_items = _streamed(truth, dict(files), out, {**options, "item": item, "kind": kind, **how})
     else:
         with console.progress("reading and scoring"):
-            means, n_items = _held(truth, files, {"item": item, "kind": kind}, out, options, console)
+            means, n_items = _held(truth, files, item, kind, out, options, console)
     console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
     name = scoring_rule if isinstance(scoring_rule, str) else scoring_rule.name
     for model, mean in means.items():
@@ -57,8 +57,9 @@ def score(
 
 def _held(
     truth: str,
-    files: Sequence[tuple[str, str]],
-    reading: Mapping[str, str],
+    files: list[tuple[str, str]],
+    item: str,
+    kind: str,
     out: str,
     options: Mapping[str, Any],
     console: Console,
@@ -69,8 +70,8 @@ def _held(
     from probtruth.io.truth import read_soft
     from probtruth.scoring.score import score
 
-    reference = read_soft(truth, reading["item"])
-    predictions = read_predictions_pairs(files, reference.index, **reading)
+    reference = read_soft(truth, item)
+    predictions = read_predictions_pairs(files, reference.index, item, kind)
     for warning in predictions.warnings:
         console.note(warning)
     scores = score(predictions, reference, **options)

@@ -48,9 +48,10 @@ def compare(
     """Which model has the lower mean score, for all pairs jointly, and how sure that is.
 
     The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` (default: its share of the items). Every pair's margin is the outer skew-t, which is the paired t
-    where differences are not skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best),
-    ranks and regret come from one joint posterior with these margins. With groups, `group_results` adds the population
+    weight `weights` (a dict by name, or a list in the order in which the caller's items come to the groups; default:
+    its share of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not
+    skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from
+    one joint posterior with these margins. With groups, `group_results` adds the population
     of groups and one new group, with partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from probtruth.comparison.compare import compare as compare_in_memory
 from probtruth.comparison.options import options
 from probtruth.errors import InputError
+from probtruth.frames import need_columns
 from probtruth.io.scores import notes_in, read_scores
 from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.larger_than_memory import Room
@@ -201,6 +202,9 @@ def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: M
     table = open_table(path)
     item, model, score = (columns.get(name, name) for name in ("item", "model", "score"))
     group, cluster = columns.get("group"), columns.get("cluster")
+    need_columns(
+        table.columns, {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}, table.name
+    )
     known = notes_in(table.files[0], score, columns.get("higher_is_better"))
     if known.ours:
         group = group or ("group" if "group" in table.columns else None)
