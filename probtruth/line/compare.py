@@ -182,8 +182,8 @@ def compared(scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> 
             if key not in STREAMED
         )
         if not whole and room.streams_scores(scores):
-            found = _streamed(scores, room, columns, named)
-            return found, found.comparison
+            streamed = _streamed(scores, room, columns, named)
+            return streamed, streamed.comparison
         if room.client is not None:
             raise InputError(
                 "client= for scores that are compared in memory",
