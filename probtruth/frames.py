@@ -134,13 +134,19 @@ def _series(name: str, column: Any) -> "polars.Series":
 
 def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
     """Raises where a column is absent."""
-    if column not in frame.columns:
-        raise InputError(
-            f"no column {check.quote(column)} (columns: {check.shortlist(frame.columns, 12)})",
-            f"a column with the {option} names",
-            f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, frame.columns)}",
-            source.name,
-        )
+    need_columns(frame.columns, {option: column}, source.name)
+
+
+def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where: str) -> None:
+    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
+    for option, column in wanted.items():
+        if column is not None and column not in columns:
+            raise InputError(
+                f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
+                f"a column with the {option} names",
+                f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
+                where,
+            )
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":

@@ -38,6 +38,41 @@ def test_masked_entries():
             read(masked)
 
 
+MASK = np.ma.masked
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["x", MASK],
+        ("x", MASK),
+        [1, MASK],
+        [0.5, MASK],
+        np.array(["x", MASK], dtype=object),
+        np.ma.masked_array(["x", "y"], [False, True]),
+        np.ma.masked_array([1, 2], [False, True]),
+    ],
+)
+def test_masked_entries_of_a_column(column):
+    """A masked entry is neither the text '--', which `str` makes of it, nor the number below the mask."""
+    with pytest.raises(pt.InputError, match="row 2, column 'label': got a masked entry"):
+        pt.Annotations.from_long({"item": ["i", "j"], "annotator": ["a", "a"], "label": column})
+    with pytest.raises(pt.InputError, match="row 2, column 'loss': got a masked entry"):
+        pt.Scores.from_frame(
+            {"item": ["i", "j"], "model": ["a", "a"], "loss": column}, score="loss", higher_is_better=None
+        )
+
+
+def test_masked_entries_in_rows_and_labels():
+    rows = [np.ma.masked_array([0.5, 0.5], [False, False]), np.ma.masked_array([0.9, 0.1], [True, False])]
+    for read in (pt.Truth.from_probs, lambda values: pt.Predictions.from_probs({"m": values})):
+        for table in (rows, [list(row) for row in rows]):
+            with pytest.raises(pt.InputError, match=r"a masked entry at \(1, 0\)"):
+                read(table)
+    with pytest.raises(pt.InputError, match=r"a masked entry at \(1,\)"):
+        pt.Truth.from_labels(np.ma.masked_array([0, 1], [False, True]), 2)
+
+
 def test_counts_whose_sum_wraps():
     with pytest.raises(pt.InputError, match="counts that sum to"):
         pt.Annotations.from_counts([[2**52, 2**52], [2**52, 2**52]])

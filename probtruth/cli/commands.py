@@ -242,6 +242,8 @@ def score(
         with console.progress("reading and scoring"):
             reference = read_soft(path, item)
             table = read_predictions_pairs(files, reference.index, item, kind)
+            for warning in table.warnings:
+                console.note(warning)
             scores = score_predictions(table, reference, rule=rule, floor=floor)
         write_scores(scores, out)
         means, n_items = large.means_of(scores), len(scores.items)

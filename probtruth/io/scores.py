@@ -8,6 +8,7 @@ import numpy as np
 import polars
 from jaxtyping import Float
 
+from probtruth import frames
 from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import read_table, shown
@@ -91,6 +92,8 @@ def read_scores(
     [[1.0, 0.0]]
     """
     frame, source = read_table(path)
+    named = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
+    frames.need_columns(frame.columns, named, source.name)
     known = notes_in(path, score, higher_is_better)
     if known.ours:
         group = group or ("group" if "group" in frame.columns else None)

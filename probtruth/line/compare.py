@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from probtruth.comparison.compare import compare as compare_in_memory
 from probtruth.comparison.options import options
 from probtruth.errors import InputError
+from probtruth.frames import need_columns
 from probtruth.io.scores import notes_in, read_scores
 from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.larger_than_memory import Room
@@ -96,10 +97,11 @@ def compare(
     """Which model has the lower mean score, for all pairs jointly, and how sure that is.
 
     The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` (default: its share of the items). Every pair's margin is the outer skew-t, which is the paired t
-    where differences are not skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best),
-    ranks and regret come from one joint posterior with these margins. With groups, `group_results` adds the population
-    of groups and one new group, with partial pooling.
+    weight `weights` (a dict by name, or a list in the order in which your items come to the groups; default: its share
+    of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not skewed (with
+    groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from one joint
+    posterior with these margins. With groups, `group_results` adds the population of groups and one new group, with
+    partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
     cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
@@ -133,7 +135,8 @@ def compare(
 
     >>> import probtruth as pt
     >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    >>> pair = pt.compare(pt.Scores.from_frame(losses), engine="exact").pairwise().row(0, named=True)
+    >>> scores = pt.Scores.from_frame(losses, higher_is_better=False)
+    >>> pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
     >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
     (-0.3, True)
     """
@@ -201,6 +204,9 @@ def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: M
     table = open_table(path)
     item, model, score = (columns.get(name, name) for name in ("item", "model", "score"))
     group, cluster = columns.get("group"), columns.get("cluster")
+    need_columns(
+        table.columns, {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}, table.name
+    )
     known = notes_in(table.files[0], score, columns.get("higher_is_better"))
     if known.ours:
         group = group or ("group" if "group" in table.columns else None)

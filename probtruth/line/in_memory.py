@@ -68,7 +68,7 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
     if annotations is not None:
         other = other_estimand(annotations, scored.aligned, comparison, scoring, options.seed)
     labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other)
-    warnings = [*comparison.warnings, *labelled.warnings()]
+    warnings = [*comparison.warnings, *predictions.warnings, *labelled.warnings()]
     warnings += [line for line in (other and other.warning(),) if line]
     if other is None and annotations is not None and annotations.annotator is not None:
         warnings.append(NO_ROOM)

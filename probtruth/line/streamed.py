@@ -17,7 +17,7 @@ from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import streamed
-from probtruth.streaming.opening import DRAWS, opened, scratch
+from probtruth.streaming.opening import DRAWS, of_kind, opened, scratch
 from probtruth.types import Annotations, Truth
 
 ANNOTATORS_ALONE = (
@@ -68,5 +68,5 @@ def evaluate_streamed(
                 warnings += [line for line in (other.warning(),) if line]
     assert scores.sample is not None  # only bare scores have none
     labelled = Labelled(truth, align(*scores.sample), get_rule(options.scoring.rule), None, other)
-    warnings = [*scores.comparison.warnings, *labelled.warnings(), *warnings]
+    warnings = [*scores.comparison.warnings, *of_kind(tables), *labelled.warnings(), *warnings]
     return Result(replace(scores, sample=None), scores.comparison, tuple(warnings), labelled)

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.tables.batches import MOST, rows_within
+from probtruth.io.tables.batches import LEAST, MOST, rows_within
 from probtruth.streaming.score_batches import Files, open_files
+from probtruth.types.predictions import of_logits
 
 DRAWS = 2500
 """Of each chain, as in `compare`."""
@@ -34,6 +36,15 @@ def scratch(folder: object, client: object) -> Iterator[Callable[[str], object]]
         place = Path(str(folder))
         yield lambda name: place / name
         shutil.rmtree(place, ignore_errors=True)
+
+
+def of_kind(files: Files) -> tuple[str, ...]:
+    """The warning about logits that are plainly probabilities, by the first rows of each file."""
+    if files.kind != "logits":
+        return ()
+    named = zip(files.models, files.tables, strict=True)
+    firsts = ((name, table.read(table.cuts(LEAST)[0], files.labels)) for name, table in named if table.n_rows)
+    return of_logits(name for name, first in firsts if check.surely_simplex(files.checked(first)))
 
 
 def opened(files: Sequence[tuple[str, object]], item: str, kind: str, memory: float, least: int = 1) -> Files:

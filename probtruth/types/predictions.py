@@ -18,12 +18,16 @@ Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Log-probabilities of each model for each item; -inf where a model says that a label is impossible."""
+    """Log-probabilities of each model for each item; -inf where a model says that a label is impossible.
+
+    `warnings` say what looks wrong in what was given; a result repeats them.
+    """
 
     log_probs: Float[np.ndarray, "model item label"]
     models: tuple[str, ...]
     index: Index
     audit: Audit = field(default_factory=Audit)
+    warnings: tuple[str, ...] = ()
 
     @property
     def probs(self) -> Float[np.ndarray, "model item label"]:
@@ -95,16 +99,24 @@ class Predictions:
         labels: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
-        """Predictions from logits: any real numbers, of which the softmax over the labels is taken."""
+        """Predictions from logits: any real numbers, of which the softmax over the labels is taken.
+
+        Rows that are all between 0 and 1 and sum to 1 are plainly probabilities: `warnings` says so.
+        """
+        like_probs: list[bool] = []
 
         def normalise(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
             bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
             if bad.any():
                 row = int(np.argmax(bad))
                 raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
+            like_probs.append(check.surely_simplex(array))
             return as_logs("logits", array)
 
-        return cls._build(logits, items, labels, index, "logits", normalise)
+        made = cls._build(logits, items, labels, index, "logits", normalise)
+        return replace(
+            made, warnings=of_logits(name for name, like in zip(made.models, like_probs, strict=True) if like)
+        )
 
     @classmethod
     def from_labels(
@@ -165,6 +177,18 @@ class Predictions:
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         logs = [build(array, _place(name, names)) for name, array in zip(models, arrays, strict=True)]
         return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)
+
+
+def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
+    """The warning about models whose logits are plainly probabilities, if there are any."""
+    names = check.shortlist(like_probs)
+    if not names:
+        return ()
+    return (
+        f"the logits of {names} look like probabilities (their rows are between 0 and 1 and sum to 1), "
+        "and their softmax is nearly flat: if they are probabilities, use Predictions.from_probs (command line: "
+        "--kind probs)",
+    )
 
 
 def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:

@@ -162,6 +162,9 @@ class Scores:
         """
         source = source or Source()
         table = frames.as_polars(frame)
+        named: dict[str, str | None] = {"item": item, "model": model, "score": score}
+        named |= {"group": group, "cluster": cluster, "replicate": replicate}
+        frames.need_columns(table.columns, named, source.name)
         higher_is_better = orientation.upward(score, higher_is_better, source.name)
         if table.height == 0:
             raise InputError("no rows", "at least one score", "Check the file.", source.name)

@@ -66,13 +66,19 @@ MISSPELT = {
     ),
     "a method": ("truth {labels} --method dawid-skene-me", "Did you mean 'dawid-skene-em'?"),
     "an estimand": ("truth {labels} --estimand clas", "Did you mean 'class'?"),
-    "a likelihood": ("compare {scores} --likelihood studentt --out {out}", "Did you mean 'student-t'?"),
-    "an engine": ("compare {scores} --engine nutz --out {out}", "Did you mean 'nuts'?"),
+    "a likelihood": (
+        "compare {scores} --lower-is-better --likelihood studentt --out {out}",
+        "Did you mean 'student-t'?",
+    ),
+    "an engine": ("compare {scores} --lower-is-better --engine nutz --out {out}", "Did you mean 'nuts'?"),
     "a kind": (
         "run --annotations {labels} --predictions a={sharp} --predictions b={flat} --kind logit --out {out}",
         "Did you mean 'logits'?",
     ),
-    "a baseline": ("compare {scores} --baseline aa --fail-if p_worse>.9 --out {out}", "Did you mean 'a'?"),
+    "a baseline": (
+        "compare {scores} --lower-is-better --baseline aa --fail-if p_worse>.9 --out {out}",
+        "Did you mean 'a'?",
+    ),
     "a quantity": ("compare {scores} --fail-if p_wors>.9 --out {out}", "Did you mean 'p_worse'?"),
     "a label": (
         "run --annotations {labels} --predictions a={capital} --predictions b={capital} --out {out}",
@@ -80,7 +86,7 @@ MISSPELT = {
     ),
     "a format": ("compare {scores} --format hlem --out {out}", "Did you mean 'helm'?"),
     "a kind of replicates": (
-        "compare {scores} --replicate model --replicates fold --out {out}",
+        "compare {scores} --lower-is-better --replicate model --replicates fold --out {out}",
         "Did you mean 'folds'?",
     ),
 }

@@ -129,8 +129,8 @@ COMMANDS = {
     ),
     "unknown method": ("truth {labels} --method dawid-skene-me", ["Did you mean 'dawid-skene-em'?"]),
     "method against estimand": ("truth {labels} --method majority --estimand distribution", ["'majority'", "'class'"]),
-    "negative rope": ("compare {scores} --rope -0.5 --out {out}", ["rope", "-0.5"]),
-    "unknown engine": ("compare {scores} --engine hmc --out {out}", ["engine", "'hmc'"]),
+    "negative rope": ("compare {scores} --lower-is-better --rope -0.5 --out {out}", ["rope", "-0.5"]),
+    "unknown engine": ("compare {scores} --lower-is-better --engine hmc --out {out}", ["engine", "'hmc'"]),
     "unknown score column": ("compare {scores} --score acuracy --out {out}", ["acuracy", "'score'"]),
     "floor too high": (
         "run --annotations {labels} --predictions a={sharp} --predictions b={flat} --floor 0.7 --out {out}",

@@ -77,7 +77,7 @@ def test_pyproject_and_folders_above(run, here, monkeypatch):
     (here / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.probtruth.compare]\nengine = "hmc"\n')
     assert run("compare").status == 0  # probtruth.toml is looked at first
     (here / "probtruth.toml").unlink()
-    done = run("compare", "scores.csv", "--out", "other")
+    done = run("compare", "scores.csv", "--lower-is-better", "--out", "other")
     assert (done.status, "'hmc'" in done.err) == (2, True)
     (here / "pyproject.toml").write_text('[project]\nname = "x"\n')
     assert run("compare", "scores.csv", "--lower-is-better", "--out", "other", "--engine", "exact").status == 0

@@ -35,5 +35,6 @@ def renamed(rows: Mapping[object, Any], names: Mapping[str, str]) -> dict[object
         else:
             flipped = {"difference": -row["difference"], "low": -row["high"], "high": -row["low"]}
             better = {"p_a_better": row["p_b_better"], "p_b_better": row["p_a_better"]}
-            out[b, a] = {**row, **flipped, **better, "a": b, "b": a}
+            favours = {"a": "b", "b": "a", None: None}[row["favours"]]
+            out[b, a] = {**row, **flipped, **better, "favours": favours, "a": b, "b": a}
     return out

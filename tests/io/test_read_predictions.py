@@ -95,6 +95,14 @@ class TestKinds:
         pred = read_predictions({"m": write(tmp_path, "item,a,b\nx,1000,1000\n")}, kind="logits")
         assert pred.log_probs.tolist() == [[[-np.log(2), -np.log(2)]]]
 
+    def test_logits_that_are_plainly_probabilities_are_warned_of(self, tmp_path: Path, files: dict[str, Path]) -> None:
+        logits = write(tmp_path, "item,cat,dog\nx,0.25,0.75\ny,0.5,0.25\nz,0,1\n")  # the second row sums to .75
+        pred = read_predictions({"a": files["a"], "m": logits}, kind="logits")
+        (warning,) = pred.warnings
+        assert warning.startswith("the logits of 'a' look like probabilities")
+        assert "--kind probs" in warning
+        assert read_predictions({"a": files["a"]}).warnings == ()
+
     def test_a_probability_of_zero_is_minus_infinity(self, files: dict[str, Path]) -> None:
         assert read_predictions({"a": files["a"]}).log_probs[0, 2, 1] == -np.inf
 

@@ -36,6 +36,13 @@ def test_the_distribution_methods_give_the_same_centre_and_class_methods_another
     assert pairs["majority"] != pairs["vote-share"]
 
 
+def test_logits_that_are_plainly_probabilities_are_warned_of():
+    result = pt.evaluate(
+        pt.Annotations.from_counts(VOTES), pt.Predictions.from_logits({"a": A, "b": 4 * B}), engine="exact"
+    )
+    assert [warning for warning in result.warnings if "the logits of 'a' look like probabilities" in warning]
+
+
 def test_items_are_matched_by_name_whatever_their_order():
     reference = _evaluate(items=ITEMS)
     order = np.array([3, 0, 5, 1, 4, 2])

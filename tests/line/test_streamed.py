@@ -123,6 +123,19 @@ def test_soft_labels_by_their_path(files, kind):
     assert means == means[:1] * 4
 
 
+def test_logits_that_are_plainly_probabilities_are_warned_of(files):
+    said = [
+        [
+            warning
+            for warning in pt.evaluate_files(truth_of(files), paths(files), kind=kind, engine="exact").warnings
+            if "look like" in warning
+        ]
+        for kind in ("probs", "logits")
+    ]
+    assert [len(warnings) for warnings in said] == [0, 1]
+    assert "the logits of 'a', 'b' look like probabilities" in said[1][0]
+
+
 def test_input_that_cannot_be_streamed(files):
     with pytest.raises(pt.InputError, match="at least 2"):
         pt.evaluate(truth_of(files), {"a": files / "a.parquet"}, memory=1)

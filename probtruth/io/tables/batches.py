@@ -98,8 +98,7 @@ class BigTable:
 
     def names(self, column: str, size: int, option: str = "item") -> polars.Series:
         """A whole column of names, as text or integers; see `frames.keys`."""
-        if column not in self.columns:
-            frames.need(polars.DataFrame(schema=list(self.columns)), column, Source(self.name), option)
+        frames.need_columns(self.columns, {option: column}, self.name)
         parts = [frames.keys(batch.frame, column, batch.source, option) for batch in self.batches([column], size)]
         alike = len({part.dtype for part in parts}) == 1
         return polars.concat(parts if alike else map(frames.text, parts))

@@ -8,7 +8,6 @@ import polars
 from jaxtyping import Bool, Float, Int
 
 from probtruth import check, frames
-from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import Batch, BigTable
 from probtruth.types.index import positions, sort_names
@@ -38,7 +37,7 @@ class Names:
     @classmethod
     def of(cls, table: BigTable, column: str, option: str, size: int, ordered: bool = True) -> "Names":
         """From a pass over the column; `ordered` as `sort_names` does, else in the order of first appearance."""
-        frames.need(polars.DataFrame(schema=list(table.columns)), column, Source(table.name), option)
+        frames.need_columns(table.columns, {option: column}, table.name)
         found = frames.names
         parts = (found(batch.frame, column, batch.source, option) for batch in table.batches([column], size))
         distinct = _distinct(parts)
