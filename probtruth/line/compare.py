@@ -40,7 +40,7 @@ class CompareOptions(TypedDict, total=False):
     fold_correlation: float | None
     engine: str
     population: str
-    weights: Mapping[str, float] | str | None
+    weights: Mapping[str, float] | Sequence[float] | None
     rope: float | str | None
     draws: int
     seed: int
@@ -77,7 +77,7 @@ def compare(
     fold_correlation: float | None = None,
     engine: str = "nuts",
     population: str = "new-items",
-    weights: Mapping[str, float] | str | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
     rope: float | str | None = None,
     draws: int = 2500,
     seed: int = 0,
