@@ -1,5 +1,7 @@
 """A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
 
+from pathlib import Path
+
 from probtruth.io.output.csv_safe import write_csv
 from probtruth.io.output.folder import whole_folder
 from probtruth.io.output.jsonable import dumps
@@ -11,7 +13,7 @@ from probtruth.report.formats.markdown import markdown
 from probtruth.report.plots.pictures import pictures
 
 
-def write_report(result: Result, out: object) -> None:
+def write_report(result: Result, out: str | Path) -> None:
     """Writes the report and what it stands on into the folder `out`.
 
     These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,

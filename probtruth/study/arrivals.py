@@ -31,7 +31,7 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Arrivals:
     """Scores of two models on items in their order of arrival; `waiting` counts items that only one of them has."""
 
     items: tuple[str, ...]
@@ -69,14 +69,14 @@ def two_models(known: Sequence[str], a: object, b: object) -> tuple[str, str]:
     return str(a), str(b)
 
 
-def from_scores(scores: Scores, a: str, b: str) -> Batch:
+def from_scores(scores: Scores, a: str, b: str) -> Arrivals:
     """The items of scores, in their order there."""
     rows = [scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b)]
     sign = -1.0 if scores.higher_is_better else 1.0
     clusters = None
     if scores.clusters is not None:
         clusters = tuple(scores.clusters.names[code] for code in scores.clusters.codes.tolist())
-    return Batch(scores.items, sign * scores.values[rows[0]], sign * scores.values[rows[1]], clusters)
+    return Arrivals(scores.items, sign * scores.values[rows[0]], sign * scores.values[rows[1]], clusters)
 
 
 def table_models(frame: object, model: str, source: Source) -> list[str]:
@@ -84,7 +84,7 @@ def table_models(frame: object, model: str, source: Source) -> list[str]:
     return frames.encode(frames.as_polars(frame), model, source, "model")[1]
 
 
-def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: str | None, source: Source) -> Batch:
+def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: str | None, source: Source) -> Arrivals:
     """The rows of a table (item, model, score) in their order: an item arrives with the second of its two scores."""
     table = frames.as_polars(frame)
     item, model, score = columns
@@ -118,7 +118,7 @@ def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: s
         of_cluster = tuple(group_names[code] for code in groups[where[0, both]].tolist())
     waiting = int((where >= 0).any(0).sum()) - len(both)
     named = tuple(names[code] for code in both.tolist())
-    return Batch(named, values[where[0, both]], values[where[1, both]], of_cluster, waiting)
+    return Arrivals(named, values[where[0, both]], values[where[1, both]], of_cluster, waiting)
 
 
 def unit_of(clusters: UInt64[np.ndarray, " item"] | None, n_items: int) -> Int[np.ndarray, " item"]:

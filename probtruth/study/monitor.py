@@ -11,7 +11,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError
-from probtruth.study.arrivals import Batch, digest, digests, from_scores, from_table, table_models, two_models
+from probtruth.study.arrivals import Arrivals, digest, digests, from_scores, from_table, table_models, two_models
 from probtruth.study.monitored import Monitor
 from probtruth.types import Scores, orientation
 
@@ -156,7 +156,7 @@ def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: obj
             )  # fmt: skip
 
 
-def _fed(watch: Monitor, batch: Batch, sized: bool) -> Monitor:
+def _fed(watch: Monitor, batch: Arrivals, sized: bool) -> Monitor:
     """With the items of a batch that are new."""
     if batch.items and len(watch.items) and (batch.clusters is None) != (watch.clusters is None):
         raise InputError(
@@ -183,7 +183,7 @@ def _fed(watch: Monitor, batch: Batch, sized: bool) -> Monitor:
     )
 
 
-def _differences(watch: Monitor, batch: Batch) -> Float[np.ndarray, " item"]:
+def _differences(watch: Monitor, batch: Arrivals) -> Float[np.ndarray, " item"]:
     low, high = (-LARGEST, LARGEST) if watch.bounds is None else watch.bounds
     for name, scores in ((watch.a, batch.a), (watch.b, batch.b)):
         bad = ~((scores >= low) & (scores <= high))
@@ -199,7 +199,7 @@ def _differences(watch: Monitor, batch: Batch) -> Float[np.ndarray, " item"]:
 
 
 def _fresh(
-    watch: Monitor, batch: Batch, keys: UInt64[np.ndarray, " item"], differences: Float[np.ndarray, " item"]
+    watch: Monitor, batch: Arrivals, keys: UInt64[np.ndarray, " item"], differences: Float[np.ndarray, " item"]
 ) -> Bool[np.ndarray, " item"]:
     """Which items of the batch are new; one that comes again must come with the same difference."""
     known = dict(zip(watch.items.tolist(), watch.differences.tolist(), strict=True))

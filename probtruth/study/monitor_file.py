@@ -16,7 +16,7 @@ from probtruth.study.monitored import Monitor
 CONTENT = "probtruth monitor, version 1"
 
 
-def write_monitor(watch: Monitor, path: object) -> None:
+def write_monitor(watch: Monitor, path: str | Path) -> None:
     """Writes the state of a monitor, whole or not at all; an earlier state there is replaced in one step.
 
     Item names are kept as numbers of 64 bits; differences exactly, so that a monitor that was stopped ends with the
@@ -51,7 +51,7 @@ def write_monitor(watch: Monitor, path: object) -> None:
         work.write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_monitor(path: object) -> Monitor:
+def read_monitor(path: str | Path) -> Monitor:
     """The monitor whose state `write_monitor` wrote.
 
     Errors: `InputError` for a file that is anything else, or damaged.
