@@ -149,7 +149,7 @@ def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:
 
 
 ERRORS = {
-    "two tools": (["lm_eval", "helm"], "files of lm-eval (lm_eval) and of helm (helm)"),
+    "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
     "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
     "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
     "filter": (["lm_eval", "--score", "exact_match"], "(command line: --filter loose)"),
