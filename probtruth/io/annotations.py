@@ -1,6 +1,7 @@
 """Annotations from a file: one row for each annotation, or one column of counts for each label."""
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 import polars
@@ -13,6 +14,7 @@ from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import first_repeated, unnamed
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
+from probtruth.types.arguments import StrPath
 
 FORMS = ("auto", "counts")
 """What `format` can be."""
@@ -20,14 +22,15 @@ LARGEST = 2**53
 """Counts from here on would not be exact."""
 
 
+@check.checks_itself
 def read_annotations(
-    path: object,
+    path: StrPath,
     item: str = "item",
     annotator: str = "annotator",
     label: str = "label",
     replicate: str = "replicate",
     labels: Iterable[object] | None = None,
-    format: str = "auto",
+    format: Literal["auto", "counts"] = "auto",
 ) -> Annotations:
     r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
 

@@ -8,10 +8,14 @@ from probtruth.errors import InputError
 from probtruth.io import align
 from probtruth.io.tables.wide import KINDS, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
+from probtruth.types.arguments import StrPath
 from probtruth.types.index import match_labels, positions
 
 
-def read_predictions(files: object, index: Index | None = None, item: str = "item", kind: str = "probs") -> Predictions:
+@check.checks_itself
+def read_predictions(
+    files: Mapping[str, StrPath], index: Index | None = None, item: str = "item", kind: str = "probs"
+) -> Predictions:
     r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
 
     Each file has a column of item names and one column for each label; the order of rows and columns is free.

@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from probtruth import check
 from probtruth.io.loaders import json_values, votes
 from probtruth.io.loaders.votes import Vote
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
 
 
-def read_argilla(path: object, question: str | None = None, labels: Iterable[object] | None = None) -> Annotations:
+@check.checks_itself
+def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[object] | None = None) -> Annotations:
     r"""Annotations from an export of Argilla (JSON).
 
     Responses are labels, but for drafts and discarded ones, where the export tells them apart (that of version 2 does

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from probtruth import check
@@ -45,7 +45,7 @@ def scores(entries: Sequence[Entry], rule: str, higher_is_better: bool, repeated
     if not kept:
         raise all_differ(audit, what)
     groups = {entry.group for entry in kept}
-    columns = {
+    columns: dict[str, Iterable[object]] = {
         "item": [entry.item for entry in kept],
         "model": [entry.model for entry in kept],
         "score": [entry.score for entry in kept],

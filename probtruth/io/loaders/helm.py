@@ -13,6 +13,7 @@ from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
+from probtruth.types.arguments import Files
 
 PATTERNS = ("per_instance_stats.json",)
 """The name of HELM's files."""
@@ -20,8 +21,9 @@ MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
 REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
 
+@check.checks_itself
 def read_helm(
-    files: object, metric: str | None = None, perturbation: str | None = None, higher_is_better: bool | None = None
+    files: Files, metric: str | None = None, perturbation: str | None = None, higher_is_better: bool | None = None
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 

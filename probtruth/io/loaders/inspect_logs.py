@@ -14,6 +14,7 @@ from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
+from probtruth.types.arguments import Files
 
 PATTERNS = ("*.eval", "*.json")
 """The names of Inspect's files."""
@@ -39,7 +40,8 @@ class _Sample:
     prompt: str | None
 
 
-def read_inspect(files: object, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
+@check.checks_itself
+def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
     Items are samples (`TASK/id`), replicates are epochs, groups are tasks where there are several. Grades become

@@ -10,6 +10,7 @@ from probtruth.io.loaders import json_values, votes
 from probtruth.io.loaders.votes import Vote
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
 
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
 """The types of results that are one label, and the key under which each keeps it."""
@@ -17,8 +18,9 @@ OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_tim
 """Keys of a JSON-MIN task that are neither data nor answers."""
 
 
+@check.checks_itself
 def read_label_studio(
-    path: object, question: str | None = None, item: str | None = None, labels: Iterable[object] | None = None
+    path: StrPath, question: str | None = None, item: str | None = None, labels: Iterable[object] | None = None
 ) -> Annotations:
     r"""Annotations from an export of Label Studio: JSON, or JSON-MIN.
 

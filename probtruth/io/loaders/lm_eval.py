@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from probtruth.io.loaders.files import log_files
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Predictions, Scores, Truth, orientation
+from probtruth.types.arguments import Files
 
 PATTERNS = ("samples_*.jsonl",)
 """The names of the harness's files."""
@@ -38,8 +40,9 @@ class _Sample:
     item: str
 
 
+@check.checks_itself
 def read_lm_eval_samples(
-    files: object, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
+    files: Files, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
@@ -83,7 +86,8 @@ def read_lm_eval_samples(
     return collect.scores(entries, name, upward, REPEATED, "the samples")
 
 
-def read_lm_eval_choices(files: object, normalise: str = "none") -> tuple[Predictions, Truth]:
+@check.checks_itself
+def read_lm_eval_choices(files: Files, normalise: Literal["none", "characters"] = "none") -> tuple[Predictions, Truth]:
     r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
 
     The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the

@@ -3,14 +3,17 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import json_values, votes
 from probtruth.io.loaders.votes import Vote
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
 
 
-def read_prodigy(path: object, labels: Iterable[object] | None = None) -> Annotations:
+@check.checks_itself
+def read_prodigy(path: StrPath, labels: Iterable[object] | None = None) -> Annotations:
     r"""Annotations from `prodigy db-out` (JSONL), of the interfaces `choice` and `classification`.
 
     With `choice` the label is the option that was accepted, and items are inputs (`_input_hash`). With one `label` to

@@ -10,14 +10,16 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.types import Predictions, Scores
+from probtruth.types.arguments import Frame, Tables
 from probtruth.types.index import as_names
 
 SOURCE = Source("cv_results_")
 FOLD = re.compile(r"split(\d+)_test_(.+)")
 
 
+@check.checks_itself
 def from_cross_val_predict(
-    probs: object, classes: Iterable[object], items: Iterable[object] | None = None
+    probs: Tables, classes: Iterable[object], items: Iterable[object] | None = None
 ) -> Predictions:
     """Predictions from arrays of `cross_val_predict(..., method="predict_proba")`, one for each estimator.
 
@@ -35,8 +37,12 @@ def from_cross_val_predict(
     return Predictions.from_probs(probs, items=items, labels=as_names(classes, "classes"))
 
 
+@check.checks_itself
 def read_cv_results(
-    results: object, metric: str = "score", names: Iterable[object] | None = None, higher_is_better: bool = True
+    results: Frame | Mapping[str, Frame],
+    metric: str = "score",
+    names: Iterable[object] | None = None,
+    higher_is_better: bool = True,
 ) -> Scores:
     """Scores from `cv_results_` of a grid search: candidates are the models, folds the items.
 

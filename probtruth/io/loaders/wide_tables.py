@@ -11,13 +11,15 @@ from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import first_repeated
 from probtruth.types import Annotations, Scores, orientation
+from probtruth.types.arguments import Frame, StrPath
 
 if TYPE_CHECKING:
     import polars
 
 
+@check.checks_itself
 def read_wide_scores(
-    table: object,
+    table: StrPath | Frame,
     models: Sequence[str] | None = None,
     item: str = "item",
     group: str | None = None,
@@ -68,8 +70,12 @@ def read_wide_scores(
     return replace(made, rule=rule)
 
 
+@check.checks_itself
 def read_wide_annotations(
-    table: object, annotators: Sequence[str] | None = None, item: str = "item", labels: Sequence[object] | None = None
+    table: StrPath | Frame,
+    annotators: Sequence[str] | None = None,
+    item: str = "item",
+    labels: Sequence[object] | None = None,
 ) -> Annotations:
     r"""Annotations from a table with one row for each item and one column for each annotator; blank: not annotated.
 
