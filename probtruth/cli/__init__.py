@@ -6,7 +6,6 @@ import sys
 import threading
 from typing import Any
 
-from probtruth.cli import watching as watching
 from probtruth.cli.app import app as app
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 

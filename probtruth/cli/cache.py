@@ -23,22 +23,22 @@ def folder() -> Path | None:
 
 def switch_on() -> None:
     """Points JAX at the cache; does nothing where it is off or the folder cannot be made."""
-    place = folder()
-    if place is None:
+    path = folder()
+    if path is None:
         return
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
     except OSError:
         return
     import jax
 
-    jax.config.update("jax_compilation_cache_dir", str(place))
+    jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
-    _mend(place)
+    _mend(path)
 
 
-def _mend(place: Path) -> None:
+def _mend(path: Path) -> None:
     """Where JAX warns that an entry is damaged, removes the entries instead, so that they are made anew."""
     show = warnings.showwarning
 
@@ -46,7 +46,7 @@ def _mend(place: Path) -> None:
         if not str(message).startswith(DAMAGED):
             show(message, *rest)  # type: ignore[arg-type]
             return
-        for entry in place.glob("*-cache"):
+        for entry in path.glob("*-cache"):
             entry.unlink(missing_ok=True)
 
     warnings.showwarning = mend  # type: ignore[assignment]

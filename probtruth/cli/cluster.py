@@ -9,7 +9,7 @@ from probtruth.kernels.cores import n_cores
 
 LOCAL = "local"
 ONE_CORE = {"POLARS_MAX_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
-"""What keeps a worker, and the process that decodes for it, to one core: there is a worker for each."""
+"""What limits a worker, and the process that decodes for it, to one core: there is a worker for each."""
 SECONDS = 10
 """How long a scheduler may take to answer."""
 
@@ -27,22 +27,24 @@ def client(address: str | None) -> Iterator[Any]:
             "got --dask without the package distributed, expected it installed. Hint: pip install 'probtruth[dask]'"
         ) from None
     if address == LOCAL:
-        workers = {
-            "n_workers": n_cores(),
-            "threads_per_worker": 1,
-            "env": ONE_CORE,
-            "dashboard_address": "127.0.0.1:0",
-            "silence_logs": 40,
-        }
-        with distributed.LocalCluster(**workers) as cluster, distributed.Client(cluster) as made:
-            yield made
+        with (
+            distributed.LocalCluster(
+                n_workers=n_cores(),
+                threads_per_worker=1,
+                env=ONE_CORE,
+                dashboard_address="127.0.0.1:0",
+                silence_logs=40,
+            ) as cluster,
+            distributed.Client(cluster) as connected,
+        ):
+            yield connected
         return
     try:
-        made = distributed.Client(address, timeout=SECONDS)
+        connected = distributed.Client(address, timeout=SECONDS)
     except (OSError, ValueError) as error:  # TimeoutError is an OSError
-        said = str(error).split("\n")[0]
+        reason = str(error).split("\n")[0]
         raise InputError(
-            f"--dask {address} ({said})", f"the address of a Dask scheduler, or {LOCAL!r}", "Write tcp://HOST:8786."
+            f"--dask {address} ({reason})", f"the address of a Dask scheduler, or {LOCAL!r}", "Write tcp://HOST:8786."
         ) from None
-    with made:
-        yield made
+    with connected:
+        yield connected

@@ -17,12 +17,12 @@ def use(name: str | None) -> str | None:
     import jax
 
     try:
-        found = jax.devices(name)
+        devices = jax.devices(name)
     except RuntimeError:
         raise InputError(
             f"--device {name} where JAX finds none",
             "a device of this machine",
             "Install a JAX for it (pip install 'probtruth[gpu]'), or leave --device out.",
         ) from None
-    jax.config.update("jax_default_device", found[0])
+    jax.config.update("jax_default_device", devices[0])
     return name

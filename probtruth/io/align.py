@@ -20,12 +20,12 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     sets = [frozenset(names) for names in items]
     named = index is not None and not index.positional_items
     reference = frozenset(index.items) if index is not None and named else frozenset().union(*sets)
-    kept = reference.intersection(*sets)
-    if not kept:
+    common = reference.intersection(*sets)
+    if not common:
         raise _nothing(models, items, index if named else None)
     counts = tuple((model, len(reference - own), len(own - reference)) for model, own in zip(models, sets, strict=True))
     extra = frozenset().union(*sets) - reference
-    return sort_names(kept), Audit(sort_names(reference - kept), sort_names(extra), counts)
+    return sort_names(common), Audit(sort_names(reference - common), sort_names(extra), counts)
 
 
 def _nothing(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> InputError:

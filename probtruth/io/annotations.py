@@ -1,7 +1,7 @@
 """Annotations from a file: one row for each annotation, or one column of counts for each label."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import polars
@@ -11,13 +11,12 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
-from probtruth.io.tables.wide import first_repeated, unnamed
+from probtruth.io.tables.wide import distinct_items, unnamed
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import StrPath
 
-FORMS = ("auto", "counts")
-"""What `format` can be."""
+type Form = Literal["auto", "counts"]
 LARGEST = 2**53
 """Counts from here on would not be exact."""
 
@@ -29,7 +28,7 @@ def read_annotations(
     annotator: str = "annotator",
     label: str = "label",
     replicate: str = "replicate",
-    labels: Iterable[object] | None = None,
+    labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts"] = "auto",
 ) -> Annotations:
     r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
@@ -50,38 +49,29 @@ def read_annotations(
     >>> pt.read_annotations(path, format="counts").counts().tolist()
     [[3, 0], [1, 2]]
     """
-    check.one_of(format, FORMS, "format")
+    check.one_of(format, get_args(Form.__value__), "format")
     table, source = read_table(path)
     if format == "auto" and is_long(table.columns, item, annotator, label):
         return Annotations.from_long(table, item, annotator, label, replicate, labels, source)
-    asked = [name for name, usual in ((annotator, "annotator"), (label, "label")) if name != usual]
-    stray = [name for name in (annotator, label) if name in table.columns]
-    found = f"the columns {check.shortlist(table.columns, 12)}"
-    if item not in table.columns or (format == "auto" and (asked or stray)):
-        raise _neither(found, item, annotator, label, table.columns, source)
+    wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(table.columns)
+    columns = f"the columns {check.shortlist(table.columns, 12)}"
+    if item not in table.columns or (format == "auto" and wants_long):
+        raise _neither(columns, item, annotator, label, table.columns, source)
     names = [column for column in table.columns if column != item]
     if not all(name.strip() for name in names):
         raise unnamed(source)
     try:
         counts = _counts(table, names, source)
     except InputError as error:
-        raise _neither(
-            f"{found}, and {error.got} in {error.where}", item, annotator, label, table.columns, source
-        ) from None
+        got = f"{columns}, and {error.got} in {error.where}"
+        raise _neither(got, item, annotator, label, table.columns, source) from None
     known = None if labels is None else index_of_labels(labels)
-    codes, items = frames.encode(table, item, source, "item")
-    twice = first_repeated(codes)
-    if twice is not None:
-        raise InputError(
-            f"item {check.quote(items[codes[twice]])} a second time",
-            "one row of counts for each item",
-            "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label).",
-            source.at(twice, item),
-        )
+    hint = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
+    items = distinct_items(table, item, source, "one row of counts for each item", hint)
     if format == "auto":
         _sure(table, item, names, () if known is None else known.labels, source)
-    made = Annotations.from_counts(counts, items, names, source)
-    return made if known is None else made.with_labels(known)
+    annotations = Annotations.from_counts(counts, items, names, source)
+    return annotations if known is None else annotations.with_labels(known)
 
 
 def is_long(columns: Sequence[str], item: str, annotator: str, label: str) -> bool:
@@ -108,10 +98,10 @@ def _sure(table: polars.DataFrame, item: str, names: Sequence[str], labels: Sequ
     )
 
 
-def _neither(found: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
+def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
     return InputError(
-        found,
+        got,
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
         f"Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
@@ -131,6 +121,6 @@ def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> In
     bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
     if bad.any():
         row, column = (int(axis[0]) for axis in np.nonzero(bad))
-        place = source.at(row, names[column])
-        raise InputError(check.quote(table[names[column]][row]), "a non-negative integer", "Check it.", place)
+        where = source.at(row, names[column])
+        raise InputError(check.quote(table[names[column]][row]), "a non-negative integer", "Check it.", where)
     return values.astype(np.int64)

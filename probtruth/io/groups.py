@@ -12,7 +12,7 @@ from probtruth.io.tables.read import read_table
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
     """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon).
 
-    Items may stand in several rows of the file if these agree; items of the file that are not asked for are ignored.
+    Items may stand in several rows of the file if these agree; other items of the file are ignored.
 
     Arguments: `item` is the file's column of item names; `what` is the word for messages (`group` or `cluster`).
 
@@ -36,10 +36,10 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
             "Make its rows agree.",
             source.at(row, column),
         )
-    found = {name: group_names[code] for name, code in zip(names, of_item.tolist(), strict=True)}
+    known = {name: group_names[code] for name, code in zip(names, of_item.tolist(), strict=True)}
     if items is None:
-        return found
-    absent = [name for name in items if name not in found]
+        return known
+    absent = [name for name in items if name not in known]
     if absent:
         raise InputError(
             f"no {what} for {len(absent)} of {len(items)} items ({check.shortlist(absent, 3)})",
@@ -47,4 +47,4 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
             "Add them; names are compared as text ('007' is not '7').",
             source.at(column=column),
         )
-    return {name: found[name] for name in items}
+    return {name: known[name] for name in items}

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import align
-from probtruth.io.tables.wide import KINDS, check_rows, label_difference, read_wide
+from probtruth.io.tables.wide import KINDS, CellKind, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import StrPath
 from probtruth.types.index import match_labels, positions
@@ -14,7 +15,7 @@ from probtruth.types.index import match_labels, positions
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, StrPath], index: Index | None = None, item: str = "item", kind: str = "probs"
+    files: Mapping[str, StrPath], index: Index | None = None, item: str = "item", kind: CellKind = "probs"
 ) -> Predictions:
     r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
 
@@ -41,7 +42,7 @@ def read_predictions(
 
 
 def read_predictions_pairs(
-    files: Iterable[tuple[str, object]], index: Index | None = None, item: str = "item", kind: str = "probs"
+    files: Iterable[tuple[str, str | Path]], index: Index | None = None, item: str = "item", kind: str = "probs"
 ) -> Predictions:
     """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
     pairs = named_files(files, kind)
@@ -54,8 +55,8 @@ def read_predictions_pairs(
         if index is not None:
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
-    kept, audit = align.common(models, [table.items for table in tables], index)
-    shared = frozenset(kept)
+    common, audit = align.common(models, [table.items for table in tables], index)
+    shared = frozenset(common)
     items, *others = (tuple(name for name in table.items if name in shared) for table in tables)
     arrays = {
         model: table.values[positions(table.items, items)][:, positions(table.labels, labels)]
@@ -66,18 +67,16 @@ def read_predictions_pairs(
         "log_probs": Predictions.from_log_probs,
         "logits": Predictions.from_logits,
     }
-    made = replace(build[kind](arrays, items=items, labels=labels), audit=audit)
-    return replace(
-        made,
-        index=replace(
-            made.index,
-            item_rows=made.index.item_rows if all(other == items for other in others) else None,
-            label_columns=made.index.label_columns if all(table.labels == labels for table in tables) else None,
-        ),
+    predictions = build[kind](arrays, items=items, labels=labels)
+    index = replace(
+        predictions.index,
+        item_rows=predictions.index.item_rows if all(other == items for other in others) else None,
+        label_columns=predictions.index.label_columns if all(table.labels == labels for table in tables) else None,
     )
+    return replace(predictions, index=index, audit=audit)
 
 
-def named_files(files: Iterable[tuple[str, object]], kind: str) -> list[tuple[str, object]]:
+def named_files[File](files: Iterable[tuple[str, File]], kind: str) -> list[tuple[str, File]]:
     """The pairs of model and path, checked; and the kind of their cells."""
     pairs = [(frames.name_text(model), path) for model, path in files]
     if not pairs:

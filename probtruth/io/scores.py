@@ -1,4 +1,4 @@
-"""Scores as a file: one row for each item and model, in the orientation in which they were given."""
+"""Scores as a file: one row for each item and model, in their own orientation."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,11 +15,11 @@ from probtruth.io.tables.read import read_table, shown
 from probtruth.types import RuleFacts, Scores, orientation
 
 
-def write_scores(scores: Scores, path: object) -> None:
+def write_scores(scores: Scores, path: str | Path) -> None:
     """Writes scores as Parquet: `item`, `model`, `score`, and `group` and `cluster` where there are any.
 
     The score stands in its own orientation (higher is better stays so); rule, orientation and floor are in the file's
-    metadata. What the label variance needs is not kept: read back, these are bare scores.
+    metadata. What the label variance needs is not written: read back, these are bare scores.
 
     Errors: `InputError` where the file cannot be written.
     """
@@ -54,7 +54,7 @@ Piece = tuple[polars.Series, str, Float[np.ndarray, " item"]]
 """Names of items, a model, and its scores on them."""
 
 
-def write_pieces(pieces: Iterator[Piece], path: object, notes: Mapping[str, object]) -> None:
+def write_pieces(pieces: Iterator[Piece], path: str | Path, notes: Mapping[str, object]) -> None:
     """As `write_scores`, from pieces one after the other, of which memory holds a few."""
     schema = {"item": polars.String, "model": polars.String, "score": polars.Float64}
     frames = (
@@ -67,7 +67,7 @@ def write_pieces(pieces: Iterator[Piece], path: object, notes: Mapping[str, obje
 
 
 def read_scores(
-    path: object,
+    path: str | Path,
     item: str = "item",
     model: str = "model",
     score: str = "score",
@@ -78,9 +78,9 @@ def read_scores(
 ) -> Scores:
     r"""Scores from a file with one row for each item and model: any per-item metric.
 
-    Arguments: the names of the columns; `higher_is_better` says which way the score counts; left out, a file
-    that probtruth wrote says it, else the name of the score's column, if it is that of a known metric (accuracy, loss,
-    ...). Such a file's groups and clusters are used unless others are named.
+    Arguments: the names of the columns; `higher_is_better` says which way the score counts; by default a file that
+    probtruth wrote says it, else the name of the score's column, if it is that of a known metric (accuracy, loss,
+    ...). The groups and clusters of a file that probtruth wrote are used unless others are named.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.
@@ -98,14 +98,14 @@ def read_scores(
     if known.ours:
         group = group or ("group" if "group" in frame.columns else None)
         cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
-    made = Scores.from_frame(
+    scores = Scores.from_frame(
         frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
     )
-    return replace(made, rule=known.rule, known=known.facts)
+    return replace(scores, rule=known.rule, known=known.facts)
 
 
 @dataclass(frozen=True)
-class Known:
+class ScoreNotes:
     """What a file says of its scores; `ours`: probtruth wrote it."""
 
     ours: bool
@@ -114,7 +114,7 @@ class Known:
     facts: RuleFacts = field(default_factory=RuleFacts)
 
 
-def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
+def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> ScoreNotes:
     """What the file says of its scores in the column `score`, and what the caller does.
 
     Errors: `InputError` where the two disagree, or the notes cannot be used.
@@ -122,13 +122,12 @@ def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
     notes, _ = parquet_notes.read(path) or ({}, None)
     own = notes.get("higher_is_better")
     if higher_is_better is not None and own not in (None, higher_is_better):
-        place = shown(Path(str(path)))
         raise InputError(
-            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", place
+            f"higher_is_better={higher_is_better}", f"{own}, as the file says", "Leave the option out.", shown(path)
         )
-    said = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
+    stated = own if higher_is_better is None and isinstance(own, bool) else higher_is_better
     if not notes or score != "score":
-        return Known(bool(notes), orientation.upward(score, said, shown(Path(str(path)))), score)
+        return ScoreNotes(bool(notes), orientation.upward(score, stated, shown(path)), score)
     try:
         rule, floor, entropy, proper = (notes[name] for name in ("rule", "floor", "entropy", "proper"))
         facts = RuleFacts(
@@ -136,8 +135,8 @@ def notes_in(path: object, score: str, higher_is_better: bool | None) -> Known:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise parquet_notes.damaged(str(error), path) from None
-    upward = orientation.upward(str(rule), said, shown(Path(str(path))))
-    return Known(True, upward, str(rule), facts)
+    upward = orientation.upward(str(rule), stated, shown(path))
+    return ScoreNotes(True, upward, str(rule), facts)
 
 
 def _number(value: object) -> float | None:

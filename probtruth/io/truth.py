@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import polars
 
@@ -12,11 +13,11 @@ from probtruth.io.tables.wide import check_rows, read_wide
 from probtruth.types import Truth
 
 
-def write_soft(truth: Truth, path: object) -> None:
+def write_soft(truth: Truth, path: str | Path) -> None:
     """Writes a truth as Parquet: `item`, then one column of probability for each label.
 
     Method, estimand, the model's label frequencies, and the vote shares and numbers of votes behind the labels stand
-    in the file's metadata; draws and annotators' confusion are not kept.
+    in the file's metadata; draws and annotators' confusion are not written.
 
     Errors: `InputError` where a label is called `item`, or the file cannot be written.
     """
@@ -37,7 +38,7 @@ def write_soft(truth: Truth, path: object) -> None:
     parquet_notes.write(frame, path, notes, _votes(truth))
 
 
-def read_soft(path: object, item: str = "item", estimand: str | None = None) -> Truth:
+def read_soft(path: str | Path, item: str = "item", estimand: str | None = None) -> Truth:
     r"""Soft labels from a file: a column of item names, and one column of probability for each label.
 
     Arguments: `item` is the column of names; `estimand` says what the rows are (`"distribution"` of opinions, the
@@ -62,7 +63,7 @@ def read_soft(path: object, item: str = "item", estimand: str | None = None) -> 
     return noted(path, table.source.name, estimand, build)
 
 
-def noted(path: object, name: str, estimand: str | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:
+def noted(path: str | Path, name: str, estimand: str | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:
     """A truth with what its file says of it.
 
     Arguments: `build` makes it from the estimand, and says whether the rows and labels of the file stand in its order.

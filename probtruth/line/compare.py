@@ -40,7 +40,7 @@ class CompareOptions(TypedDict, total=False):
     fold_correlation: float | None
     engine: str
     population: str
-    weights: Mapping[str, float] | str | None
+    weights: Mapping[str, float] | Sequence[float] | str | None
     rope: float | str | None
     draws: int
     seed: int
@@ -77,7 +77,7 @@ def compare(
     fold_correlation: float | None = None,
     engine: str = "nuts",
     population: str = "new-items",
-    weights: Mapping[str, float] | str | None = None,
+    weights: Mapping[str, float] | Sequence[float] | str | None = None,
     rope: float | str | None = None,
     draws: int = 2500,
     seed: int = 0,
@@ -97,9 +97,10 @@ def compare(
     """Which model has the lower mean score, for all pairs jointly, and how sure that is.
 
     The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` (default: its share of the items). Every pair's margin is the outer skew-t, which is the paired t
-    where differences are not skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best),
-    ranks and regret come from one joint posterior with these margins. With groups, `group_results` adds the population
+    weight `weights` (a dict by name, or a list in the order in which the caller's items come to the groups; default:
+    its share of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not
+    skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from
+    one joint posterior with these margins. With groups, `group_results` adds the population
     of groups and one new group, with partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
@@ -134,7 +135,8 @@ def compare(
 
     >>> import probtruth as pt
     >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    >>> pair = pt.compare(pt.Scores.from_frame(losses), engine="exact").pairwise().row(0, named=True)
+    >>> scores = pt.Scores.from_frame(losses, higher_is_better=False)
+    >>> pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
     >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
     (-0.3, True)
     """
@@ -202,9 +204,8 @@ def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: M
     table = open_table(path)
     item, model, score = (columns.get(name, name) for name in ("item", "model", "score"))
     group, cluster = columns.get("group"), columns.get("cluster")
-    need_columns(
-        table.columns, {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}, table.name
-    )
+    named_columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}
+    need_columns(table.columns, named_columns, table.name)
     known = notes_in(table.files[0], score, columns.get("higher_is_better"))
     if known.ours:
         group = group or ("group" if "group" in table.columns else None)

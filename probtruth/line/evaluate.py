@@ -10,6 +10,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.soft_batches import read_many_soft
+from probtruth.io.tables.wide import CellKind
 from probtruth.io.truth import read_soft
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory
 from probtruth.line.larger_than_memory import Room, files_of
@@ -35,13 +36,13 @@ def evaluate(
     order: Sequence[object] | None = None,
     groups: Mapping[str, str] | Sequence[object] | None = None,
     clusters: Mapping[str, str] | Sequence[object] | None = None,
-    weights: Mapping[str, float] | str | None = None,
+    weights: Mapping[str, float] | Sequence[float] | str | None = None,
     engine: str = "nuts",
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
     item: str = "item",
-    kind: str = "probs",
+    kind: CellKind = "probs",
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,

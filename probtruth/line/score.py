@@ -16,6 +16,7 @@ from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
 from probtruth.io.tables.parquet_notes import check_out
 from probtruth.io.tables.soft_batches import read_many_soft
+from probtruth.io.tables.wide import CellKind
 from probtruth.io.truth import read_soft
 from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.line.larger_than_memory import Room, files_of
@@ -52,7 +53,7 @@ def score(
     order: Sequence[object] | None = None,
     *,
     item: str = "item",
-    kind: str = "probs",
+    kind: CellKind = "probs",
 ) -> Scores: ...
 
 
@@ -66,7 +67,7 @@ def score(
     *,
     out: str | Path,
     item: str = "item",
-    kind: str = "probs",
+    kind: CellKind = "probs",
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -83,7 +84,7 @@ def score(
     *,
     out: str | Path | None = None,
     item: str = "item",
-    kind: str = "probs",
+    kind: CellKind = "probs",
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -147,7 +148,7 @@ def _stream(
     floor: float | None,
     out: str | Path,
     item: str,
-    kind: str,
+    kind: CellKind,
     room: Room,
     on_progress: Progress | None,
 ) -> WrittenScores:

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth import frames
+from probtruth.errors import InputError
 from probtruth.scoring.align import widened
 from probtruth.types import Truth
 from probtruth.types.index import Index, match_labels
@@ -56,8 +57,16 @@ class Reference:
     def of(cls, truth: Truth, labels: Index, what: str) -> "Reference":
         """A truth under the labels of the predictions.
 
-        Errors: `InputError` where the predictions lack a label of the truth.
+        Errors: `InputError` where the predictions lack a label of the truth, or the truth has no names of items: files
+        that are streamed are matched by name alone.
         """
+        if truth.index.positional_items:
+            raise InputError(
+                "the reference without names of items",
+                "their names, as the item column of the predictions has them",
+                "Pass items=[...] where the reference is made.",
+                what,
+            )
         known, columns, _ = match_labels(truth.index, labels, what)
         rows = np.arange(truth.n_items)
         shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))

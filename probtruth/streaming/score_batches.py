@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,7 +53,7 @@ class Files:
         return sum(len(table.cuts(self.size)) for table in self.tables)
 
 
-def open_files(files: Sequence[tuple[str, object]], item: str, kind: str, size: int) -> Files:
+def open_files(files: Sequence[tuple[str, str | Path]], item: str, kind: str, size: int) -> Files:
     """Opens the files (or folders) of predictions; they must have the same labels."""
     pairs = named_files(files, kind)
     tables = [open_table(path) for _, path in pairs]

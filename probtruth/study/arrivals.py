@@ -1,4 +1,4 @@
-"""What a monitor is fed: the differences of two models in their order of arrival, and the units that are complete."""
+"""The input of a monitor: the differences of two models in their order of arrival, and the complete units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Arrivals:
     """Scores of two models on items in their order of arrival; `waiting` counts items that only one of them has."""
 
     items: tuple[str, ...]
@@ -42,7 +42,7 @@ class Batch:
 
 
 def digest(name: str) -> int:
-    """A number of 64 bits that stands for a name."""
+    """A 64-bit number that represents a name."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
@@ -52,7 +52,8 @@ def digests(names: Sequence[str]) -> UInt64[np.ndarray, " name"]:
 
 
 def two_models(known: Sequence[str], a: object, b: object) -> tuple[str, str]:
-    """The names of the models to watch: those given, else the only two, in the order of their names."""
+    """The names of the models to compare: those that the caller names, else the only two, in the order of their
+    names."""
     if a is None and b is None:
         if len(known) != 2:
             raise InputError(
@@ -69,14 +70,14 @@ def two_models(known: Sequence[str], a: object, b: object) -> tuple[str, str]:
     return str(a), str(b)
 
 
-def from_scores(scores: Scores, a: str, b: str) -> Batch:
-    """The items of scores, in their order there."""
+def from_scores(scores: Scores, a: str, b: str) -> Arrivals:
+    """The items of scores, in the order of the scores."""
     rows = [scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b)]
     sign = -1.0 if scores.higher_is_better else 1.0
     clusters = None
     if scores.clusters is not None:
         clusters = tuple(scores.clusters.names[code] for code in scores.clusters.codes.tolist())
-    return Batch(scores.items, sign * scores.values[rows[0]], sign * scores.values[rows[1]], clusters)
+    return Arrivals(scores.items, sign * scores.values[rows[0]], sign * scores.values[rows[1]], clusters)
 
 
 def table_models(frame: object, model: str, source: Source) -> list[str]:
@@ -84,7 +85,7 @@ def table_models(frame: object, model: str, source: Source) -> list[str]:
     return frames.encode(frames.as_polars(frame), model, source, "model")[1]
 
 
-def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: str | None, source: Source) -> Batch:
+def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: str | None, source: Source) -> Arrivals:
     """The rows of a table (item, model, score) in their order: an item arrives with the second of its two scores."""
     table = frames.as_polars(frame)
     item, model, score = columns
@@ -118,11 +119,11 @@ def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: s
         of_cluster = tuple(group_names[code] for code in groups[where[0, both]].tolist())
     waiting = int((where >= 0).any(0).sum()) - len(both)
     named = tuple(names[code] for code in both.tolist())
-    return Batch(named, values[where[0, both]], values[where[1, both]], of_cluster, waiting)
+    return Arrivals(named, values[where[0, both]], values[where[1, both]], of_cluster, waiting)
 
 
 def unit_of(clusters: UInt64[np.ndarray, " item"] | None, n_items: int) -> Int[np.ndarray, " item"]:
-    """The number of each item's unit, in the order in which units came; items of a cluster stand together."""
+    """The number of each item's unit, in order of arrival; items of a cluster are adjacent."""
     if clusters is None or not n_items:
         return np.arange(n_items)
     return np.concatenate([[0], np.cumsum(clusters[1:] != clusters[:-1])])

@@ -59,7 +59,7 @@ def structured(folder: Path, engine: str) -> Result:
 
 def predictions(folder: Path, way: str = "memory") -> Result:
     made = tables.study(folder, N_STREAMED, seed=2)
-    options = {"groups": made.topics, "clusters": made.passages, "engine": "exact", "rope": 0.01}
+    options = {"form": "counts", "groups": made.topics, "clusters": made.passages, "engine": "exact", "rope": 0.01}
     if way == "memory":
         return entries.evaluated(made.labels, made.models, **options)
     if way == "batches":
@@ -84,7 +84,7 @@ def scores(folder: Path, way: str = "memory") -> Result:
 def chaosnli(folder: Path) -> Result:
     place = _real("chaosnli_snli")
     models = {path.stem: path for path in sorted((place / "predictions").glob("*.csv"))}
-    return entries.evaluated(place / "label_counts.csv", models, engine="exact")
+    return entries.evaluated(place / "label_counts.csv", models, form="counts", engine="exact")
 
 
 def snow_rte(folder: Path, estimand: str) -> Result:

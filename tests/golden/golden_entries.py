@@ -31,15 +31,17 @@ def command(out: Path, *words: object) -> Result:
     return json.loads((out / "result.json").read_text(encoding="utf-8"))
 
 
-def evaluated(labels: Path, models: Mapping[str, Path], **options: Any) -> Result:
+def evaluated(labels: Path, models: Mapping[str, Path], form: str = "auto", **options: Any) -> Result:
     """Files of labels and predictions, evaluated in memory."""
-    annotations = pt.read_annotations(labels)
+    annotations = pt.read_annotations(labels, format=form)
     return _plain(pt.evaluate(annotations, pt.read_predictions(models, index=annotations.index), **options))
 
 
-def evaluated_in_batches(labels: Path, models: Mapping[str, Path], client: object = None, **options: Any) -> Result:
+def evaluated_in_batches(
+    labels: Path, models: Mapping[str, Path], client: object = None, form: str = "auto", **options: Any
+) -> Result:
     """The same with predictions streamed in the smallest batches, here or on Dask workers."""
-    annotations = pt.read_annotations(labels)
+    annotations = pt.read_annotations(labels, format=form)
     return _plain(pt.evaluate(annotations, models, client=client, memory=SMALLEST_BATCHES, **options))
 
 

@@ -123,17 +123,27 @@ def test_soft_labels_by_their_path(files, kind):
     assert means == means[:1] * 4
 
 
+def test_a_reference_without_names_is_matched_with_no_file_by_number(files):
+    numbered = polars.read_parquet(files / "a.parquet").with_columns(item=polars.int_range(polars.len()).reverse())
+    for name in "ab":
+        numbered.write_parquet(files / f"{name}.parquet")
+    bare = pt.Truth.from_probs(numbered.select(LABELS).to_numpy(), labels=LABELS)
+    with pytest.raises(pt.InputError, match="the reference without names of items"):
+        pt.evaluate(bare, paths(files), memory=1, engine="exact")
+
+
 def test_logits_that_are_plainly_probabilities_are_warned_of(files):
     said = [
         [
             warning
-            for warning in pt.evaluate_files(truth_of(files), paths(files), kind=kind, engine="exact").warnings
+            for warning in pt.evaluate(truth_of(files), paths(files), kind=kind, memory=memory, engine="exact").warnings
             if "look like" in warning
         ]
-        for kind in ("probs", "logits")
+        for kind, memory in (("probs", 1), ("logits", 1), ("logits", None))
     ]
-    assert [len(warnings) for warnings in said] == [0, 1]
+    assert [len(warnings) for warnings in said] == [0, 1, 1]
     assert "the logits of 'a', 'b' look like probabilities" in said[1][0]
+    assert said[1] == said[2]
 
 
 def test_input_that_cannot_be_streamed(files):

@@ -9,8 +9,8 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io import align
-from probtruth.io.loaders import collect, json_values
-from probtruth.io.loaders.collect import Entry
+from probtruth.io.loaders.collect import Entry, same_questions
+from probtruth.io.loaders.json_values import as_name
 from probtruth.types import Predictions, Truth
 
 MOST = 1000
@@ -36,7 +36,7 @@ def chosen(target: object, words: Sequence[str] | None, n_choices: int, where: s
         raise InputError(
             f"{n_choices} choices", f"2 to {MOST}", "Only multiple-choice tasks have distributions.", where
         )
-    text = json_values.name(target, where, "target").strip()
+    text = as_name(target, where, "target").strip()
     if text.isascii() and text.isdecimal() and len(text) < 5 and int(text) < n_choices:
         return int(text)
     if words is not None and list(words).count(text) == 1:
@@ -49,40 +49,38 @@ def chosen(target: object, words: Sequence[str] | None, n_choices: int, where: s
     )
 
 
-def predictions_and_truth(found: Sequence[Choice], repeated: str, what: str) -> tuple[Predictions, Truth]:
+def predictions_and_truth(choices: Sequence[Choice], repeated: str, what: str) -> tuple[Predictions, Truth]:
     """Predictions and truth on the items that are the same question for all models; `audit` counts the others.
 
     Errors: `InputError` for repeated items, items without any possible choice, or no item in common.
     """
-    entries = [Entry(one.item, one.model, 0.0, "", "0", one.where, _content(one), one.prompt) for one in found]
-    collect.once(entries, repeated)
-    audit = collect.differences(entries)
-    different = set(audit.different)
-    kept = [one for one in found if one.item not in different]
-    if not kept:
-        raise collect.all_differ(audit, what)
-    models = list(dict.fromkeys(one.model for one in kept))
-    of_model: dict[str, dict[str, Choice]] = {model: {} for model in models}
-    for one in kept:
-        of_model[one.model][one.item] = one
-    items, missing = align.common(models, [tuple(of_model[model]) for model in models], None)
-    n_labels = max(len(one.logs) for one in kept if one.item in set(items))
-    arrays = {}
-    for model in models:
-        logs = np.full((len(items), n_labels), -np.inf)
-        for row, item in enumerate(items):
-            one = of_model[model][item]
-            logs[row, : len(one.logs)] = one.logs
-            if not np.isfinite(one.logs).any():
-                raise InputError("no choice that is possible", "at least one", "Check the run.", one.where)
-        arrays[model] = logs
+    entries = [Entry(one.item, one.model, 0.0, "", "0", one.where, _content(one), one.prompt) for one in choices]
+    alike, audit = same_questions(entries, repeated, what)
+    items_alike = {entry.item for entry in alike}
+    of_model: dict[str, dict[str, Choice]] = {}
+    for one in choices:
+        if one.item in items_alike:
+            of_model.setdefault(one.model, {})[one.item] = one
+    items, missing = align.common(list(of_model), [tuple(own) for own in of_model.values()], None)
+    n_labels = max(len(own[item].logs) for own in of_model.values() for item in items)
+    arrays = {model: _logits([own[item] for item in items], n_labels) for model, own in of_model.items()}
     labels = range(n_labels)
     predictions = Predictions.from_logits(arrays, items=items, labels=labels)
-    gold = np.eye(n_labels)[[of_model[models[0]][item].gold for item in items]]
-    truth = Truth.from_probs(gold, items=items, labels=labels, estimand="class")
+    first = next(iter(of_model.values()))
+    right = np.eye(n_labels)[[first[item].gold for item in items]]
+    truth = Truth.from_probs(right, items=items, labels=labels, estimand="class")
     return replace(predictions, audit=missing + audit), truth
 
 
+def _logits(choices: Sequence[Choice], n_labels: int) -> Float[np.ndarray, "item label"]:
+    logits = np.full((len(choices), n_labels), -np.inf)
+    for row, one in zip(logits, choices, strict=True):
+        if not np.isfinite(one.logs).any():
+            raise InputError("no choice that is possible", "at least one", "Check the run.", one.where)
+        row[: len(one.logs)] = one.logs
+    return logits
+
+
 def _content(one: Choice) -> str:
-    """What an item is: its question where known, and always its number of choices and the right one."""
+    """What an item is: its question if that is known, and always its number of choices and the right one."""
     return f"{len(one.logs)} {one.gold} {one.content or ''}"

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from probtruth import check
@@ -14,10 +14,10 @@ from probtruth.types.index import sort_names
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a log says of one answer.
+    """One answer of a log.
 
-    `content` identifies the item's question and `prompt` the words that were sent, where the log tells; `where` is
-    the place in the file.
+    `content` identifies the item's question and `prompt` the words that were sent, if the log has them; `where` is
+    the position in the file.
     """
 
     item: str
@@ -30,54 +30,85 @@ class Entry:
     prompt: str | None = None
 
 
+def choose(
+    names: Collection[str], wanted: str | None, option: str, flag: str, where: str, none: str = "", hint: str = ""
+) -> str:
+    """The name that the caller wants, or the only one.
+
+    Arguments: `option` and `flag` choose it in Python and on the command line; `none` and `hint` are for logs without
+    any name.
+
+    Errors: `InputError` for a name that is not there, or several without a choice.
+    """
+    known = sorted(names)
+    if not known:
+        raise InputError(none, f"one {option}", hint, where)
+    if wanted is not None:
+        return check.one_of(wanted, known, option)
+    if len(known) > 1:
+        listed = f"several {option}s: {check.shortlist(known, 20)}"
+        raise InputError(listed, f"one {option}", check.choose(option, known[0], flag), where)
+    return known[0]
+
+
 def scores(entries: Sequence[Entry], rule: str, higher_is_better: bool, repeated: str, what: str) -> Scores:
     """The entries as scores, with the audit of the items.
 
-    Arguments: `repeated` is the hint where an item of a model stands twice; `what` names the logs in messages.
+    Arguments: `repeated` is the hint if an item of a model stands twice; `what` names the logs in messages.
 
     Errors: `InputError` for repeated entries, no entry, or no item that all models have.
     """
     if not entries:
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
-    once(entries, repeated)
-    audit = differences(entries)
-    kept = [entry for entry in entries if entry.item not in set(audit.different)] if audit.different else entries
-    if not kept:
-        raise all_differ(audit, what)
-    groups = {entry.group for entry in kept}
-    columns: dict[str, Iterable[object]] = {
-        "item": [entry.item for entry in kept],
-        "model": [entry.model for entry in kept],
-        "score": [entry.score for entry in kept],
-        "replicate": [entry.replicate for entry in kept],
-        "group": [entry.group for entry in kept],
-    }
-    made = Scores.from_frame(
+    alike, audit = same_questions(entries, repeated, what)
+    names = ("item", "model", "score", "group", "replicate")
+    columns: dict[str, Iterable[object]] = {name: [getattr(entry, name) for entry in alike] for name in names}
+    table = Scores.from_frame(
         columns,
-        group="group" if len(groups) > 1 else None,
+        group="group" if len(set(columns["group"])) > 1 else None,
         replicate="replicate",
         higher_is_better=higher_is_better,
         source=Source(what),
     )
-    return replace(made, rule=rule, audit=made.audit + audit)
+    return replace(table, rule=rule, audit=table.audit + audit)
 
 
-def once(entries: Sequence[Entry], hint: str) -> None:
-    """Raises where an item of a model stands twice in one replicate."""
-    seen: dict[tuple[str, str, str], str] = {}
-    for entry in entries:
-        key = (entry.item, entry.model, entry.replicate)
-        if key in seen:
-            raise InputError(
-                f"item {check.quote(entry.item)} of model {check.quote(entry.model)} again (first: {seen[key]})",
-                "every item of a model once",
-                hint,
-                entry.where,
-            )
-        seen[key] = entry.where
+def same_questions(entries: Sequence[Entry], repeated: str, what: str) -> tuple[Sequence[Entry], Audit]:
+    """The entries on items that are the same question in all of them, and the audit of the others.
+
+    Errors: `InputError` for an item of a model that stands twice, or if there is no such item.
+    """
+    once(
+        (((entry.item, entry.model, entry.replicate), entry.where) for entry in entries),
+        lambda key: f"item {check.quote(key[0])} of model {check.quote(key[1])} again",
+        "every item of a model once",
+        repeated,
+    )
+    audit = _differences(entries)
+    different = set(audit.different)
+    alike = [entry for entry in entries if entry.item not in different] if different else entries
+    if not alike:
+        raise InputError(
+            f"items that are different questions under the same names ({check.shortlist(audit.different, 3)})",
+            "the same questions for every model",
+            "Run every model on the same version of the task.",
+            what,
+        )
+    return alike, audit
 
 
-def differences(entries: Sequence[Entry]) -> Audit:
+def once[K: tuple[str, ...]](
+    places: Iterable[tuple[K, str]], again: Callable[[K], str], expected: str, hint: str
+) -> None:
+    """Raises at the second time that a key stands in the pairs of key and position; `again` puts it into words."""
+    first: dict[K, str] = {}
+    for key, where in places:
+        if key in first:
+            raise InputError(f"{again(key)} (first: {first[key]})", expected, hint, where)
+        first[key] = where
+
+
+def _differences(entries: Sequence[Entry]) -> Audit:
     """The items that are another question, or were asked in other words, in some of the entries."""
     content: dict[str, str] = {}
     prompt: dict[str, str] = {}
@@ -88,16 +119,6 @@ def differences(entries: Sequence[Entry]) -> Audit:
         if entry.prompt is not None and prompt.setdefault(entry.item, entry.prompt) != entry.prompt:
             prompts.add(entry.item)
     return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
-
-
-def all_differ(audit: Audit, what: str) -> InputError:
-    """The error for logs in which no item is the same question for all models."""
-    return InputError(
-        f"items that are different questions under the same names ({check.shortlist(audit.different, 3)})",
-        "the same questions for every model",
-        "Run every model on the same version of the task.",
-        what,
-    )
 
 
 def digest(value: object) -> str:

@@ -1,18 +1,17 @@
-"""Which tool wrote a file, by what is in it."""
+"""Which tool wrote a file, by its content."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
+from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.tables.batches import SUFFIXES
 from probtruth.io.tables.read import read_bytes, shown, utf8
 
-SCORES = ("lm-eval", "inspect", "helm")
-"""The tools whose files hold scores."""
-ANNOTATIONS = ("label-studio", "argilla", "prodigy")
-"""The tools whose files hold annotations."""
+LISTED = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}
+"""For each of the tools whose files hold scores: what there is to compare in files."""
 SIGNS: dict[str, tuple[set[str], ...]] = {
     "inspect": ({"status", "eval"},),
     "helm": ({"instance_id", "stats"},),
@@ -22,10 +21,12 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
     "prodigy": ({"_input_hash", "answer"},),
 }
 """The keys by which a JSON object of each tool is known: any of these sets."""
+FIRST_LINE = 1 << 24
+"""Bytes of JSON lines in which the first object is looked for."""
 
 
-def tool_of(path: Path) -> str:
-    """The tool that wrote a file, or the files of a folder; `table` for what is none of them.
+def format_of(path: Path) -> str:
+    """The tool that wrote a file, or the files of a folder; `table` for what is of none.
 
     Errors: `InputError` where the file cannot be read, or a `.json` file or a folder is of no tool that is known.
     """
@@ -34,32 +35,28 @@ def tool_of(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix == ".eval":
         return "inspect"
-    if suffix not in (".json", ".jsonl", ".ndjson"):
+    if suffix == ".json":
+        value, name = json_values.read_json(path)
+        tool = _of_value(value)
+        if tool is None:
+            raise InputError(
+                "JSON of no tool that is known",
+                f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
+                "A table goes into CSV, JSONL (.jsonl) or Parquet.",
+                name,
+            )
+        return tool
+    if suffix not in (".jsonl", ".ndjson"):
         return "table"
     name = shown(path)
-    data = utf8(read_bytes(path), name)
-    if suffix != ".json":
-        start = data.lstrip()[: 1 << 24].split(b"\n", 1)[0]
-        return _of_object(_quietly(start, name)) or "table"
-    found = _of_object(json_values.parse(data, name))
-    if found is None:
-        raise InputError(
-            "JSON of no tool that is known",
-            f"what {', '.join(SIGNS)} write",
-            "A table goes into CSV, JSONL (.jsonl) or Parquet.",
-            name,
-        )
-    return found
-
-
-def _quietly(line: bytes, name: str) -> Any:
+    line = utf8(read_bytes(path), name).lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
     try:
-        return json_values.parse(line, name)
+        return _of_value(json_values.parse(line, name)) or "table"
     except InputError:
-        return None  # the reader of tables says what is wrong with it
+        return "table"  # the reader of tables says what is wrong with it
 
 
-def _of_object(value: Any) -> str | None:
+def _of_value(value: Any) -> str | None:
     first = value[0] if isinstance(value, list) and value else value
     if not isinstance(first, Mapping):
         return None
@@ -71,7 +68,7 @@ def _of_folder(path: Path) -> str:
     for tool, pattern in (("lm-eval", lm_eval.PATTERNS[0]), ("helm", helm.PATTERNS[0]), ("inspect", "*.eval")):
         if next(path.rglob(pattern), None) is not None:
             return tool
-    if any(tool_of(file) == "inspect" for file in sorted(path.glob(inspect_logs.PATTERNS[1]))):
+    if any(format_of(file) == "inspect" for file in sorted(path.glob(inspect_logs.PATTERNS[1]))):
         return "inspect"
     if any(file.suffix.lower() in SUFFIXES for file in path.iterdir()):
         return "table"

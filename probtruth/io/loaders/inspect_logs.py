@@ -8,9 +8,21 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders import archive, collect, json_values
-from probtruth.io.loaders.collect import Entry, digest
-from probtruth.io.loaders.files import log_files
+from probtruth.io.loaders import archive, collect
+from probtruth.io.loaders.collect import Entry, choose, digest
+from probtruth.io.loaders.files import LogFiles, log_files
+from probtruth.io.loaders.json_values import (
+    JsonObject,
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    described,
+    need,
+    need_name,
+    need_object,
+    parse,
+)
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
@@ -20,6 +32,8 @@ PATTERNS = ("*.eval", "*.json")
 """The names of Inspect's files."""
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """Inspect's grades (correct, incorrect, partial, no answer) and words as numbers, as its own metrics read them."""
+WHAT = "the logs"
+"""The logs in messages."""
 REPEATED = "Leave out older runs of the task, or name the models: {'my model': path, 'other': path}."
 
 MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
@@ -27,7 +41,7 @@ MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_gra
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
+class _InspectSample:
     """A sample of a log: its scores by name, a part of a score as `scorer.part`."""
 
     item: str
@@ -44,15 +58,15 @@ class _Sample:
 def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
-    Items are samples (`TASK/id`), replicates are epochs, groups are tasks where there are several. Grades become
+    Items are samples (`TASK/id`), replicates are epochs, groups are tasks if there are several. Grades become
     numbers as in Inspect: C 1, P 0.5, I and N 0. Samples that failed or were not scored count as missing. Samples that
     some model lacks, or whose input differs, are dropped for all models and counted in `audit`; those whose target or
     choices differ (choices that were shuffled) are kept and warned of.
 
     Arguments: `files` is a path, a folder, a list of them, or {model name: path, folder or list}; without names the
-    log's own model is the name. `scorer` is one of the scorers in the logs (needed where there are several), and
-    `scorer.part` one part of a score of several. `higher_is_better` is needed for numbers
-    under the name of no known metric; of grades (C, P, I, N) more is better.
+    log's own model is the name. `scorer` is one of the scorers in the logs (needed if there are several), and
+    `scorer.part` one part of a score of several. `higher_is_better` is needed for numbers under the name of no known
+    metric; of grades (C, P, I, N) more is better.
 
     Errors: `InputError` names file and sample of what cannot be used: a run that did not succeed, a damaged or hostile
     archive, a score that is no number, a sample that stands twice.
@@ -66,36 +80,42 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     >>> scores.models, scores.items, (-scores.values).tolist()
     (('mockllm/small',), ('sums/q1',), [[1.0]])
     """
-    samples = [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
-    name = _scorer(samples, scorer)
+    samples = _samples(files)
+    scorers = {name for sample in samples for name in sample.values}
+    name = choose(
+        scorers, scorer, "scorer", "--score", WHAT, "no sample with a score", "Score the log first: `inspect score`."
+    )
     entries = []
     for sample in samples:
         value = _grade(sample.values.get(name), f"{sample.where}, score {check.quote(name)}")
         if value is not None:
-            place = (sample.item, sample.model, value, sample.task, sample.epoch, sample.where)
-            entries.append(Entry(*place, sample.content, sample.prompt))
-    said = higher_is_better
-    if said is None and (name.split(".")[0] in MERITS or all(_is_grade(sample.values.get(name)) for sample in samples)):
-        said = True
-    upward = orientation.upward(name.rpartition(".")[2], said, "the logs")
-    return collect.scores(entries, name, upward, REPEATED, "the logs")
+            position = (sample.item, sample.model, value, sample.task, sample.epoch, sample.where)
+            entries.append(Entry(*position, sample.content, sample.prompt))
+    merit = name.split(".")[0] in MERITS or all(_is_grade(sample.values.get(name)) for sample in samples)
+    if higher_is_better is None and merit:
+        higher_is_better = True
+    upward = orientation.upward(name.rpartition(".")[2], higher_is_better, WHAT)
+    return collect.scores(entries, name, upward, REPEATED, WHAT)
 
 
-def listed(files: object) -> Listing:
+def listed(files: LogFiles) -> Listing:
     """What there is to compare: models, tasks and scorers."""
-    found = [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
-    return listing((one.model, one.task, one.item, one.values, None) for one in found)
+    return listing((one.model, one.task, one.item, one.values, None) for one in _samples(files))
 
 
-def _of_file(model: str | None, path: Path) -> Iterator[_Sample]:
+def _samples(files: LogFiles) -> list[_InspectSample]:
+    return [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
+
+
+def _of_file(model: str | None, path: Path) -> Iterator[_InspectSample]:
     name = shown(path)
     data = read_bytes(path)
     if data.startswith(b"PK"):
         header, samples = _archived(archive.open_archive(data, name))
     else:
-        header = json_values.an_object(json_values.parse(utf8(data, name), name), name)
-        samples = json_values.need(header, "samples", name, "The log was written without its samples.")
-    status = json_values.need(header, "status", name, "Give a log of Inspect: .eval or .json.")
+        header = as_object(parse(utf8(data, name), name), name)
+        samples = need(header, "samples", name, "The log was written without its samples.")
+    status = need(header, "status", name, "Give a log of Inspect: .eval or .json.")
     if status != "success":
         raise InputError(
             f"a run with the status {check.quote(status)}",
@@ -103,15 +123,15 @@ def _of_file(model: str | None, path: Path) -> Iterator[_Sample]:
             "Finish it with `inspect eval-retry`; a broken run leaves out the items that are hard on it.",
             name,
         )
-    run = json_values.an_object(json_values.need(header, "eval", name), name, "eval")
-    task = json_values.name(json_values.need(run, "task", name), name, "task")
-    own = model or json_values.name(json_values.need(run, "model", name), name, "model")
-    for number, sample in enumerate(json_values.a_list(samples, name, "samples"), 1):
+    run = need_object(header, "eval", name)
+    task = need_name(run, "task", name)
+    model = model or need_name(run, "model", name)
+    for number, sample in enumerate(as_list(samples, name, "samples"), 1):
         where = f"{name}, sample {number}"
-        yield _sample(json_values.an_object(sample, where), own, task, where)
+        yield _sample(as_object(sample, where), model, task, where)
 
 
-def _archived(log: archive.Archive) -> tuple[json_values.Object, Any]:
+def _archived(log: archive.Archive) -> tuple[JsonObject, Any]:
     """The header of an archive, and its samples: their summaries, or else the samples themselves."""
     if "header.json" not in log.members:
         raise InputError(
@@ -123,50 +143,35 @@ def _archived(log: archive.Archive) -> tuple[json_values.Object, Any]:
 
     def member(path: str) -> Any:
         where = f"{log.name}, member {check.quote(path)}"
-        return json_values.parse(utf8(log.read(path), where), where)
+        return parse(utf8(log.read(path), where), where)
 
-    header = json_values.an_object(member("header.json"), f"{log.name}, member 'header.json'")
+    header = as_object(member("header.json"), f"{log.name}, member 'header.json'")
     if "summaries.json" in log.members:
         return header, member("summaries.json")
     return header, [member(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _sample(row: json_values.Object, model: str, task: str, where: str) -> _Sample:
-    item = json_values.name(json_values.need(row, "id", where), where, "id")
-    epoch = json_values.name(row.get("epoch", 1), where, "epoch")
+def _sample(row: JsonObject, model: str, task: str, where: str) -> _InspectSample:
+    item = need_name(row, "id", where)
+    epoch = as_name(row.get("epoch", 1), where, "epoch")
     values: dict[str, Any] = {}
-    for name, score in json_values.an_object(row.get("scores") or {}, where, "scores").items():
-        value = json_values.an_object(score, where, name).get("value")
+    for name, score in as_object(row.get("scores") or {}, where, "scores").items():
+        value = as_object(score, where, name).get("value")
         if isinstance(value, dict):
             values |= {f"{name}.{part}": one for part, one in value.items()}
         else:
             values[name] = value
     content = digest(_words(row["input"])) if "input" in row else None
     prompt = digest([row.get("target"), row.get("choices")])
-    return _Sample(f"{task}/{item}", model, task, epoch, values, where, content, prompt)
+    return _InspectSample(f"{task}/{item}", model, task, epoch, values, where, content, prompt)
 
 
-def _words(given: Any) -> Any:
+def _words(content: Any) -> Any:
     """An input without the identifiers of messages, which differ from run to run."""
-    if not isinstance(given, list):
-        return given
-    kept = ("role", "content")
-    return [{k: v for k, v in one.items() if k in kept} if isinstance(one, dict) else one for one in given]
-
-
-def _scorer(samples: list[_Sample], wanted: str | None) -> str:
-    """The scorer that was asked for, or the only one."""
-    found = sorted({name for sample in samples for name in sample.values})
-    if wanted is None and len(found) == 1:
-        return found[0]
-    if wanted is None:
-        raise InputError(
-            f"several scorers: {check.shortlist(found, 20)}" if found else "no sample with a score",
-            "one score for each sample",
-            check.choose("scorer", found[0], "--score") if found else "Score the log first: `inspect score`.",
-            "the logs",
-        )
-    return check.one_of(wanted, found or ["no scorer at all"], "scorer")
+    if not isinstance(content, list):
+        return content
+    words = ("role", "content")
+    return [{key: one[key] for key in words if key in one} if isinstance(one, dict) else one for one in content]
 
 
 def _grade(value: Any, where: str) -> float | None:
@@ -174,17 +179,14 @@ def _grade(value: Any, where: str) -> float | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        found = GRADES.get(value, GRADES.get(value.lower()) if len(value) > 1 else None)
-        if found is None:
-            found = _decimal(value)
-        if found is None:
-            raise InputError(
-                json_values.described(value), "a number, or a grade C, P, I or N", "Choose another scorer.", where
-            )
-        return found
+        grade = GRADES.get(value, GRADES.get(value.lower()) if len(value) > 1 else None)
+        number = _decimal(value) if grade is None else grade
+        if number is None:
+            raise InputError(described(value), "a number, or a grade C, P, I or N", "Choose another scorer.", where)
+        return number
     if isinstance(value, list):
         raise InputError(f"a list of {len(value)}", "one number", "Choose another scorer.", where)
-    return json_values.number(value, where, "value")
+    return as_number(value, where, "value")
 
 
 def _is_grade(value: Any) -> bool:

@@ -1,15 +1,41 @@
-"""Nested JSON of other tools: parsed strictly, every value fetched with the place where it stands."""
+"""Nested JSON of other tools: parsed strictly; every value is checked, and an error says where it stands."""
 
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.tables.read import read_bytes, shown, utf8
 
-Object = dict[str, Any]
+JsonObject = dict[str, Any]
+CHECK = "Check that the file is what it should be."
+
+
+def read_json(path: str | Path) -> tuple[Any, str]:
+    """The value of a JSON file, and the file's name in messages."""
+    name = shown(path)
+    return parse(utf8(read_bytes(path), name), name), name
+
+
+def read_objects(path: str | Path, what: str) -> Iterator[tuple[JsonObject, str]]:
+    """The objects in the list of a JSON file, and where each stands: `FILE, WHAT 3`."""
+    value, name = read_json(path)
+    for number, one in enumerate(as_list(value, name), 1):
+        where = f"{name}, {what} {number}"
+        yield as_object(one, where), where
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[JsonObject, str]]:
+    """The objects of a file of JSON lines, and where each stands; blank lines are skipped."""
+    name = shown(path)
+    for number, line in enumerate(utf8(read_bytes(path), name).split(b"\n"), 1):
+        if line.strip():
+            where = f"{name}, line {number}"
+            yield as_object(parse(line, where), where), where
 
 
 def parse(text: bytes | str, where: str) -> Any:
@@ -18,88 +44,86 @@ def parse(text: bytes | str, where: str) -> Any:
     Errors: `InputError` for what is not JSON.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         why = str(error).split(":")[0]
         raise InputError(f"text that is not JSON ({why})", "JSON", "Check that file.", where) from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> Object:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+def _distinct(pairs: list[tuple[str, Any]]) -> JsonObject:
+    row = dict(pairs)
+    if len(row) < len(pairs):
         raise ValueError("a key stands twice in an object")
-    return made
+    return row
 
 
-def lines(data: bytes, name: str) -> Iterator[tuple[Object, str]]:
-    """The objects of JSON lines, and where each stands; blank lines are skipped."""
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip():
-            where = f"{name}, line {number}"
-            yield an_object(parse(line, where), where), where
-
-
-def an_object(value: Any, where: str, key: str | None = None) -> Object:
+def as_object(value: Any, where: str, key: str | None = None) -> JsonObject:
     """The value, if it is an object."""
     if not isinstance(value, dict):
-        raise _other(value, "an object", where, key)
+        raise InputError(described(value), "an object", CHECK, _at(where, key))
     return value
 
 
-def a_list(value: Any, where: str, key: str | None = None) -> list[Any]:
+def as_list(value: Any, where: str, key: str | None = None) -> list[Any]:
     """The value, if it is a list."""
     if not isinstance(value, list):
-        raise _other(value, "a list", where, key)
+        raise InputError(described(value), "a list", CHECK, _at(where, key))
     return value
 
 
-def _other(value: Any, expected: str, where: str, key: str | None) -> InputError:
-    return InputError(described(value), expected, "Check that the file is what it should be.", _place(where, key))
-
-
-def need(row: Object, key: str, where: str, hint: str = "Check that the file is what it should be.") -> Any:
+def need(row: JsonObject, key: str, where: str, hint: str = CHECK) -> Any:
     """The value under a key that must be there."""
     if key not in row:
         raise InputError(f"an object with the keys {check.shortlist(row)}", f"a key {key!r}", hint, where)
     return row[key]
 
 
-def name(value: Any, where: str, key: str) -> str:
+def need_name(row: JsonObject, key: str, where: str, hint: str = CHECK) -> str:
+    """The name under a key that must be there."""
+    return as_name(need(row, key, where, hint), where, key)
+
+
+def need_object(row: JsonObject, key: str, where: str) -> JsonObject:
+    """The object under a key that must be there."""
+    return as_object(need(row, key, where), where, key)
+
+
+def need_list(row: JsonObject, key: str, where: str) -> list[Any]:
+    """The list under a key that must be there."""
+    return as_list(need(row, key, where), where, key)
+
+
+def as_name(value: Any, where: str, key: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise InputError(described(value), "text or an integer", "Check that value.", _place(where, key))
-    text = decimal(value, where, key) if isinstance(value, int) else name_text(value)
+        raise InputError(described(value), "text or an integer", "Check that value.", _at(where, key))
+    try:
+        text = name_text(value)
+    except ValueError:
+        raise InputError("an integer of thousands of digits", "a name", "Check it.", _at(where, key)) from None
     if not text.strip() or "\0" in text:
-        found = "a NUL character" if text.strip() else "a blank name"
-        raise InputError(found, "a name", "Check that value.", _place(where, key))
+        fault = "a NUL character" if text.strip() else "a blank name"
+        raise InputError(fault, "a name", "Check that value.", _at(where, key))
     try:
         text.encode()
     except UnicodeEncodeError:
         raise InputError(
-            "half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", _place(where, key)
+            "half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", _at(where, key)
         ) from None
     return text
 
 
-def decimal(value: int, where: str, key: str) -> str:
-    """An integer as text."""
-    try:
-        return str(value)
-    except ValueError:
-        raise InputError("an integer of thousands of digits", "a name", "Check it.", _place(where, key)) from None
-
-
-def number(value: Any, where: str, key: str) -> float:
+def as_number(value: Any, where: str, key: str) -> float:
     """A number or a truth value as a float; NaN is an error, text is not read as a number."""
     if not isinstance(value, (int, float)):
-        raise InputError(described(value), "a number", "Check that value.", _place(where, key))
+        raise InputError(described(value), "a number", "Check that value.", _at(where, key))
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
-        raise InputError("an integer past 1e308", "a number", "Check that value.", _place(where, key)) from None
-    if math.isnan(found):
-        raise InputError("NaN", "a number", "Leave that item out, or give its score.", _place(where, key))
-    return found
+        raise InputError("an integer past 1e308", "a number", "Check that value.", _at(where, key)) from None
+    if math.isnan(number):
+        raise InputError("NaN", "a number", "Leave that item out, or give its score.", _at(where, key))
+    return number
 
 
 def described(value: Any) -> str:
@@ -115,5 +139,5 @@ def described(value: Any) -> str:
     return check.quote(value)
 
 
-def _place(where: str, key: str | None) -> str:
+def _at(where: str, key: str | None) -> str:
     return where if key is None else f"{where}, {check.quote(key)}"

@@ -1,20 +1,32 @@
 """EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders import collect, json_values
+from probtruth.io.loaders import collect
 from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
-from probtruth.io.loaders.collect import Entry
-from probtruth.io.loaders.files import log_files
+from probtruth.io.loaders.collect import Entry, choose
+from probtruth.io.loaders.files import LogFiles, log_files
+from probtruth.io.loaders.json_values import (
+    JsonObject,
+    as_list,
+    as_name,
+    as_number,
+    described,
+    need,
+    need_list,
+    need_name,
+    read_lines,
+)
 from probtruth.io.loaders.listing import Listing, listing
-from probtruth.io.tables.read import read_bytes, shown, utf8
+from probtruth.io.tables.read import shown
 from probtruth.types import Predictions, Scores, Truth, orientation
 from probtruth.types.arguments import Files
 
@@ -25,6 +37,8 @@ OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filte
     *("doc_hash", "prompt_hash", "target_hash"),
 }
 """The keys of a sample that are no metrics."""
+WHAT = "the samples"
+"""The logs in messages."""
 REPEATED = (
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
     "and leave out files of other dates."
@@ -32,8 +46,8 @@ REPEATED = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Sample:
-    row: json_values.Object
+class _LmEvalSample:
+    row: JsonObject
     where: str
     model: str
     task: str
@@ -46,14 +60,14 @@ def read_lm_eval_samples(
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
-    Items are documents (`TASK/doc_id`), groups are tasks where there are several. Documents that some model lacks, or
+    Items are documents (`TASK/doc_id`), groups are tasks if there are several. Documents that some model lacks, or
     whose `doc_hash` differs, are dropped for all models and counted in `audit`; those whose `prompt_hash` differs
     (another template or few-shot choice) are kept and warned of.
 
     Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
-    its own, as the harness writes it; `metric` is one of the metrics in the files (needed where there are several);
-    `filter` one of the harness's filters, where a task's answers were extracted in several ways; `higher_is_better`
-    must be said for metrics that are not known.
+    its own, as the harness writes it; `metric` is one of the metrics in the files (needed if there are several);
+    `filter` one of the harness's filters, if a task's answers were extracted in several ways; `higher_is_better`
+    is needed for metrics that are not known.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -68,22 +82,11 @@ def read_lm_eval_samples(
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
     samples = _one_filter(_samples(files), filter)
-    name = _metric(samples, metric)
+    name = _metric(samples[0], metric)
     entries = [
-        Entry(
-            sample.item,
-            sample.model,
-            _score(sample, name),
-            sample.task,
-            "0",
-            sample.where,
-            _hash(sample.row, "doc_hash"),
-            _hash(sample.row, "prompt_hash"),
-        )
-        for sample in samples
+        Entry(one.item, one.model, _score(one, name), one.task, "0", one.where, *_hashes(one.row)) for one in samples
     ]
-    upward = orientation.upward(name, higher_is_better, "the samples")
-    return collect.scores(entries, name, upward, REPEATED, "the samples")
+    return collect.scores(entries, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
 @check.checks_itself
@@ -110,38 +113,33 @@ def read_lm_eval_choices(files: Files, normalise: Literal["none", "characters"] 
     """
     check.one_of(normalise, ("none", "characters"), "normalise")
     samples = _one_filter(_samples(files), None)
-    found = [_choice(sample, normalise) for sample in samples]
-    return predictions_and_truth(found, REPEATED, "the samples")
+    return predictions_and_truth([_choice(sample, normalise) for sample in samples], REPEATED, WHAT)
 
 
-def listed(files: object) -> Listing:
+def listed(files: LogFiles) -> Listing:
     """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
     return listing((one.model, one.task, one.item, _numbers(one.row), _filter(one)) for one in _samples(files))
 
 
-def _numbers(row: json_values.Object) -> list[str]:
+def _numbers(row: JsonObject) -> list[str]:
     return sorted(key for key, value in row.items() if key not in OWN and isinstance(value, (int, float)))
 
 
-def _samples(files: object) -> list[_Sample]:
-    found = []
+def _samples(files: LogFiles) -> list[_LmEvalSample]:
+    samples: list[_LmEvalSample] = []
     for model, path in log_files(files, PATTERNS):
-        found += _of_file(model or _folder(path), path)
-    if not found:
-        raise InputError("empty files", "at least one sample", "Check that the run was finished.", "the samples")
-    return found
+        samples += _of_file(model or _folder(path), path)
+    if not samples:
+        raise InputError("empty files", "at least one sample", "Check that the run was finished.", WHAT)
+    return samples
 
 
-def _of_file(model: str, path: Path) -> list[_Sample]:
-    name = shown(path)
+def _of_file(model: str, path: Path) -> Iterator[_LmEvalSample]:
     match = TASK.fullmatch(path.name)
     task = match["task"] if match else ""
-    made = []
-    for row, where in json_values.lines(utf8(read_bytes(path), name), name):
-        hint = "Give samples_*.jsonl of `lm_eval --log_samples`."
-        item = json_values.name(json_values.need(row, "doc_id", where, hint), where, "doc_id")
-        made.append(_Sample(row, where, model, task, f"{task}/{item}" if task else item))
-    return made
+    for row, where in read_lines(path):
+        item = need_name(row, "doc_id", where, "Give samples_*.jsonl of `lm_eval --log_samples`.")
+        yield _LmEvalSample(row, where, model, task, f"{task}/{item}" if task else item)
 
 
 def _folder(path: Path) -> str:
@@ -152,8 +150,8 @@ def _folder(path: Path) -> str:
     return model
 
 
-def _one_filter(samples: list[_Sample], wanted: str | None) -> list[_Sample]:
-    """The samples of one filter; tasks that have but one are taken with that."""
+def _one_filter(samples: list[_LmEvalSample], wanted: str | None) -> list[_LmEvalSample]:
+    """The samples of one filter; tasks that have only one are taken with that."""
     names = [_filter(sample) for sample in samples]
     of_task: dict[str, set[str]] = {}
     for sample, name in zip(samples, names, strict=True):
@@ -162,48 +160,42 @@ def _one_filter(samples: list[_Sample], wanted: str | None) -> list[_Sample]:
         check.one_of(wanted, sorted(set(names)), "filter")
     for task, own in of_task.items():
         if len(own) > 1 and wanted not in own:
-            found = sorted(own)
+            filters = sorted(own)
             raise InputError(
-                f"several filters of the task {check.quote(task)}: {check.shortlist(found)}",
+                f"several filters of the task {check.quote(task)}: {check.shortlist(filters)}",
                 "one way of extracting the answers",
-                check.choose("filter", found[0], "--filter"),
-                "the samples",
+                check.choose("filter", filters[0], "--filter"),
+                WHAT,
             )
-    kept = zip(samples, names, strict=True)
-    return [sample for sample, name in kept if name == wanted or len(of_task[sample.task]) == 1]
+    return [
+        sample for sample, name in zip(samples, names, strict=True) if name == wanted or len(of_task[sample.task]) == 1
+    ]
 
 
-def _filter(sample: _Sample) -> str:
-    return json_values.name(sample.row.get("filter", "none"), sample.where, "filter")
+def _filter(sample: _LmEvalSample) -> str:
+    return as_name(sample.row.get("filter", "none"), sample.where, "filter")
 
 
-def _metric(samples: list[_Sample], wanted: str | None) -> str:
-    """The metric that was asked for, or the only one."""
-    first = samples[0]
-    found = _numbers(first.row)
+def _metric(first: _LmEvalSample, wanted: str | None) -> str:
+    """The metric that the caller wants, or the only one."""
     if wanted is None:
-        if len(found) != 1:
-            listed = f"several metrics: {check.shortlist(found, 20)}" if found else "no metric that is one number"
-            hint = (
-                check.choose("metric", found[0], "--score")
-                if found
-                else "Metrics that are pairs cannot be compared by item."
-            )
-            raise InputError(listed, "one metric", hint, first.where)
-        return found[0]
+        hint = "Metrics that are pairs cannot be compared by item."
+        none = "no metric that is one number"
+        return choose(_numbers(first.row), None, "metric", "--score", first.where, none, hint)
     if wanted not in first.row or wanted in OWN:
+        numbers = _numbers(first.row)
         raise InputError(
             f"no metric {check.quote(wanted)}",
-            f"one of {check.shortlist(found, 20) or 'none: there is no metric that is one number'}",
-            check.did_you_mean(wanted, found),
+            f"one of {check.shortlist(numbers, 20) or 'none: there is no metric that is one number'}",
+            check.did_you_mean(wanted, numbers),
             first.where,
         )
     return wanted
 
 
-def _score(sample: _Sample, metric: str) -> float:
+def _score(sample: _LmEvalSample, metric: str) -> float:
     hint = "Choose a metric that all tasks have, or give fewer tasks."
-    value = json_values.need(sample.row, metric, sample.where, hint)
+    value = need(sample.row, metric, sample.where, hint)
     if isinstance(value, list):
         raise InputError(
             f"a list of {len(value)}",
@@ -211,31 +203,31 @@ def _score(sample: _Sample, metric: str) -> float:
             "The harness computes this metric over all samples at once; choose another.",
             f"{sample.where}, {check.quote(metric)}",
         )
-    return json_values.number(value, sample.where, metric)
+    return as_number(value, sample.where, metric)
 
 
-def _hash(row: json_values.Object, key: str) -> str | None:
-    value = row.get(key)
-    return value if isinstance(value, str) else None
+def _hashes(row: JsonObject) -> tuple[str | None, str | None]:
+    """What identifies the document and the prompt, if the sample has it."""
+    document, prompt = (
+        value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
+    )
+    return document, prompt
 
 
-def _choice(sample: _Sample, normalise: str) -> Choice:
+def _choice(sample: _LmEvalSample, normalise: str) -> Choice:
     """One item's distribution over its choices, and the right one."""
     row, where = sample.row, sample.where
-    entries = json_values.a_list(json_values.need(row, "filtered_resps", where), where, "filtered_resps")
-    logs = [_log_likelihood(entry, where) for entry in entries]
+    logs = [_log_likelihood(entry, where) for entry in need_list(row, "filtered_resps", where)]
     words = _continuations(row, len(logs), where)
     half = len(logs) // 2
-    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half):
-        logs, words = logs[:half], words[:half]  # acc_mutual_info asks for each choice again, without the question
+    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half, where):
+        logs, words = logs[:half], words[:half]  # of acc_mutual_info
     if normalise == "characters":
         if words is None:
             raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
         logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
-    gold = chosen(json_values.need(row, "target", where), words, len(logs), where)
-    return Choice(
-        sample.item, sample.model, np.array(logs), gold, where, _hash(row, "doc_hash"), _hash(row, "prompt_hash")
-    )
+    gold = chosen(need(row, "target", where), words, len(logs), where)
+    return Choice(sample.item, sample.model, np.array(logs), gold, where, *_hashes(row))
 
 
 def _log_likelihood(entry: object, where: str) -> float:
@@ -248,7 +240,7 @@ def _log_likelihood(entry: object, where: str) -> float:
         value = float(entry[0])
     except (TypeError, ValueError, OverflowError):
         raise InputError(
-            json_values.described(entry),
+            described(entry),
             "a log-likelihood and whether it is the greedy answer",
             "Only multiple-choice tasks have distributions; read others with read_lm_eval_samples.",
             f"{where}, 'filtered_resps'",
@@ -258,13 +250,11 @@ def _log_likelihood(entry: object, where: str) -> float:
     return value
 
 
-def _continuations(row: json_values.Object, n_choices: int, where: str) -> list[str] | None:
-    """The texts of the choices, where the sample keeps its requests."""
+def _continuations(row: JsonObject, n_choices: int, where: str) -> list[str] | None:
+    """The texts of the choices, if the sample has its requests."""
     if "arguments" not in row:
         return None
-    given = row["arguments"]
-    requests = list(given.values()) if isinstance(given, dict) else json_values.a_list(given, where, "arguments")
-    words = [_argument(request, 1) for request in requests]
+    words = [_argument(request, 1) for request in _requests(row, where)]
     if len(words) != n_choices or not all(isinstance(word, str) for word in words):
         raise InputError(
             f"{len(words)} requests for {n_choices} answers", "one for each", "Check the file.", f"{where}, 'arguments'"
@@ -272,14 +262,18 @@ def _continuations(row: json_values.Object, n_choices: int, where: str) -> list[
     return [str(word).strip() for word in words]
 
 
-def _argument(request: object, place: int) -> object:
+def _requests(row: JsonObject, where: str) -> list[Any]:
+    arguments = row["arguments"]
+    return list(arguments.values()) if isinstance(arguments, dict) else as_list(arguments, where, "arguments")
+
+
+def _argument(request: Any, position: int) -> Any:
     if isinstance(request, dict):
-        return request.get(f"arg_{place}")
-    return request[place] if isinstance(request, list) and len(request) > place else None
+        return request.get(f"arg_{position}")
+    return request[position] if isinstance(request, list) and len(request) > position else None
 
 
-def _unconditional(row: json_values.Object, words: list[str], half: int) -> bool:
-    given = row["arguments"]
-    requests = list(given.values()) if isinstance(given, dict) else given
-    empty = all(_argument(request, 0) == "" for request in requests[half:])
+def _unconditional(row: JsonObject, words: list[str], half: int, where: str) -> bool:
+    """Whether the second half of the requests asks for the choices again, without the question."""
+    empty = all(_argument(request, 0) == "" for request in _requests(row, where)[half:])
     return empty and words[:half] == words[half:]

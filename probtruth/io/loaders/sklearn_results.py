@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +14,18 @@ from probtruth.types import Predictions, Scores
 from probtruth.types.arguments import Frame, Tables
 from probtruth.types.index import as_names
 
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    SearchResults = Mapping[str, Any] | IntoDataFrame
+
 SOURCE = Source("cv_results_")
 FOLD = re.compile(r"split(\d+)_test_(.+)")
 
 
 @check.checks_itself
 def from_cross_val_predict(
-    probs: Tables, classes: Iterable[object], items: Iterable[object] | None = None
+    probs: Tables, classes: Iterable[str | int], items: Iterable[str | int] | None = None
 ) -> Predictions:
     """Predictions from arrays of `cross_val_predict(..., method="predict_proba")`, one for each estimator.
 
@@ -41,7 +47,7 @@ def from_cross_val_predict(
 def read_cv_results(
     results: Frame | Mapping[str, Frame],
     metric: str = "score",
-    names: Iterable[object] | None = None,
+    names: Iterable[str | int] | None = None,
     higher_is_better: bool = True,
 ) -> Scores:
     """Scores from `cv_results_` of a grid search: candidates are the models, folds the items.
@@ -51,8 +57,9 @@ def read_cv_results(
     data sets as items and folds as replicates; data sets are independent, so `compare` is right for them.
 
     Arguments: `results` is `search.cv_results_` (a dict, or a dataframe of it), or {data set: cv_results_}; `metric` is
-    the name after `test_` (`score` with a single metric); `names` the candidates' names, else their parameters as text;
-    `higher_is_better` holds for all scorers of scikit-learn (losses among them are negated, as in `neg_log_loss`).
+    the name after `test_` (`score` with a single metric); `names` the names of the candidates, by default their
+    parameters as text; `higher_is_better` holds for all scorers of scikit-learn (losses among them are negated, as in
+    `neg_log_loss`).
 
     Errors: `InputError` for a missing metric, a NaN (a fold that failed), or candidates without distinct names.
 
@@ -121,18 +128,18 @@ def _columns(results: object) -> Mapping[str, object]:
 
 
 def _candidates(columns: Mapping[str, object], n_models: int, names: Iterable[object] | None) -> list[str]:
-    """A name for each candidate: as given, or its parameters."""
+    """A name for each candidate: that of the caller, or its parameters."""
     if names is not None:
-        given = list(as_names(names, "names") or ())
-        check.length(len(given), n_models, "names")
+        candidates = list(as_names(names, "names") or ())
+        check.length(len(candidates), n_models, "names")
     else:
         params = columns.get("params")
         listed = list(params) if isinstance(params, Iterable) else []
         if len(listed) != n_models or not all(isinstance(one, Mapping) for one in listed):
             raise InputError("results without params", "one dict for each candidate", "Give names=[...].")
-        given = [", ".join(f"{key}={_short(value)}" for key, value in one.items()) or "default" for one in listed]
-    check.unique(given, "candidate")
-    return given
+        candidates = [", ".join(f"{key}={_short(value)}" for key, value in one.items()) or "default" for one in listed]
+    check.unique(candidates, "candidate")
+    return candidates
 
 
 def _short(value: object) -> str:

@@ -2,13 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.loaders import json_values
+from probtruth.io.loaders.collect import choose, once
+from probtruth.io.loaders.json_values import as_name, as_number
+from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
+
+REPEATED = "Remove all but the last of them in the tool, and export again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,42 +28,32 @@ class Vote:
 
 
 def annotations(
-    votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, what: str
+    votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, path: str | Path
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question.
 
     Errors: `InputError` for several questions without a choice, no vote, or an annotator who labels an item twice.
     """
-    found = sorted({vote.question for vote in votes})
-    if not found:
-        raise InputError("no label", "at least one", "Check that the export has annotations.", what)
-    if question is not None:
-        check.one_of(question, found, option)
-    elif len(found) > 1:
-        raise InputError(
-            f"several questions: {check.shortlist(found, 20)}", "one", check.choose(option, found[0], "--label"), what
-        )
-    kept = [vote for vote in votes if vote.question == (question or found[0])]
-    seen: dict[tuple[str, str], str] = {}
-    for vote in kept:
-        key = (vote.item, vote.annotator)
-        if key in seen:
-            raise InputError(
-                f"item {check.quote(vote.item)} labelled again by {check.quote(vote.annotator)} (first: {seen[key]})",
-                "one label from each annotator",
-                "Remove all but the last of them in the tool, and export again.",
-                vote.where,
-            )
-        seen[key] = vote.where
+    name = shown(path)
+    if not votes:
+        raise InputError("no label", "at least one", "Check that the export has annotations.", name)
+    question = choose({vote.question for vote in votes}, question, option, "--label", name)
+    chosen = [vote for vote in votes if vote.question == question]
+    once(
+        (((vote.item, vote.annotator), vote.where) for vote in chosen),
+        lambda key: f"item {check.quote(key[0])} labelled again by {check.quote(key[1])}",
+        "one label from each annotator",
+        REPEATED,
+    )
     columns = {
-        "item": [vote.item for vote in kept],
-        "annotator": [vote.annotator for vote in kept],
-        "label": [label(vote.label, vote.where, vote.question) for vote in kept],
+        "item": [vote.item for vote in chosen],
+        "annotator": [vote.annotator for vote in chosen],
+        "label": [label_text(vote.label, vote.where, vote.question) for vote in chosen],
     }
-    return Annotations.from_long(columns, labels=labels, source=Source(what))
+    return Annotations.from_long(columns, labels=labels, source=Source(name))
 
 
-def label(value: Any, where: str, question: str) -> str:
+def label_text(value: Any, where: str, question: str) -> str:
     """A label as a name: text, a number, or a list of one."""
     if isinstance(value, list):
         if len(value) != 1:
@@ -72,6 +67,6 @@ def label(value: Any, where: str, question: str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        number = json_values.number(value, where, question)
+        number = as_number(value, where, question)
         return str(int(number)) if number.is_integer() else repr(number)
-    return json_values.name(value, where, question)
+    return as_name(value, where, question)

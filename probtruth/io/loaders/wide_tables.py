@@ -9,7 +9,7 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
-from probtruth.io.tables.wide import first_repeated
+from probtruth.io.tables.wide import distinct_items
 from probtruth.types import Annotations, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 
@@ -30,10 +30,10 @@ def read_wide_scores(
     r"""Scores from a table with one row for each item and one column for each model.
 
     Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `models` are the columns of scores
-    (all but the named others, where left out); `item`, `group` and `cluster` name columns; `rule` is
-    the score's name; `higher_is_better` says which way it counts, and can be left out where `rule` is a known metric
-    (accuracy, loss, ...). A blank cell says that the model lacks the item: it is
-    dropped for all models and counted in `audit`.
+    (by default all but the named others); `item`, `group` and `cluster` name columns; `rule` is the score's name;
+    `higher_is_better` says which way it counts, and can be left out if `rule` is a known metric (accuracy, loss,
+    ...). A blank cell says that the model lacks the item, which is then dropped for all models and counted in
+    `audit`.
 
     Errors: `InputError` with file, line and column of a cell that is no number, a column that is not there, or an item
     that stands twice.
@@ -50,14 +50,14 @@ def read_wide_scores(
     frame, source, columns = _opened(table, item, models, [group, cluster], "model")
     upward = orientation.upward(rule, higher_is_better, source.name)
     parts = []
-    kept = [name for name in (item, group, cluster) if name is not None]
+    of_items = [name for name in (item, group, cluster) if name is not None]
     for model in columns:
         full = (~_blank(frames.cells(frame, model))).arg_true()
-        part = frame.select(selectors.by_name(*kept, model))[full]
+        part = frame.select(selectors.by_name(*of_items, model))[full]
         where = Source(source.name, lines=None if source.lines is None else source.lines[full.to_numpy()])
-        scores = polars.Series("score ", frames.numbers(part, model, where))
-        parts.append(part.select(selectors.by_name(*kept)).with_columns(polars.lit(model).alias("model "), scores))
-    made = Scores.from_frame(
+        values = polars.Series("score ", frames.numbers(part, model, where))
+        parts.append(part.select(selectors.by_name(*of_items)).with_columns(polars.lit(model).alias("model "), values))
+    scores = Scores.from_frame(
         polars.concat(parts),
         item,
         "model ",
@@ -67,7 +67,7 @@ def read_wide_scores(
         source=Source(source.name),
         higher_is_better=upward,
     )
-    return replace(made, rule=rule)
+    return replace(scores, rule=rule)
 
 
 @check.checks_itself
@@ -75,13 +75,13 @@ def read_wide_annotations(
     table: StrPath | Frame,
     annotators: Sequence[str] | None = None,
     item: str = "item",
-    labels: Sequence[object] | None = None,
+    labels: Sequence[str | int] | None = None,
 ) -> Annotations:
     r"""Annotations from a table with one row for each item and one column for each annotator; blank: not annotated.
 
-    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `annotators` are the columns (all
-    but the item's, where left out); `item` names the column of items; `labels` are all the labels an item can have,
-    where some were never used.
+    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow) or any dataframe; `annotators` are the columns (by
+    default all but the item's); `item` names the column of items; `labels` are all the labels an item can have, if
+    some were never used.
 
     Errors: `InputError` with file and line of an item that stands twice, or a column that is not there.
 
@@ -108,15 +108,8 @@ def _opened(
 ) -> "tuple[polars.DataFrame, Source, list[str]]":
     """The table, where its rows stand, and the columns of the models or annotators."""
     frame, source = read_table(table) if isinstance(table, (str, Path)) else (frames.as_polars(table), Source())
-    codes, names = frames.encode(frame, item, source, "item")
-    twice = first_repeated(codes)
-    if twice is not None:
-        raise InputError(
-            f"item {check.quote(names[codes[twice]])} a second time",
-            "one row for each item",
-            f"For one row for each item and {what}, read the table in long form.",
-            source.at(twice, item),
-        )
+    hint = f"For one row for each item and {what}, read the table in long form."
+    distinct_items(frame, item, source, "one row for each item", hint)
     taken = {item, *others}
     columns = [name for name in frame.columns if name not in taken] if chosen is None else list(chosen)
     for name in columns:

@@ -1,4 +1,4 @@
-"""Output that is written whole or not at all: work goes to a hidden sibling, which takes the place in one step."""
+"""Output that is written whole or not at all: work goes to a hidden sibling, which replaces the output in one step."""
 
 import errno
 import json
@@ -29,28 +29,28 @@ OUR_FILES = (
 
 
 @contextmanager
-def whole_folder(out: object) -> Iterator[Path]:
+def whole_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
     """A new folder to write into, which becomes `out` when the block ends, and vanishes if it fails.
 
     `out` may be absent, an empty folder, or an earlier result of probtruth (a `result.json` of ours and nothing but
-    our own files), which stays until the new one takes its place.
+    our own files), which stays until the new one replaces it.
 
     Errors: `InputError` where `out` is anything else, or cannot be written.
     """
-    place = _place(out)
-    with _input_errors(place), _made_parents(place):
-        _replaceable(place)
-        work = sibling(place)
+    target = _output(out)
+    with _input_errors(target), _made_parents(target):
+        _replaceable(target)
+        work = sibling(target)
         try:
             work.mkdir()
             yield work
-            _put_folder(work, place)
+            _put_folder(work, target)
         finally:
             discard(work)
 
 
 @contextmanager
-def whole_file(path: object, ours: Callable[[Path], bool]) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> Iterator[Path]:
     """A new file to write, which becomes `path` when the block ends, and vanishes if it fails.
 
     Arguments: `ours` says of an existing file whether probtruth wrote it; only such files, and empty ones, are
@@ -58,31 +58,31 @@ def whole_file(path: object, ours: Callable[[Path], bool]) -> Iterator[Path]:
 
     Errors: `InputError` where something else is there, or it cannot be written.
     """
-    place = _place(path)
-    with _input_errors(place), _made_parents(place):
-        _replaceable_file(place, ours)
-        work = sibling(place)
+    target = _output(path)
+    with _input_errors(target), _made_parents(target):
+        _replaceable_file(target, ours)
+        work = sibling(target)
         try:
             yield work
-            os.replace(work, place)
+            os.replace(work, target)
         finally:
             discard(work)
 
 
-def check_out(out: object) -> None:
-    """Raises where `whole_folder(out)` would refuse: asked before long work, so that nothing is computed in vain."""
-    place = _place(out)
-    with _input_errors(place):
-        _replaceable(place)
-        _writable_above(place)
+def check_out(out: str | os.PathLike[str]) -> None:
+    """Raises where `whole_folder(out)` would refuse: called before long work, so that nothing is computed in vain."""
+    target = _output(out)
+    with _input_errors(target):
+        _replaceable(target)
+        _writable_above(target)
 
 
-def check_file(path: object, ours: Callable[[Path], bool]) -> None:
+def check_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> None:
     """Raises where `whole_file(path, ours)` would refuse, before long work."""
-    place = _place(path)
-    with _input_errors(place):
-        _replaceable_file(place, ours)
-        _writable_above(place)
+    target = _output(path)
+    with _input_errors(target):
+        _replaceable_file(target, ours)
+        _writable_above(target)
 
 
 def is_result(folder: Path) -> bool:
@@ -112,67 +112,67 @@ def _mark(path: Path) -> str:
     return "" if path.is_file() and not path.is_symlink() else "/"
 
 
-def _place(out: object) -> Path:
+def _output(out: str | os.PathLike[str]) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
     try:
-        place, here = Path(os.path.abspath(text)), Path.cwd()
+        target, here = Path(os.path.abspath(text)), Path.cwd()
     except FileNotFoundError:
         raise InputError("a current folder that is gone", "one that exists", "Change to another folder.") from None
-    if place == here or place in here.parents:
+    if target == here or target in here.parents:
         raise InputError("the current folder or one above it", "a folder of its own", "Write --out results.", text)
-    return place
+    return target
 
 
-def _replaceable(place: Path) -> None:
-    """Raises unless the place is free, empty or held by an earlier result."""
-    if place.is_symlink():
-        raise _occupied("a symbolic link", place)
-    if not place.exists():
+def _replaceable(target: Path) -> None:
+    """Raises unless the path is free, empty or an earlier result."""
+    if target.is_symlink():
+        raise _occupied("a symbolic link", target)
+    if not target.exists():
         return
-    if not place.is_dir():
-        raise _occupied("a file", place)
-    if any(place.iterdir()) and not is_result(place):
-        raise _occupied("a folder with other files than a result of probtruth", place)
+    if not target.is_dir():
+        raise _occupied("a file", target)
+    if any(target.iterdir()) and not is_result(target):
+        raise _occupied("a folder with other files than a result of probtruth", target)
 
 
-def _replaceable_file(place: Path, ours: Callable[[Path], bool]) -> None:
-    """Raises unless the place is free, empty or held by a file of ours."""
-    if place.is_symlink() or (place.exists() and not place.is_file()):
-        raise _occupied("something that is not a plain file", place)
-    if place.exists() and place.stat().st_size and not ours(place):
-        raise _occupied("a file that probtruth did not write", place)
+def _replaceable_file(target: Path, ours: Callable[[Path], bool]) -> None:
+    """Raises unless the path is free, empty or a file that probtruth wrote."""
+    if target.is_symlink() or (target.exists() and not target.is_file()):
+        raise _occupied("something that is not a plain file", target)
+    if target.exists() and target.stat().st_size and not ours(target):
+        raise _occupied("a file that probtruth did not write", target)
 
 
-def _writable_above(place: Path) -> None:
-    above = next(folder for folder in place.parents if folder.exists())
+def _writable_above(target: Path) -> None:
+    above = next(folder for folder in target.parents if folder.exists())
     if not above.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "")
     if not os.access(above, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "")
 
 
-def _put_folder(work: Path, place: Path) -> None:
-    """Gives the finished folder its place; what stood there must still be replaceable, else it stays."""
-    _replaceable(place)
+def _put_folder(work: Path, target: Path) -> None:
+    """Moves the finished folder to its path; what is there must still be replaceable, or it stays."""
+    _replaceable(target)
     try:
-        os.rename(work, place)  # absent or empty
+        os.rename(work, target)  # absent or empty
     except OSError:
-        if not place.is_dir():
+        if not target.is_dir():
             raise
-        exchange(work, place)
+        exchange(work, target)
         try:
             _replaceable(work)
         except BaseException:  # somebody wrote into it meanwhile: it goes back
-            exchange(work, place)
+            exchange(work, target)
             raise
 
 
 @contextmanager
-def _made_parents(place: Path) -> Iterator[None]:
+def _made_parents(target: Path) -> Iterator[None]:
     """Makes the folders above, and removes those it made if the block fails."""
-    absent = [folder for folder in place.parents if not folder.exists()]
+    absent = [folder for folder in target.parents if not folder.exists()]
     made: list[Path] = []
     try:
         for folder in reversed(absent):
@@ -187,30 +187,30 @@ def _made_parents(place: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _input_errors(place: Path) -> Iterator[None]:
+def _input_errors(target: Path) -> Iterator[None]:
     """Failures of the file system become input errors; a closed pipe is not one."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _unwritable(error, place) from None
+        raise _unwritable(error, target) from None
 
 
-def _occupied(what: str, place: Path) -> InputError:
+def _occupied(what: str, target: Path) -> InputError:
     return InputError(
         what,
         "a free name, an empty folder or an earlier result of probtruth",
         "Choose another path (--out).",
-        shown(place),
+        shown(target),
     )
 
 
-def _unwritable(error: OSError, place: Path) -> InputError:
+def _unwritable(error: OSError, target: Path) -> InputError:
     reason = os.strerror(error.errno).lower() if error.errno else str(error).split("\n")[0]
     return InputError(
         f"an output that cannot be written ({reason})",
-        "a place with room and permission",
+        "a folder with room and permission",
         "Choose another path (--out), or make room; nothing was written and nothing replaced.",
-        shown(place),
+        shown(target),
     )

@@ -1,4 +1,4 @@
-"""Putting a finished file or folder in its place in one step, so that there is never half of one."""
+"""Exchanging a finished file or folder for an earlier one in one step, so that there is never half of one."""
 
 import ctypes
 import errno

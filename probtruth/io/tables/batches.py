@@ -15,7 +15,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables import decoding
 from probtruth.io.tables.binary import damaged
-from probtruth.io.tables.read import regular, shown
+from probtruth.io.tables.read import read_table, regular, shown
 from probtruth.kernels.cores import ahead
 
 LEAST, MOST = 1 << 10, 1 << 18
@@ -32,7 +32,7 @@ class BatchSource(Source):
     before: int = 0
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
-        """The place in words."""
+        """The position in words."""
         return super().at(None if row is None else row + self.before, column)
 
 
@@ -65,22 +65,22 @@ class BigTable:
 
     def cuts(self, size: int) -> list[tuple[int, int, int, int]]:
         """Batches of at most so many rows: file, first row in it, number of rows, rows before in all files."""
-        made, before = [], 0
-        for place, rows in enumerate(self.rows):
-            made += [(place, start, min(size, rows - start), before + start) for start in range(0, rows, size)]
+        cuts, before = [], 0
+        for file, rows in enumerate(self.rows):
+            cuts += [(file, start, min(size, rows - start), before + start) for start in range(0, rows, size)]
             before += rows
-        return made
+        return cuts
 
     def stream(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> bytes:
         """Some columns of one batch as an Arrow stream."""
-        place, start, rows, _ = cut
-        question = {"path": self.files[place], "start": start, "rows": rows, "columns": list(columns)}
+        file, start, rows, _ = cut
+        question = {"path": self.files[file], "start": start, "rows": rows, "columns": list(columns)}
         return _ask(b"r", question, self.base)
 
     def batch(self, cut: tuple[int, int, int, int], stream: bytes) -> Batch:
         """The batch that came as a stream."""
-        place, start, _, before = cut
-        source = BatchSource(shown(Path(self.files[place])), before=start)
+        file, start, _, before = cut
+        source = BatchSource(shown(self.files[file]), before=start)
         return Batch(polars.read_ipc_stream(BytesIO(stream)), source, before)
 
     def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
@@ -117,18 +117,17 @@ class BigTable:
         """Where a row of all files stands, in words."""
         for path, rows in zip(self.files, self.rows, strict=True):
             if row < rows:
-                return Source(shown(Path(path))).at(row, column)
+                return Source(shown(path)).at(row, column)
             row -= rows
         return self.name
 
 
-def open_table(path: object) -> BigTable:
+def open_table(path: str | Path) -> BigTable:
     """A Parquet or Arrow file, or a folder of such files with the same columns.
 
     Errors: `InputError` for other files, damaged ones, a folder without any, or files whose columns differ.
     """
-    place = Path(str(path))
-    files = _files(place)
+    files = _files(Path(path))
     base = os.getcwd()
     extents = [json.loads(_ask(b"e", {"path": str(file)}, base)) for file in files]
     columns = extents[0]["columns"]
@@ -142,14 +141,19 @@ def open_table(path: object) -> BigTable:
             )
     rows = tuple(extent["rows"] for extent in extents)
     if not sum(rows):
-        raise InputError("a table without rows", "at least one row", "Check the file.", shown(place))
-    return BigTable(shown(place), tuple(map(str, files)), rows, tuple(columns), base)
+        raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
+    return BigTable(shown(path), tuple(map(str, files)), rows, tuple(columns), base)
 
 
-def can_stream(path: object) -> bool:
+def columns_of(path: str | Path) -> Sequence[str]:
+    """The columns of a table; of Parquet and Arrow without reading its rows."""
+    return open_table(path).columns if can_stream(path) else read_table(path)[0].columns
+
+
+def can_stream(path: str | Path) -> bool:
     """Whether a path is a folder, or a file of a kind that can be read some rows at a time."""
-    place = Path(str(path))
-    return place.is_dir() or place.suffix.lower() in SUFFIXES
+    path = Path(path)
+    return path.is_dir() or path.suffix.lower() in SUFFIXES
 
 
 def rows_within(memory: float, n_columns: int) -> int:
@@ -157,26 +161,26 @@ def rows_within(memory: float, n_columns: int) -> int:
     return min(max(int(memory / (8 * COPIES * n_columns)), LEAST), MOST)
 
 
-def n_bytes(path: object) -> int:
+def n_bytes(path: str | Path) -> int:
     """The size of a file, or of all files of a folder."""
-    return sum(file.stat().st_size for file in _files(Path(str(path))))
+    return sum(file.stat().st_size for file in _files(Path(path)))
 
 
-def _files(place: Path) -> list[Path]:
-    if not place.is_dir():
-        regular(place)
-        if place.suffix.lower() not in SUFFIXES:
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        regular(path)
+        if path.suffix.lower() not in SUFFIXES:
             raise InputError(
-                f"the extension {place.suffix!r}",
+                f"the extension {path.suffix!r}",
                 f"one of {', '.join(SUFFIXES)}, or a folder of such files, for input that is streamed",
                 "Convert the file to Parquet.",
-                shown(place),
+                shown(path),
             )
-        return [place]
-    found = sorted(file for file in place.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
-    if not found:
-        raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(place))
-    return found
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    if not files:
+        raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(path))
+    return files
 
 
 def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
@@ -186,4 +190,4 @@ def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
         return decoding.decode(kind, json.dumps(absolute).encode())
     except decoding.DecodingError as error:
         form = "Parquet" if path.lower().endswith(".parquet") else "Arrow"
-        raise damaged(form, str(error), shown(Path(path))) from None
+        raise damaged(form, str(error), shown(path)) from None

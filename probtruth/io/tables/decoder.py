@@ -42,10 +42,10 @@ def arrow(data: bytes) -> Payload:
 
 
 def rows(question: bytes) -> Payload:
-    """Some columns of some rows of a Parquet or Arrow file, asked for as JSON, as an Arrow stream."""
-    asked = json.loads(question)
-    lazy = _scan(asked["path"]).slice(asked["start"], asked["rows"])
-    return _stream(lazy.select(selectors.by_name(*asked["columns"])).collect())
+    """Some columns of some rows of a Parquet or Arrow file, named in JSON, as an Arrow stream."""
+    wanted = json.loads(question)
+    lazy = _scan(wanted["path"]).slice(wanted["start"], wanted["rows"])
+    return _stream(lazy.select(selectors.by_name(*wanted["columns"])).collect())
 
 
 def extent(question: bytes) -> bytes:

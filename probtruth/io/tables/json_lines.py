@@ -47,19 +47,19 @@ def _object(line: bytes, where: str) -> dict[str, Cell]:
             f"text that is not JSON ({why})", "one JSON object a line", "Check that line.", where
         ) from None
     if not isinstance(value, _Pairs):
-        found = "a list" if isinstance(value, list) else check.quote(value)
-        raise InputError(found, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
+        got = "a list" if isinstance(value, list) else check.quote(value)
+        raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
     row = dict(value)
     if len(row) < len(value):
         raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
     nested = [key for key, cell in row.items() if isinstance(cell, list)]
     if nested:
-        place = f"{where}, column {check.quote(nested[0])}"
-        raise InputError("a nested value", "text or a number", "Flatten it: one column for each value.", place)
+        hint = "Flatten it: one column for each value."
+        raise InputError("a nested value", "text or a number", hint, f"{where}, column {check.quote(nested[0])}")
     halves = [key for key, cell in row.items() if not _writable(f"{key}{cell}")] if b"\\u" in line else []
     if halves:
-        place = f"{where}, column {check.quote(halves[0])}"
-        raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", place)
+        where = f"{where}, column {check.quote(halves[0])}"
+        raise InputError("half of a surrogate pair", "text that UTF-8 can hold", "Repair that text.", where)
     return row
 
 
@@ -73,9 +73,9 @@ def _writable(text: str) -> bool:
 
 def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:
     absent, more = [key for key in first if key not in other], [key for key in other if key not in first]
-    found = [f"no {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
+    words = [f"no {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
     return InputError(
-        f"an object with {' and '.join(found)}", "the keys of the first object", "Give every line the same keys.", where
+        f"an object with {' and '.join(words)}", "the keys of the first object", "Give every line the same keys.", where
     )
 
 

@@ -20,11 +20,13 @@ KEY = "probtruth"
 SIDE_TABLE = "probtruth.table"
 
 
-def write(frame: polars.DataFrame, path: object, notes: Mapping[str, object], side: polars.DataFrame | None) -> None:
+def write(
+    frame: polars.DataFrame, path: str | Path, notes: Mapping[str, object], side: polars.DataFrame | None
+) -> None:
     """Writes a Parquet file with notes (as JSON) and a second small table in its metadata, whole or not at all.
 
     Errors: `InputError` where the extension is not `.parquet`, a file stands there that probtruth did not write, or
-    the place cannot be written.
+    it cannot be written.
     """
     _check_extension(path)
     metadata = {KEY: dumps(notes)}
@@ -36,7 +38,7 @@ def write(frame: polars.DataFrame, path: object, notes: Mapping[str, object], si
 
 
 def write_stream(
-    frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], path: object, notes: Mapping[str, object]
+    frames: Iterator[polars.DataFrame], schema: Mapping[str, Any], path: str | Path, notes: Mapping[str, object]
 ) -> None:
     """As `write`, from frames that are written one after the other.
 
@@ -62,14 +64,14 @@ def write_stream(
             raise
 
 
-def check_out(path: object) -> None:
-    """Raises where `write` would refuse the path: asked before long work."""
+def check_out(path: str | Path) -> None:
+    """Raises where `write` would refuse the path: used before long work."""
     _check_extension(path)
     check_file(path, _ours)
 
 
-def _check_extension(path: object) -> None:
-    if Path(str(path)).suffix.lower() != ".parquet":
+def _check_extension(path: str | Path) -> None:
+    if Path(path).suffix.lower() != ".parquet":
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")
 
 
@@ -80,29 +82,26 @@ def _ours(path: Path) -> bool:
         return False
 
 
-def read(path: object) -> tuple[dict[str, object], polars.DataFrame | None] | None:
+def read(path: str | Path) -> tuple[dict[str, object], polars.DataFrame | None] | None:
     """The notes and the second table of a Parquet file that probtruth wrote; None for any other file."""
-    place = Path(str(path))
-    if place.suffix.lower() != ".parquet":
+    path = Path(path)
+    if path.suffix.lower() != ".parquet":
         return None
-    metadata = binary.parquet_notes(read_ends(place), shown(place))
+    metadata = binary.parquet_notes(read_ends(path), shown(path))
     try:
         notes = json.loads(metadata.get(KEY, "null"))
         side = base64.b64decode(metadata.get(SIDE_TABLE, ""), validate=True)
     except (ValueError, RecursionError) as error:
-        raise damaged(str(error).split("\n")[0], place) from None
+        raise damaged(str(error).split("\n")[0], path) from None
     if not isinstance(notes, dict):
         return None
-    return notes, binary.parquet(side, shown(place))[0] if side else None
+    return notes, binary.parquet(side, shown(path))[0] if side else None
 
 
-def damaged(why: str, path: object) -> InputError:
+def damaged(why: str, path: str | Path) -> InputError:
     """The error for metadata that says it is ours and cannot be used."""
     return InputError(
-        f"metadata that cannot be used ({why})",
-        "a file as probtruth writes it",
-        "Write it again.",
-        shown(Path(str(path))),
+        f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", shown(path)
     )
 
 

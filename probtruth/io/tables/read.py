@@ -24,7 +24,7 @@ MAGIC = {
 """How common binary files begin, and what to do with them."""
 
 
-def read_table(path: object) -> tuple[polars.DataFrame, Source]:
+def read_table(path: str | Path) -> tuple[polars.DataFrame, Source]:
     """A file as a polars frame, and where its rows stand.
 
     The extension names the format: `.csv`, `.tsv`, `.jsonl` or `.ndjson`, `.parquet`, `.arrow`, `.feather` or `.ipc`.
@@ -33,30 +33,31 @@ def read_table(path: object) -> tuple[polars.DataFrame, Source]:
     Errors: `InputError` with file and line for everything that is not one sound table: missing or unreadable files,
     other encodings than UTF-8, NUL bytes, ragged rows, repeated column names, nested values, no rows.
     """
-    place = Path(str(path))
-    name = shown(place)
-    reader = _READERS.get(place.suffix.lower())
+    path = Path(path)
+    name = shown(path)
+    reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        regular(place)
+        regular(path)
         raise InputError(
-            f"the extension {place.suffix!r}" if place.suffix else "a file without an extension",
+            f"the extension {path.suffix!r}" if path.suffix else "a file without an extension",
             f"one of {', '.join(_READERS)}",
             "Convert the file, or rename it after what it holds.",
             name,
         )
-    return reader(read_bytes(place), name)
+    return reader(read_bytes(path), name)
 
 
-def shown(path: Path) -> str:
-    """A path as messages show it: as given, unless it holds characters that would break the line."""
+def shown(path: str | Path) -> str:
+    """A path as messages show it: as it is, unless it holds characters that would break the line."""
     return str(path) if str(path).isprintable() else repr(str(path))
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
     """All of a regular file.
 
     Errors: `InputError` for what is missing, a folder, a device or pipe, or may not be read.
     """
+    path = Path(path)
     regular(path)
     return _guarded(path, path.read_bytes)
 
@@ -83,8 +84,8 @@ def regular(path: Path) -> None:
     """Raises where there is no file, or what is there is none."""
     mode = _guarded(path, path.stat).st_mode
     if not stat.S_ISREG(mode):
-        found = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise InputError(found, "a file", "Give the path of a file.", shown(path))
+        kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
+        raise InputError(kind, "a file", "Give the path of a file.", shown(path))
 
 
 def _guarded[T](path: Path, read: Callable[[], T]) -> T:

@@ -15,7 +15,7 @@ from probtruth.types import Truth
 from probtruth.types.index import Index, positions, sort_names
 
 
-def read_many_soft(path: object, item: str = "item", estimand: str | None = None, memory: float = 2e9) -> Truth:
+def read_many_soft(path: str | Path, item: str = "item", estimand: str | None = None, memory: float = 2e9) -> Truth:
     """As `read_soft`, for as many items as there are; `memory` (bytes) is what a batch may take.
 
     Files other than Parquet and Arrow are read whole.
@@ -30,11 +30,11 @@ def read_many_soft(path: object, item: str = "item", estimand: str | None = None
     ordered = names.gather(order)
     if bool((ordered[1:] == ordered[:-1]).any()):
         raise table.repeated(names, item)
-    place = np.empty(len(order), order.dtype)
-    place[order] = np.arange(len(order))
+    rank = np.empty(len(order), order.dtype)
+    rank[order] = np.arange(len(order))
     probs = np.empty((len(order), len(labels)))
     for batch in table.batches(labels, size):
-        rows = place[batch.start : batch.start + batch.frame.height]
+        rows = rank[batch.start : batch.start + batch.frame.height]
         probs[rows] = cells(batch.frame, labels, batch.source, item, "probs", "soft labels")
 
     def build(kind: str) -> tuple[Truth, bool]:
@@ -43,7 +43,7 @@ def read_many_soft(path: object, item: str = "item", estimand: str | None = None
         as_written = written == list(labels) and bool((order[1:] > order[:-1]).all())
         return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written
 
-    return noted(path if Path(str(path)).is_file() else "", table.name, estimand, build)
+    return noted(path if Path(path).is_file() else "", table.name, estimand, build)
 
 
 def _order(names: polars.Series) -> Integer[np.ndarray, " item"]:

@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import polars
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 
-KINDS = ("probs", "log_probs", "logits")
+type CellKind = Literal["probs", "log_probs", "logits"]
+KINDS = get_args(CellKind.__value__)
 """What the cells of a table can be."""
 
 
@@ -28,36 +31,32 @@ class WideTable:
     used: frozenset[str] | None
 
 
-def read_wide(path: object, item: str, used: frozenset[str] | None = None) -> WideTable:
+def read_wide(path: str | Path, item: str, used: frozenset[str] | None = None) -> WideTable:
     """A file as a wide table: every item once, and every other column full of numbers.
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
     frame, source = read_table(path)
-    codes, items = frames.encode(frame, item, source, "item")
-    twice = first_repeated(codes)
-    if twice is not None:
-        raise InputError(
-            f"item {check.quote(items[codes[twice]])} a second time",
-            "every item once",
-            "Remove one of its rows.",
-            source.at(twice, item),
-        )
+    items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
     values, unread = frames.matrix(frame, labels)
     if unread is not None:
-        refuse(frame, unread, source, known=used is not None and unread in used)
+        refuse(frame, unread, source, known_label=used is not None and unread in used)
     return WideTable(tuple(items), tuple(labels), values, source, item, used)
 
 
-def first_repeated(codes: Int[np.ndarray, " row"]) -> int | None:
-    """The first row whose code stood in a row before, if any."""
-    first = np.unique(codes, return_index=True)[1]
-    if len(first) == len(codes):
-        return None
+def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> list[str]:
+    """The names of the items, each of which has one row.
+
+    Errors: `InputError` at the first row of an item that had one before.
+    """
+    codes, items = frames.encode(frame, item, source, "item")
+    if len(items) == len(codes):
+        return items
     repeated = np.ones(len(codes), bool)
-    repeated[first] = False
-    return int(repeated.argmax())
+    repeated[np.unique(codes, return_index=True)[1]] = False
+    row = int(repeated.argmax())
+    raise InputError(f"item {check.quote(items[codes[row]])} a second time", expected, hint, source.at(row, item))
 
 
 def unnamed(source: Source) -> InputError:
@@ -86,18 +85,18 @@ def cells(
     """The checked cells of some columns; an error for what is no distribution."""
     values, unread = frames.matrix(frame, labels)
     if unread is not None:
-        refuse(frame, unread, source, known=True)
+        refuse(frame, unread, source, known_label=True)
     table = WideTable((), tuple(labels), np.ascontiguousarray(values), source, item, None)
     check_rows(table, kind, what)
     return table.values
 
 
-def refuse(frame: polars.DataFrame, label: str, source: Source, known: bool) -> None:
+def refuse(frame: polars.DataFrame, label: str, source: Source, known_label: bool) -> None:
     """Raises for a column that does not hold numbers; one without any may be no label."""
     try:
         frames.numbers(frame, label, source, "label")
     except InputError as error:
-        if known or _some_number(frames.cells(frame, label)):
+        if known_label or _some_number(frames.cells(frame, label)):
             raise
         raise InputError(
             f"a column without numbers ({error.got})",
@@ -158,5 +157,5 @@ def _suspects(table: WideTable) -> str:
 def label_difference(first: Sequence[str], other: Sequence[str]) -> str | None:
     """In words what the other lacks and has beyond the first; None where both have the same labels."""
     absent, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
-    found = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
-    return " and ".join(found) or None
+    words = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
+    return " and ".join(words) or None

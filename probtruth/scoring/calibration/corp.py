@@ -45,16 +45,16 @@ def calibration_decomposition(
 ) -> "polars.DataFrame":
     """Mean expected loss as miscalibration minus discrimination plus uncertainty (CORP), with bootstrap bands.
 
-    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts made calibrated by
+    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts after calibration by
     isotonic regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
-    The three are miscalibration, discrimination and uncertainty.
+    The three parts are miscalibration, discrimination and uncertainty.
 
     Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
     forecast of being right (labels that tie count with their mean); "joint" judges the whole distribution, c being the
-    fits of all labels divided by their sum (and p or r itself where that does better, so that no part is negative; with
-    two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give the
-    equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in small
-    samples, and so are its bands. The rest as in `score`.
+    fits of all labels divided by their sum (or p or r itself if that has a lower loss, so that no part is negative;
+    with two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give
+    the equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in
+    small samples, and so are its bands. The rest as in `score`.
 
     Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, the three parts, and
     with a bootstrap `..._low` and `..._high` of each. Low miscalibration and high discrimination are better.
@@ -150,14 +150,14 @@ def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray 
 
 
 def problems(aligned: Aligned, log_probs: Rows, by: str, rule: ScoringRule) -> list[tuple[str | None, Problem]]:
-    """What is judged: the whole distribution, each label against the others, or the most probable label."""
+    """The forecasts to judge: the whole distribution, each label against the others, or the most probable label."""
     if by == "joint":
         return [(None, Problem.of(rule, log_probs, aligned.truth))]
     if by == "top-label":
         return [(None, Problem.of(rule, *top_label(log_probs, aligned.truth)))]
     return [
-        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, place)))
-        for place, label in enumerate(aligned.labels)
+        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, position)))
+        for position, label in enumerate(aligned.labels)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Expected calibration error, for those who must report it, beside what a calibrated model would show."""
+"""Expected calibration error, beside the value that a calibrated model would show."""
 
 from typing import TYPE_CHECKING, Literal
 
@@ -36,10 +36,10 @@ def calibration_error(
 
     Formula: sum over the bins of share of the items times |mean outcome - mean forecast|.
 
-    It is not a score: a forecast of the mean label for every item has none. It is biased upwards, the more so the more
-    bins and the fewer items there are: `if_calibrated` is its mean over outcomes drawn as if the forecasts were
-    calibrated (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The
-    miscalibration of `calibration_decomposition` has no bins, and belongs to a proper score.
+    It is not a score: a forecast of the mean label for every item has an error of 0. It is biased upwards, more so
+    with more bins and fewer items: `if_calibrated` is its mean over outcomes drawn as if the forecasts were calibrated
+    (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The miscalibration of
+    `calibration_decomposition` needs no bins, and is a part of a proper score.
 
     Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
     each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.

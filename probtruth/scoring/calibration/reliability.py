@@ -1,4 +1,4 @@
-"""The reliability curve: how often an event happens where it is forecast with a given probability."""
+"""The reliability curve: how often an event happens when its forecast has a given probability."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,10 +47,10 @@ def reliability_curve(
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right.
     `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
-    "consistency" shows where the curve would be if the forecasts were calibrated: outcomes are drawn anew from the
-    forecasts where all labels are hard; soft labels scatter around the forecast as they do around the fitted curve,
-    signs at random. "confidence" is the spread of the curve over resamples of the items. Both are pointwise, equal-
-    tailed, at `level`, from `n_resamples`.
+    "consistency" shows where the curve would be if the forecasts were calibrated: if all labels are hard, outcomes are
+    redrawn from the forecasts; soft labels scatter around the forecast as they do around the fitted curve, with random
+    signs. "confidence" is the spread of the curve over resamples of the items. Both are pointwise, equal- tailed, at
+    `level`, from `n_resamples`.
 
     Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
     in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
@@ -106,7 +106,7 @@ def reliability_aligned(
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a curve and its band are made."""
+    """The options of a curve and its band."""
 
     method: str
     n_bins: int
@@ -148,7 +148,7 @@ def _curve(forecasts: Items, outcomes: Items, weights: Weights, how: Drawing) ->
 def calibrated_outcomes(
     forecasts: Items, outcomes: Items, fitted: Items, n_resamples: int, seed: int
 ) -> Iterator[Items]:
-    """Outcomes as they could be if the forecasts were calibrated.
+    """Possible outcomes if the forecasts were calibrated.
 
     Hard outcomes are drawn from the forecasts; soft ones keep their distance from the fitted curve, its sign at random
     (the wild bootstrap), around the forecast.
@@ -163,7 +163,7 @@ def calibrated_outcomes(
 
 
 def _steps(order: Isotone, fitted: np.ndarray, weights: Weights) -> Curve:
-    """The two ends of every flat piece of the fit (one row where they are the same)."""
+    """The two ends of every flat piece of the fit (one row if they are equal)."""
     first = np.concatenate([[True], fitted[1:] != fitted[:-1]])
     last = np.concatenate([first[1:], [True]])
     piece = np.cumsum(first) - 1

@@ -24,7 +24,7 @@ def power(beta: float) -> ScoringRule:
     Formula: -(p_y^(beta-1) - 1)/(beta - 1) + (sum_k p_k^beta - 1)/beta; entropy (1 - sum t^beta)/(beta (beta - 1)).
     At beta = 1 it is the log score, at beta = 2 half the Brier score.
 
-    Arguments: `beta` weighs rare labels: the lower, the dearer a small probability of what happens.
+    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 

@@ -23,7 +23,7 @@ def pseudospherical(beta: float) -> ScoringRule:
     Formula: -((p_y / |p|)^(beta-1) - 1)/(beta - 1), with |p| = (sum_k p_k^beta)^(1/beta); entropy (1 - |t|)/(beta - 1).
     At beta = 1 it is the log score, at beta = 2 the spherical score plus 1.
 
-    Arguments: `beta` weighs rare labels: the lower, the dearer a small probability of what happens.
+    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 

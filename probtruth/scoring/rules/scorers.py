@@ -9,6 +9,8 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
 from probtruth.scoring.rules.by_name import RuleLike, get_rule
+from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.types.index import sort_names
 
 
 @check.checks_itself
@@ -22,9 +24,12 @@ def soft_label_loss(rule: RuleLike = "log") -> Callable[[object, object], float]
 
     Returns: a function whose value is in units of the rule, lower is better. Its first argument is an array with one
     distribution for each item, or integer labels from 0; its second one distribution for each item, or, with two
-    classes, the probabilities of the second (which is what scikit-learn's scorers pass on).
+    classes, the probabilities of the second (as scikit-learn's scorers pass them). Columns are scikit-learn's
+    `classes_`, which are sorted. A rule that depends on the order of three or more labels takes integer labels in
+    theirs; soft labels need the rule with an order, which names the classes: `RULES["ranked-probability"].in_order(
+    ["low", "medium", "high"])`, or `in_order(range(3))` where the columns stand from low to high.
 
-    Errors: `InputError` for rows that are no distribution, or other shapes.
+    Errors: `InputError` for rows that are not distributions, other shapes, or an order that is not known.
 
     >>> loss = soft_label_loss("brier")
     >>> loss([[0.5, 0.5], [1.0, 0.0]], [[0.5, 0.5], [1.0, 0.0]])
@@ -33,19 +38,34 @@ def soft_label_loss(rule: RuleLike = "log") -> Callable[[object, object], float]
     chosen = get_rule(rule)
 
     def loss(truth: object, probs: object) -> float:
-        given = labelled(probs).values
-        if np.ndim(given) == 1:  # type: ignore[arg-type]
-            second = check.as_floats(given, "item", "probabilities")
-            given = np.stack([1 - second, second], 1)
-        forecast = check.as_floats(given, "item label", "probabilities")
+        forecasts = labelled(probs).values
+        if np.ndim(forecasts) == 1:  # type: ignore[arg-type]
+            second = check.as_floats(forecasts, "item", "probabilities")
+            forecasts = np.stack([1 - second, second], 1)
+        forecast = check.as_floats(forecasts, "item label", "probabilities")
         check.simplex(forecast, "probabilities", lambda row: f"item {row}")
         soft = _soft(truth, forecast.shape)
-        of_columns = chosen.for_labels(tuple(map(str, range(forecast.shape[1]))))
+        whole = np.ndim(truth) == 1  # type: ignore[arg-type]
+        of_columns = chosen.for_labels(_columns(chosen, forecast.shape[1], whole))
         with jax.enable_x64(True):
             return float(np.mean(np.asarray(of_columns.expected(forecast, soft))))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss
+
+
+def _columns(rule: ScoringRule, n_labels: int, whole: bool) -> tuple[str, ...]:
+    """The names of the columns, sorted as scikit-learn sorts classes; those of an order, or of integer labels."""
+    if rule.order is not None:
+        check.length(len(rule.order), n_labels, "labels in the order")
+        return tuple(sort_names(rule.order))
+    if rule.ordered and n_labels > 2 and not whole:
+        raise InputError(
+            f"the rule {rule.name!r} for soft labels in columns without names",
+            "the order of their labels",
+            f"Pass probtruth.rules.RULES[{rule.name!r}].in_order([lowest, ..., highest]), the names of the classes.",
+        )
+    return tuple(map(str, range(n_labels)))
 
 
 def _soft(truth: object, shape: tuple[int, ...]) -> np.ndarray:

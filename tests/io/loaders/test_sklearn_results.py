@@ -106,3 +106,21 @@ def test_soft_label_loss_of_soft_labels() -> None:
             pt.rules.soft_label_loss()(truth, given)
     with pytest.raises(InputError, match="Did you mean 'log'"):
         pt.rules.soft_label_loss("lgo")
+
+
+def test_an_ordered_rule_asks_for_the_order_of_soft_labels() -> None:
+    """Columns are high, low, medium, as scikit-learn sorts classes. By hand, from low to high: cumulated .25, .75 of a
+    prediction and .5, 1 of the soft label, whose expected score is sum F(1 - G) + (1 - F) G with squares of F - 1 or F:
+    .5 (.75^2 + .25^2) + .5 (.25^2 + .25^2) = .375.
+    """
+    soft, probs = [[0.0, 0.5, 0.5]], [[0.25, 0.25, 0.5]]
+    with pytest.raises(InputError, match=r"the order of their labels.*in_order"):
+        pt.rules.soft_label_loss("ranked-probability")(soft, probs)
+    named = pt.rules.RULES["ranked-probability"].in_order(["low", "medium", "high"])
+    assert pt.rules.soft_label_loss(named)(soft, probs) == pytest.approx(0.375, rel=TOLERANCE)
+    by_number = pt.rules.RULES["ranked-probability"].in_order(range(3))
+    rows = [[row[1], row[2], row[0]] for row in (soft[0], probs[0])]
+    assert pt.rules.soft_label_loss(by_number)(rows[:1], rows[1:]) == pytest.approx(0.375, rel=TOLERANCE)
+    assert pt.rules.soft_label_loss("ranked-probability")([2], [[0.25, 0.25, 0.5]]) == pytest.approx(
+        0.25**2 + 0.5**2, rel=TOLERANCE
+    )

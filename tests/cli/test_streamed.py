@@ -4,7 +4,7 @@ import numpy as np
 import polars
 import pytest
 
-from probtruth.cli.large import known_memory
+from probtruth.cli.streamed import known_memory
 from probtruth.errors import InputError
 
 LABELS = ["cat", "dog", "fox"]

@@ -1,0 +1,25 @@
+"""`probtruth demo`: the whole line on embedded data."""
+
+from probtruth.cli import options as opt
+from probtruth.cli import settings
+from probtruth.cli.reading import AnnotationColumns
+from probtruth.cli.run import RunFiles, evaluate_and_report
+
+
+def demo(
+    context: opt.Context,
+    out: opt.Out = "probtruth-demo",
+    seed: opt.Seed = 0,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Run the whole line on embedded data, print the verdict and write the report."""
+    from probtruth import demo as data
+
+    console = settings.console(context, json, quiet)
+    annotations, predictions = data.paths()
+    named = [f"{name}={path}" for name, path in predictions.items()]
+    console.note(data.NOTE)
+    options = {"method": None, "estimand": None, "rope": 0.01, "seed": seed}
+    files = RunFiles(str(annotations), None, named, AnnotationColumns())
+    evaluate_and_report(files, options, out, console, data.NOTE)

@@ -1,0 +1,35 @@
+"""`probtruth info`: versions, devices, methods and rules."""
+
+from collections.abc import Mapping
+
+from probtruth.cli import cache, settings
+from probtruth.cli import options as opt
+
+
+def info(context: opt.Context, json: opt.Json = False) -> None:
+    """Print versions, devices, methods, rules and where compiled code is kept."""
+    import platform
+    from importlib.metadata import version
+
+    import jax
+
+    from probtruth.line.result import VERSIONS
+    from probtruth.scoring.rules import RULES
+    from probtruth.truth.infer import METHODS
+
+    facts = {
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
+        "devices": [str(device) for device in jax.devices()],
+        "methods": {name: method.estimand for name, method in METHODS.items()},
+        "rules": list(RULES),
+        "compilation cache": str(cache.folder() or "off"),
+    }
+    console = settings.console(context, json)
+    console.show(*(f"{name}: {_listed(value)}" for name, value in facts.items()))
+    console.emit(facts)
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {entry}" for name, entry in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,253 @@
+"""`probtruth run`: from annotations and predictions to a report."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from probtruth import check
+from probtruth.cli import cache, completion, reading, settings, streamed
+from probtruth.cli import options as opt
+from probtruth.cli.console import Console
+from probtruth.cli.reading import AnnotationColumns
+from probtruth.cli.result import write_and_show
+from probtruth.errors import InputError
+
+if TYPE_CHECKING:
+    import probtruth.line.result
+    import probtruth.scoring.rules
+    import probtruth.types
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The files of a run, and how to read them."""
+
+    annotations: str | None
+    soft: str | None
+    predictions: Sequence[str]
+    columns: AnnotationColumns
+    kind: str = "probs"
+    groups: str | None = None
+    clusters: str | None = None
+    memory: str | None = None
+    dask: str | None = None
+    format: str = "auto"
+    normalise: str = "none"
+
+
+def run(
+    context: opt.Context,
+    out: opt.Out,
+    predictions: opt.PredictionFiles,
+    annotations: Annotated[str | None, typer.Option(metavar="FILE", help=opt.LABEL_FILE)] = None,
+    soft: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Soft labels instead: item, one column a label.")
+    ] = None,
+    truth: opt.Method = None,
+    estimand: opt.Estimand = None,
+    evidence: Annotated[
+        str, typer.Option(metavar="E", help="For classes: annotators, or annotators-and-models (the default, auto).")
+    ] = "auto",
+    rule: opt.Rule = "log",
+    floor: opt.Floor = None,
+    label_order: opt.LabelOrder = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="FILE:COL", help="Group (task, language, ...) of each item.")
+    ] = None,
+    clusters: Annotated[
+        str | None, typer.Option(metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
+    ] = None,
+    rope: opt.Rope = None,
+    engine: opt.Engine = "nuts",
+    strict: opt.Strict = False,
+    seed: opt.Seed = 0,
+    kind: opt.Kind = "probs",
+    item: opt.Item = "item",
+    annotator: opt.Annotator = "annotator",
+    label: opt.Label = "label",
+    replicate: opt.Replicate = "replicate",
+    memory: opt.Memory = None,
+    dask: opt.Dask = None,
+    format: opt.AnnotationFormat = "auto",
+    normalise: Annotated[
+        str,
+        typer.Option(
+            metavar="none|characters",
+            autocompletion=completion.of(completion.NORMALISE),
+            help="lm-eval: divide the choices' log-likelihoods by their lengths.",
+        ),
+    ] = "none",
+    device: opt.Device = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """From annotations and predictions to P(A beats B), with a report."""
+    columns = AnnotationColumns(item, annotator, label, replicate)
+    files = RunFiles(
+        annotations, soft, predictions, columns, kind, groups, clusters, memory, dask, format, normalise
+    )  # fmt: skip
+    options: dict[str, Any] = {
+        "method": truth,
+        "estimand": estimand,
+        "evidence": evidence,
+        "floor": floor,
+        "rope": rope,
+    }
+    options |= {"rule": rule_of(rule, label_order), "engine": engine, "strict": strict, "seed": seed}
+    evaluate_and_report(files, options, out, settings.console(context, json, quiet))
+
+
+def rule_of(name: str, label_order: str | None) -> "str | probtruth.scoring.rules.ScoringRule":
+    """A rule by its name or, where the order of the labels is written out (`low,medium,high`), for that order."""
+    if label_order is None:
+        return name
+    from probtruth.scoring.rules import get_rule
+
+    return get_rule(name, [label.strip() for label in label_order.split(",")])
+
+
+def evaluate_and_report(
+    files: RunFiles, options: Mapping[str, Any], out: str, console: Console, note: str | None = None
+) -> None:
+    """Evaluates the models on the files, writes the report with the note, and shows the verdict."""
+    from probtruth.io.output.folder import check_out
+
+    check_out(out)
+    logged = _logged(files, console)
+    cache.switch_on()
+    models = _models(files, options, logged is not None)
+    memory = streamed.known_memory(files.memory)
+    if logged is not None:
+        items = logged[1].index.items
+        result = _evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
+    elif files.dask is not None or streamed.too_large(models, memory):
+        result = _streamed(models, files, options, memory, out, console)
+    else:
+        result = _held(models, files, options, console)
+    write_and_show(replace(result, note=note), out, console)
+
+
+def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
+    """The truth and the predictions that logs of lm-eval hold; None where labels come from files of their own."""
+    if (files.annotations is None) != (files.soft is None):
+        return None
+    with console.progress("reading logs"):
+        logged = _choices(files.predictions, files.normalise) if files.soft is None else None
+    if logged is None:
+        raise InputError(
+            "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
+            "one of the two",
+            "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (distributions); only logs of "
+            "lm-eval hold the right answers themselves.",
+        )
+    return logged
+
+
+def _choices(
+    predictions: Sequence[str], normalise: Any
+) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
+    """Truth and predictions from logs of multiple-choice tasks, if all the files are named logs of lm-eval."""
+    named = reading.named_files(predictions)
+    if not isinstance(named, dict) or reading.score_format(predictions, "auto") != "lm-eval":
+        return None
+    from probtruth.io.loaders import read_lm_eval_choices
+
+    models, truth = read_lm_eval_choices(named, normalise)
+    return truth, models
+
+
+def _tasks(items: Sequence[str]) -> dict[str, str] | None:
+    """The task of each item (`TASK/doc_id`) as its group; None if there is one task only."""
+    tasks = {item: item.rpartition("/")[0] for item in items}
+    return tasks if len(set(tasks.values())) > 1 else None
+
+
+def _models(files: RunFiles, options: Mapping[str, Any], logged: bool) -> list[tuple[str, str]]:
+    """The models and their files.
+
+    Errors: `InputError` for one model only, or a truth method without annotations to apply it to.
+    """
+    from probtruth.io.predictions import model_files
+
+    models = model_files(files.predictions)
+    if len({name for name, _ in models}) < 2 and (logged or len(models) < 2):
+        raise InputError(
+            f"one model only ({models[0][0]!r})", "at least two models to compare", "Repeat --predictions NAME=FILE."
+        )
+    if files.annotations is None and options["method"] is not None:
+        raise InputError(
+            "--truth without --annotations", "one of the two", "--truth says how annotations become soft labels."
+        )
+    return models
+
+
+def _held(
+    models: Sequence[tuple[str, str]], files: RunFiles, options: Mapping[str, Any], console: Console
+) -> "probtruth.line.result.Result":
+    """The result of files that memory holds."""
+    from probtruth.io.predictions import read_predictions_pairs
+    from probtruth.io.truth import read_soft
+
+    item, options = files.columns.item, dict(options)
+    if files.soft is not None:
+        reference: Any = read_soft(files.soft, item, options.pop("estimand"))
+    else:
+        reference = _annotations(models, files, console)
+    with console.progress("reading predictions"):
+        predictions = read_predictions_pairs(models, reference.index, item, files.kind)
+    return _evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
+
+
+def _evaluated(
+    reference: Any, predictions: "probtruth.types.Predictions", options: Mapping[str, Any], console: Console
+) -> "probtruth.line.result.Result":
+    from probtruth.line.evaluate import evaluate
+
+    with console.progress("inferring, scoring, sampling") as on_progress:
+        return evaluate(reference, predictions, **options, on_progress=on_progress)
+
+
+def _streamed(
+    models: Sequence[tuple[str, str]],
+    files: RunFiles,
+    options: Mapping[str, Any],
+    memory: float,
+    out: str,
+    console: Console,
+) -> "probtruth.line.result.Result":
+    """The result of files that are read some rows at a time; finished work is saved beside the output."""
+    from probtruth.line.evaluate import evaluate
+    from probtruth.line.informed_truth import EVIDENCE
+
+    options = dict(options)
+    reference = files.soft or _annotations(models, files, console)
+    if check.one_of(options.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
+        raise InputError(
+            "--evidence annotators-and-models with predictions that are streamed",
+            "predictions that fit into memory",
+            "Raise --memory, or leave --evidence out: classes then come from the annotators alone.",
+        )
+    check.unique([name for name, _ in models], "model")
+    options |= {"item": files.columns.item, "kind": files.kind, **_strata(files, None)}
+    what, doing = f"{len(models)} models' files", "scoring, then sampling"
+    with streamed.streaming(what, out, memory, files.dask, console, doing) as how:
+        return evaluate(reference, dict(models), **options, **how)
+
+
+def _annotations(models: Sequence[tuple[str, str]], files: RunFiles, console: Console) -> Any:
+    with console.progress("reading annotations"):
+        return reading.read_annotations(str(files.annotations), files.columns, files.format, models[0][1])
+
+
+def _strata(files: RunFiles, items: Sequence[str] | None) -> dict[str, dict[str, str]]:
+    """The groups and clusters of the items (None: of all that the files have), where there are any."""
+    from probtruth.io.groups import read_groups
+
+    columns = {"group": files.groups, "cluster": files.clusters}
+    return {
+        f"{what}s": read_groups(spec, items, files.columns.item, what)
+        for what, spec in columns.items()
+        if spec is not None
+    }

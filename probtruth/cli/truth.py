@@ -1,0 +1,51 @@
+"""`probtruth truth`: soft labels from annotations."""
+
+from typing import Annotated, Any
+
+import typer
+
+from probtruth.cli import cache, settings
+from probtruth.cli import options as opt
+from probtruth.cli.reading import AnnotationColumns, read_annotations
+
+
+def truth(
+    context: opt.Context,
+    file: Annotated[str, typer.Argument(metavar="FILE", help=opt.LABEL_FILE)],
+    method: opt.Method = None,
+    estimand: opt.Estimand = None,
+    format: opt.AnnotationFormat = "auto",
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the soft labels to this Parquet file.")] = None,
+    seed: opt.Seed = 0,
+    item: opt.Item = "item",
+    annotator: opt.Annotator = "annotator",
+    label: opt.Label = "label",
+    replicate: opt.Replicate = "replicate",
+    device: opt.Device = None,
+    json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
+    cache.switch_on()
+    from probtruth.io.truth import write_soft
+    from probtruth.line.labelled import alike_labels
+    from probtruth.report.formats import terminal
+    from probtruth.truth.infer import infer_truth
+
+    console = settings.console(context, json, quiet)
+    with console.progress("reading annotations"):
+        columns = AnnotationColumns(item, annotator, label, replicate)
+        annotations, unlabelled = read_annotations(file, columns, format).annotated()
+    if unlabelled:
+        console.note(f"{len(unlabelled)} items without annotations left out")
+    for warning in alike_labels(annotations.index.labels):
+        console.note(warning)
+    with console.progress("inferring"):
+        options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
+        inferred = infer_truth(annotations, **options, draws=0)
+    if out is not None:
+        write_soft(inferred, out)
+        console.note(f"soft labels of {inferred.n_items} items written to {out}")
+    else:
+        console.show(*terminal.truth_summary(inferred))
+    console.emit(terminal.truth_dict(inferred))
