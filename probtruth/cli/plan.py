@@ -1,7 +1,7 @@
 """`probtruth plan`: what a study would show, and what it costs."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,7 +77,7 @@ def plan(
     if plot is not None:
         from probtruth.figures import plot_plan
 
-        def draw() -> object:
+        def draw() -> Any:
             return plot_plan(planned, "chance" if planned.width is None else "width")
 
         title = "What studies of each size would show"

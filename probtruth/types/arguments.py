@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
+else:
+    IntoFrame = Any  # narwhals loads where a frame is read, not before
 
 type StrPath = str | Path
 """A path of a file or folder."""
