@@ -13,14 +13,14 @@ from probtruth.frames import as_array, as_polars, encode, matrix, name_text, num
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class NamedNumbers:
     """A table of numbers, with the names of its rows and columns if it has any."""
 
     values: object
     items: tuple[str, ...] | None = None
     labels: tuple[str, ...] | None = None
 
-    def in_order_of(self, first: "Labelled", what: str) -> object:
+    def in_order_of(self, first: "NamedNumbers", what: str) -> object:
         """The values with rows and columns in the order of another table with the same names.
 
         Errors: `InputError` if the names differ.
@@ -41,7 +41,7 @@ class Labelled:
         return values
 
 
-def labelled(table: object, item: str = "item") -> Labelled:
+def labelled(table: object, item: str = "item") -> NamedNumbers:
     """A table of numbers by item and label: an array of any kind, a dataframe, or an xarray DataArray.
 
     A dataframe's columns are labels, except a column `item`, which names the items (as does a pandas index that was
@@ -50,7 +50,7 @@ def labelled(table: object, item: str = "item") -> Labelled:
     if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
         return _of_xarray(table)
     if not _is_frame(table):
-        return Labelled(as_array(table))
+        return NamedNumbers(as_array(table))
     frame = as_polars(table)
     index = _pandas_index(table)
     columns = [column for column in frame.columns if column != item]
@@ -62,7 +62,7 @@ def labelled(table: object, item: str = "item") -> Labelled:
     if unread is not None:
         numbers(frame, unread, Source(), "label")
     made_up = any(columns == [f"{start}{n}" for n in range(len(columns))] for start in ("", "column_"))
-    return Labelled(values, items, None if made_up else tuple(columns))
+    return NamedNumbers(values, items, None if made_up else tuple(columns))
 
 
 def _is_frame(table: object) -> bool:
@@ -80,13 +80,13 @@ def _pandas_index(table: object) -> tuple[str, ...] | None:
     return tuple(map(name_text, index.to_list()))
 
 
-def _of_xarray(table: Any) -> Labelled:
+def _of_xarray(table: Any) -> NamedNumbers:
     if len(table.dims) == 2 and "item" in table.dims and table.dims[1] == "item":
         table = table.transpose()
     if len(table.dims) != 2:
-        return Labelled(table.values)
+        return NamedNumbers(table.values)
     rows, columns = (
         tuple(name_text(name) for name in table.coords[axis].values.tolist()) if axis in table.coords else None
         for axis in table.dims
     )
-    return Labelled(table.values, rows, columns)
+    return NamedNumbers(table.values, rows, columns)

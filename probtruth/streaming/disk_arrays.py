@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 
-class Table:
+class NumberFile:
     """A file of float64 numbers (item, column), NaN where nothing was written; memory holds one batch."""
 
     def __init__(self, path: Path, n_items: int, n_columns: int) -> None:

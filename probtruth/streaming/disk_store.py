@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from probtruth.comparison.evidence.parts import Part
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.kernels.cores import ahead, n_cores
-from probtruth.streaming.disk_arrays import Journal, Table
+from probtruth.streaming.disk_arrays import Journal, NumberFile
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class DiskParts:
 
     models: Sequence[str]
     structure: Structure
-    losses: Sequence[Table]
+    losses: Sequence[NumberFile]
     size: int
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
@@ -49,13 +49,13 @@ class DiskStore:
     size: int
 
     @cached_property
-    def losses(self) -> Sequence[Table]:
+    def losses(self) -> Sequence[NumberFile]:
         """The losses of each model."""
         return [self.table(f"losses-{model}", 1) for model in range(len(self.models))]
 
-    def table(self, name: str, n_columns: int) -> Table:
+    def table(self, name: str, n_columns: int) -> NumberFile:
         """Another table of numbers for each item."""
-        return Table(self.journal.folder / name, self.n_items, n_columns)
+        return NumberFile(self.journal.folder / name, self.n_items, n_columns)
 
     def there(self) -> Bool[np.ndarray, "model item"]:
         """Which models have which items."""
@@ -66,10 +66,10 @@ class DiskStore:
         """The losses in parts."""
         return DiskParts(self.models, structure, self.losses, self.size)
 
-    def tables(self, folder: Path) -> Sequence[Table]:
+    def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model, where they are."""
         return self.losses
 
 
-def _read(tables: Sequence[Table], start: int, stop: int) -> Float[np.ndarray, "model item"]:
+def _read(tables: Sequence[NumberFile], start: int, stop: int) -> Float[np.ndarray, "model item"]:
     return np.stack([table.read(start, stop)[:, 0] for table in tables])

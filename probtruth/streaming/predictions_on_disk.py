@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.scoring.score import expected_losses, floored, label_losses
-from probtruth.streaming.disk_arrays import Journal, Table, run
+from probtruth.streaming.disk_arrays import Journal, NumberFile, run
 from probtruth.streaming.disk_store import DiskParts, DiskStore
 from probtruth.streaming.label_terms import label_terms
 from probtruth.streaming.score_batches import Progress, Sample, Scoring, positions_in
@@ -24,7 +24,7 @@ class PredictionsOnDisk:
     structure: Structure
     store: DiskStore
     sampled: Int[np.ndarray, " sampled"]
-    logs: Sequence[Table]
+    logs: Sequence[NumberFile]
 
     @classmethod
     def filled(
@@ -39,7 +39,9 @@ class PredictionsOnDisk:
         files, reference = scoring.files, scoring.reference
         store = DiskStore(journal, files.models, reference.n_items, files.size)
         n_labels, done = len(files.labels), 0
-        logs_of = [Table(journal.folder / f"sample-{at}", len(sampled), n_labels) for at in range(len(files.models))]
+        logs_of = [
+            NumberFile(journal.folder / f"sample-{at}", len(sampled), n_labels) for at in range(len(files.models))
+        ]
         for model, (target, seen) in enumerate(zip(store.losses, logs_of, strict=True)):
             finished = journal.of(target.path.name)
             for _ in finished:
@@ -59,7 +61,7 @@ class PredictionsOnDisk:
         """The losses in parts."""
         return self.store.parts(self.structure)
 
-    def tables(self, folder: Path) -> Sequence[Table]:
+    def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model in tables."""
         return self.store.tables(folder)
 
@@ -93,7 +95,7 @@ class PredictionsOnDisk:
             terms.write(items, made[:, None])
         return DiskParts(("",), self.structure, (terms,), self.store.size)
 
-    def _forecast(self) -> Table:
+    def _forecast(self) -> NumberFile:
         """The sum of all models' probabilities."""
         scoring = self.scoring
         summed = self.store.table("forecast", len(scoring.files.labels))

@@ -21,7 +21,7 @@ Path = Callable[[float], Float[np.ndarray, " unit"]]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class SequentialEvidence:
     """The evidence in units of a and b; `reach` bounds |difference| of an item, None without a bound."""
 
     units: Units

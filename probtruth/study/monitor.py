@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt64
@@ -14,6 +14,7 @@ from probtruth.errors import InputError
 from probtruth.study.arrivals import Arrivals, digest, digests, from_scores, from_table, table_models, two_models
 from probtruth.study.monitored import Monitor
 from probtruth.types import Scores, orientation
+from probtruth.types.arguments import Frame
 
 METHODS = ("betting", "asymptotic")
 LARGEST = 1e60
@@ -21,23 +22,24 @@ LARGEST = 1e60
 LEVEL = 0.05
 
 
+@check.checks_itself
 def monitor(
-    batch: object,
-    earlier: object = None,
+    batch: Frame | Scores,
+    earlier: Monitor | None = None,
     *,
-    a: object = None,
-    b: object = None,
-    bounds: object = None,
-    method: object = None,
-    alpha: object = None,
-    rope: object = None,
-    higher_is_better: object = None,
+    a: str | None = None,
+    b: str | None = None,
+    bounds: tuple[float, float] | None = None,
+    method: Literal["betting", "asymptotic"] | None = None,
+    alpha: float | None = None,
+    rope: float | None = None,
+    higher_is_better: bool | None = None,
     item: str = "item",
     model: str = "model",
     score: str = "score",
     cluster: str | None = None,
-    largest_cluster: object = None,
-    close: object = False,
+    largest_cluster: int | None = None,
+    close: bool = False,
     source: Source | None = None,
 ) -> Monitor:
     r"""Which of two models is better, with an answer that you may look at after every item.
@@ -94,7 +96,7 @@ def monitor(
     return replace(fed, closed=True) if close and fed.clusters is not None else fed
 
 
-def _finite(scores: Scores) -> object:
+def _finite(scores: Scores) -> tuple[float, float] | None:
     known = scores.known.range
     return known if known is not None and all(map(math.isfinite, known)) else None
 

@@ -6,17 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.output.folder import whole_file
 from probtruth.io.output.jsonable import dumps
 from probtruth.io.tables.read import read_bytes, shown
 from probtruth.study.monitor import LARGEST
 from probtruth.study.monitored import Monitor
+from probtruth.types.arguments import StrPath
 
 CONTENT = "probtruth monitor, version 1"
 
 
-def write_monitor(watch: Monitor, path: str | Path) -> None:
+@check.checks_itself
+def write_monitor(watch: Monitor, path: StrPath) -> None:
     """Writes the state of a monitor, whole or not at all; an earlier state is replaced in one step.
 
     The file holds item names as 64-bit numbers and differences exactly, so a monitor that was stopped gives the same
@@ -51,7 +54,8 @@ def write_monitor(watch: Monitor, path: str | Path) -> None:
         work.write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_monitor(path: str | Path) -> Monitor:
+@check.checks_itself
+def read_monitor(path: StrPath) -> Monitor:
     """The monitor whose state `write_monitor` wrote.
 
     Errors: `InputError` for a damaged file, or any other content.

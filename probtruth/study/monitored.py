@@ -14,7 +14,7 @@ from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.study.arrivals import Units, unit_of
-from probtruth.study.confidence_sequence import Evidence
+from probtruth.study.confidence_sequence import SequentialEvidence
 
 if TYPE_CHECKING:
     import polars
@@ -87,9 +87,9 @@ class Monitor:
         return len(self.units.total)
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> SequentialEvidence:
         """The e-processes behind the numbers."""
-        return Evidence(self.units, self.reach)
+        return SequentialEvidence(self.units, self.reach)
 
     @property
     def difference(self) -> float | None:

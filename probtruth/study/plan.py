@@ -14,7 +14,9 @@ from probtruth import check, frames
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError
 from probtruth.study.pilot import Pilot, Study
-from probtruth.study.read_pilot import pilot_of
+from probtruth.study.read_pilot import HasScores, pilot_of
+from probtruth.types import Comparison, Scores
+from probtruth.types.arguments import Groups
 
 if TYPE_CHECKING:
     import polars
@@ -138,24 +140,25 @@ class _Aim:
         return dict(zip(COLUMNS, values, strict=True))
 
 
+@check.checks_itself
 def plan(
-    pilot: object,
-    a: object = None,
-    b: object = None,
+    pilot: Scores | Comparison | HasScores,
+    a: str | None = None,
+    b: str | None = None,
     *,
-    n_items: object = None,
-    n_annotators: object = None,
-    n_clusters: object = None,
-    n_replicates: object = None,
-    groups: object = None,
-    clusters: object = None,
-    certainty: object = 0.95,
-    power: object = 0.8,
-    width: object = None,
-    costs: object = None,
-    difference: object = None,
+    n_items: int | None = None,
+    n_annotators: float | None = None,
+    n_clusters: int | None = None,
+    n_replicates: int | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
+    certainty: float = 0.95,
+    power: float = 0.8,
+    width: float | None = None,
+    costs: Mapping[str, float] | None = None,
+    difference: float | None = None,
     keep: bool = False,
-    seed: object = 0,
+    seed: int = 0,
 ) -> Plan:
     r"""What a study will show, from a pilot: how wide its interval will be and how likely it is to decide.
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +17,14 @@ from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.pilot import Pilot, Study
 from probtruth.types import Comparison, Scores
+
+
+class HasScores(Protocol):
+    """What carries scores: the result of `evaluate`."""
+
+    @property
+    def scores(self) -> object:
+        """The scores."""
 
 
 def pilot_of(given: object, a: object, b: object, groups: object, clusters: object, seed: int) -> Pilot:

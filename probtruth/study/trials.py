@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from probtruth.comparison.posterior.margins import margins
 from probtruth.study.arrivals import Units
-from probtruth.study.confidence_sequence import Evidence
+from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.study.simulated_worlds import World
 
 SURE = 0.975
@@ -139,7 +139,7 @@ class Streams:
         largest, done = int(world.size.max()), 0
         for at in range(count):
             (units,) = world.picks(rng, 1)
-            seen = Evidence(Units(total[units], size[units], largest), reach)
+            seen = SequentialEvidence(Units(total[units], size[units], largest), reach)
             hits = [np.flatnonzero(path >= bar)[:1] for path in (seen.below(0.0), seen.above(0.0))]
             first = [int(hit[0]) if len(hit) else len(units) for hit in hits]
             if min(first) < len(units):

@@ -14,11 +14,12 @@ from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.monitor import LEVEL, known_bounds, known_number
-from probtruth.study.read_pilot import two_names
+from probtruth.study.read_pilot import HasScores, two_names
 from probtruth.study.simulated_worlds import World
 from probtruth.study.trials import SURE, Streams, Trials
 from probtruth.study.validation import Row, Validation
-from probtruth.types import Scores
+from probtruth.types import Annotations, Scores
+from probtruth.types.arguments import Groups
 
 NUMBERS, FEWEST, MOST = 40_000_000, 400, 4000
 """Scores drawn at each true difference, and the default range of the number of studies.
@@ -37,20 +38,21 @@ SIGNIFICANT = 2.0
 """A share that misses its target by this many Monte Carlo standard errors gives a warning."""
 
 
+@check.checks_itself
 def validate(
-    given: object,
-    a: object = None,
-    b: object = None,
+    given: Scores | HasScores,
+    a: str | None = None,
+    b: str | None = None,
     *,
-    n_items: object = None,
-    groups: object = None,
-    clusters: object = None,
-    difference: object = None,
-    bounds: object = None,
-    alpha: object = None,
-    annotations: object = None,
-    replications: object = None,
-    seed: object = 0,
+    n_items: int | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
+    difference: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    alpha: float | None = None,
+    annotations: Annotations | None = None,
+    replications: int | None = None,
+    seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Validation:
     r"""How far to trust an answer on a design like this: coverage, errors of sign and size, calibration, false alarms.

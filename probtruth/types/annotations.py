@@ -10,6 +10,7 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
+from probtruth.types.arguments import Frame, Numbers
 from probtruth.types.index import Index, as_names, match_items, match_labels, positions, sort_names
 
 
@@ -85,9 +86,10 @@ class Annotations:
         return replace(self, item=(np.cumsum(seen) - 1)[self.item], index=index), gone
 
     @classmethod
+    @check.checks_itself
     def from_long(
         cls,
-        frame: object,
+        frame: Frame,
         item: str = "item",
         annotator: str = "annotator",
         label: str = "label",
@@ -121,9 +123,10 @@ class Annotations:
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
+    @check.checks_itself
     def from_counts(
         cls,
-        counts: object,
+        counts: Numbers,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         source: Source | None = None,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probtruth import frames
 
@@ -37,7 +37,7 @@ class Comparison:
     higher_is_better: bool
     rope: float | None
     seed: int
-    diagnostics: Mapping[str, float | int | bool | None]
+    diagnostics: Mapping[str, Any]
     uncertainty: Mapping[str, float | None]
     tree: "Callable[[], xarray.DataTree]" = field(repr=False)
     settings: Mapping[str, object]

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.named_numbers import labelled
+from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
@@ -50,9 +52,10 @@ class Predictions:
         return replace(self, log_probs=np.ascontiguousarray(self.log_probs[:, rows][:, :, columns]), index=index)
 
     @classmethod
+    @check.checks_itself
     def from_probs(
         cls,
-        probs: object,
+        probs: Tables,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         index: Index | None = None,
@@ -75,9 +78,10 @@ class Predictions:
         return cls._build(probs, items, labels, index, "probabilities", log)
 
     @classmethod
+    @check.checks_itself
     def from_log_probs(
         cls,
-        log_probs: object,
+        log_probs: Tables,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         index: Index | None = None,
@@ -92,9 +96,10 @@ class Predictions:
         return cls._build(log_probs, items, labels, index, "log-probabilities", same)
 
     @classmethod
+    @check.checks_itself
     def from_logits(
         cls,
-        logits: object,
+        logits: Tables,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         index: Index | None = None,
@@ -119,9 +124,10 @@ class Predictions:
         )
 
     @classmethod
+    @check.checks_itself
     def from_labels(
         cls,
-        predicted: object,
+        predicted: Mapping[str, ArrayLike],
         n_labels: int,
         items: Iterable[object] | None = None,
         index: Index | None = None,

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
+from probtruth.types.arguments import Numbers
 from probtruth.types.index import Index, as_names
 from probtruth.types.truth_tree import build
 
@@ -90,9 +92,10 @@ class Truth:
         return len(self.index.items)
 
     @classmethod
+    @check.checks_itself
     def from_probs(
         cls,
-        probs: object,
+        probs: Numbers,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         estimand: str = "distribution",
@@ -111,6 +114,7 @@ class Truth:
         return cls(array[rows][:, columns], index, estimand, "given")
 
     @classmethod
-    def from_labels(cls, labels: object, n_labels: int, items: Iterable[object] | None = None) -> "Truth":
+    @check.checks_itself
+    def from_labels(cls, labels: ArrayLike, n_labels: int, items: Iterable[object] | None = None) -> "Truth":
         """Hard labels (integers from 0), as certain labels."""
         return cls.from_probs(check.one_hot(labels, n_labels, "labels"), items=items, estimand="class")

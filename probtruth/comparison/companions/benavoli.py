@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from probtruth import check
@@ -36,7 +37,8 @@ class ThreeRegions:
     min_ess: float | None = None
 
 
-def correlated_t_test(differences: object, correlation: object, rope: object = 0.0) -> ThreeRegions:
+@check.checks_itself
+def correlated_t_test(differences: ArrayLike, correlation: float, rope: float = 0.0) -> ThreeRegions:
     r"""The posterior of the mean difference over folds that share training data.
 
     Formula: $\mu \sim t_{n-1}(\bar x, (1/n + \rho/(1-\rho)) s^2)$; with $\rho = n_{test}/(n_{test} + n_{train})$, which
@@ -69,8 +71,9 @@ def correlated_t(differences: Float[np.ndarray, " fold"], correlation: float) ->
     return Margin(float(differences.mean()), scale, n - 1.0)
 
 
+@check.checks_itself
 def signed_rank_test(
-    differences: object, rope: object = 0.0, prior_strength: object = 0.5, *, draws: object = 50_000, seed: object = 0
+    differences: ArrayLike, rope: float = 0.0, prior_strength: float = 0.5, *, draws: int = 50_000, seed: int = 0
 ) -> ThreeRegions:
     r"""The Bayesian signed-rank test: which region holds most of the pairs' means (z_i + z_j)/2.
 
@@ -107,8 +110,9 @@ def signed_rank_test(
     return ThreeRegions(*(counts / draws).tolist())
 
 
+@check.checks_itself
 def hierarchical_test(
-    differences: object, correlation: object, rope: object = 0.0, *, draws: object = 2000, seed: object = 0
+    differences: ArrayLike, correlation: float, rope: float = 0.0, *, draws: int = 2000, seed: int = 0
 ) -> ThreeRegions:
     r"""The hierarchical test: in which region a new data set's mean difference most probably lies.
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     import polars
 
 
-def compare_likelihoods(
-    scores: Scores, a: object, b: object, *, draws: object = 1000, seed: int = 0
-) -> "polars.DataFrame":
+@check.checks_itself
+def compare_likelihoods(scores: Scores, a: str, b: str, *, draws: int = 1000, seed: int = 0) -> "polars.DataFrame":
     """The mean difference of two models under each likelihood, its checks, and how well each predicts new items.
 
     Arguments: `a` and `b` are names of models; `draws` is per chain, of four chains.

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import jax
 import numpy as np
 from jax import Array
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
@@ -16,7 +17,10 @@ from probtruth.scoring.calibration.events import against_rest, top_label
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 from probtruth.scoring.score import check_floor, floored
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -27,15 +31,16 @@ PARTS = ("miscalibration", "discrimination", "uncertainty")
 Rows = Float[np.ndarray, "item label"]
 
 
+@check.checks_itself
 def calibration_decomposition(
-    predictions: object,
-    truth: object,
-    rule: object = "log",
-    by: object = "label",
-    floor: object = None,
-    weights: object = None,
-    n_bootstrap: object = 0,
-    level: object = 0.95,
+    predictions: Predictions,
+    truth: Truth,
+    rule: RuleLike = "log",
+    by: JudgedBy | Literal["joint"] = "label",
+    floor: float | None = None,
+    weights: ArrayLike | None = None,
+    n_bootstrap: int = 0,
+    level: float = 0.95,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Mean expected loss as miscalibration minus discrimination plus uncertainty (CORP), with bootstrap bands.

@@ -1,8 +1,9 @@
 """Expected calibration error, beside the value that a calibrated model would show."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
@@ -11,6 +12,8 @@ from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.reliability import calibrated_outcomes
 from probtruth.scoring.calibration.resampling import check_resampling, item_weights
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import Binning, JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -18,14 +21,15 @@ if TYPE_CHECKING:
 BY = ("top-label", "class-wise", "label")
 
 
+@check.checks_itself
 def calibration_error(
-    predictions: object,
-    truth: object,
-    by: object = "top-label",
-    n_bins: object = 15,
-    bins: object = "uniform",
-    n_resamples: object = 200,
-    weights: object = None,
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy | Literal["class-wise"] = "top-label",
+    n_bins: int = 15,
+    bins: Binning = "uniform",
+    n_resamples: int = 200,
+    weights: ArrayLike | None = None,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Expected calibration error (ECE) in bins, and its value if the forecasts were calibrated.

@@ -5,19 +5,22 @@ from typing import TYPE_CHECKING
 import jax
 import numpy as np
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 from probtruth.scoring.score import check_floor, floored
+from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
     import polars
 
 
+@check.checks_itself
 def grouping_decomposition(
-    predictions: object, truth: object, rule: object = "log", floor: object = None
+    predictions: Predictions, truth: Truth, rule: RuleLike = "log", floor: float | None = None
 ) -> "polars.DataFrame":
     """Mean expected loss as calibration plus grouping plus irreducible loss; soft labels make the parts computable.
 

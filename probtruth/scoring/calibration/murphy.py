@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.resampling import item_weights
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -18,8 +21,13 @@ Items = Float[np.ndarray, " item"]
 Thresholds = Float[np.ndarray, " threshold"]
 
 
+@check.checks_itself
 def murphy_diagram(
-    predictions: object, truth: object, by: str = "label", thresholds: object = None, weights: object = None
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy = "label",
+    thresholds: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> "polars.DataFrame":
     """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
@@ -13,6 +14,8 @@ from probtruth.scoring.calibration.binning import ForecastBins, check_bins
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import Binning, JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -24,16 +27,17 @@ Items = Float[np.ndarray, " item"]
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
+@check.checks_itself
 def reliability_curve(
-    predictions: object,
-    truth: object,
-    by: object = "label",
-    method: object = "isotonic",
-    n_bins: object = 10,
-    band: object = "consistency",
-    level: object = 0.9,
-    n_resamples: object = 200,
-    weights: object = None,
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy = "label",
+    method: Binning | Literal["isotonic"] = "isotonic",
+    n_bins: int = 10,
+    band: Literal["consistency", "confidence", "none"] = "consistency",
+    level: float = 0.9,
+    n_resamples: int = 200,
+    weights: ArrayLike | None = None,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Observed frequency of an event against its forecast probability, with a band.

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.confusion.measures import ratio
+from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
     import polars
@@ -78,7 +79,8 @@ class Curves:
         return frames.from_rows(rows)
 
 
-def roc_curves(predictions: object, truth: object, label: object = None) -> Curves:
+@check.checks_itself
+def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Receiver operating characteristic of each model against the truth, each label against the rest.
 
     Formula: with y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
@@ -105,7 +107,8 @@ def roc_curves(predictions: object, truth: object, label: object = None) -> Curv
     return _curves(align(predictions, truth), label, "roc")
 
 
-def precision_recall_curves(predictions: object, truth: object, label: object = None) -> Curves:
+@check.checks_itself
+def precision_recall_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Precision against recall of each model, each label against the rest; the implied curve as in `roc_curves`.
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].

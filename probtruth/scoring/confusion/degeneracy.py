@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.scoring.confusion.measures import METRICS, label_places, measure_table
 from probtruth.types.truth import Truth
@@ -19,7 +19,8 @@ EQUAL = 1e-12
 ANY = "any response"
 
 
-def degeneracy_report(truth: object) -> "polars.DataFrame":
+@check.checks_itself
+def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     """For each metric the response that it rewards most under this truth, compared with the truth itself as the
     answer.
 

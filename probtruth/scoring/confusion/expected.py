@@ -1,7 +1,8 @@
 """The expected confusion matrix, when neither the truth nor the response is certain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -23,6 +24,8 @@ from probtruth.scoring.confusion.measures import (
     measure_table,
 )
 from probtruth.scoring.confusion.responses import RESPONSES, response_probs
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
 
 if TYPE_CHECKING:
@@ -130,13 +133,14 @@ class Confusion:
         return frames.from_rows(rows)
 
 
+@check.checks_itself
 def expected_confusion(
-    predictions: object,
-    truth: object,
-    response: object = "sample",
-    method: object = "ratio",
-    threshold: object = None,
-    draws: object = 1000,
+    predictions: Predictions,
+    truth: Truth,
+    response: ResponseMode = "sample",
+    method: Literal["ratio", "exact", "draws"] = "ratio",
+    threshold: float | Sequence[float] | None = None,
+    draws: int = 1000,
     *,
     seed: int = 0,
 ) -> Confusion:

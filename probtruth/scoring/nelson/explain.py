@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import inf, isnan
+from typing import Literal
 
 import jax
 import numpy as np
@@ -38,7 +39,8 @@ class MetricExplanation:
             return np.asarray(rewarded_report(np.asarray(truth, np.float64), self.power))
 
 
-def explain_metric(power: object) -> MetricExplanation:
+@check.checks_itself
+def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustness"]) -> MetricExplanation:
     """Which report the generalised mean of power m rewards, and whether that is the truth.
 
     Formula: (mean of p^m)^(1/m) over the probabilities p of what happened is expected to be greatest at the report

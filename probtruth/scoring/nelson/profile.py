@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from probtruth import check
@@ -13,6 +14,8 @@ from probtruth.kernels.power_mean import log_generalized_mean
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import SourceMethod
 
 POWERS = tuple(np.linspace(-4, 4, 33).tolist())
 """The default spectrum."""
@@ -21,13 +24,14 @@ FEW = 1_000_000
 """Up to this many logarithms times powers, the means are computed without compilation."""
 
 
+@check.checks_itself
 def risk_profile(
-    predictions: object,
-    truth: object,
-    floor: object = None,
-    powers: object = POWERS,
-    source: object = "isotonic",
-    smoothing: object = None,
+    predictions: Predictions,
+    truth: Truth,
+    floor: float | None = None,
+    powers: ArrayLike = POWERS,
+    source: SourceMethod = "isotonic",
+    smoothing: float | None = None,
     by_label: bool = True,
 ) -> RiskProfile:
     """Decisiveness, accuracy, robustness and the spectrum between, of the model and of the source, after Nelson.

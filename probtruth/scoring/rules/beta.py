@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from scipy import special
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
@@ -20,7 +21,8 @@ N_NODES = 16
 """Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""
 
 
-def beta(a: object, b: object) -> ScoringRule:
+@check.checks_itself
+def beta(a: float, b: float) -> ScoringRule:
     """The beta family of rules for two labels, strictly proper for a, b > -1.
 
     Formula: with p the probability of the second label, the loss is the integral of u^(a-1) (1 - u)^b over u from p to

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
@@ -19,8 +20,9 @@ CLOSE = 0.1
 """Largest relative distance at which the divergence is integrated from second derivatives."""
 
 
+@check.checks_itself
 def bregman(
-    generator: object,
+    generator: Generator,
     name: str | None = None,
     strictly_proper: bool = True,
     range: Interval = (-INFINITE, INFINITE),

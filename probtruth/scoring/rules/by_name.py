@@ -6,11 +6,15 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import brier, linear, log, quadratic, ranked_probability, spherical, zero_one
 from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.types.arguments import RuleName
 
 RULES: dict[str, ScoringRule] = {
     rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
 }
 """The rules by name."""
+
+type RuleLike = RuleName | ScoringRule
+"""A rule, or the name of one."""
 
 
 def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:

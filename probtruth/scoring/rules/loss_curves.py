@@ -1,26 +1,29 @@
 """The cost of every report: the loss of a response to one soft label, under any rule."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.rules.by_name import get_rule
+from probtruth.scoring.rules.by_name import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:
     import polars
 
-RULES = ("log", "brier")
+RULES: tuple[RuleLike, ...] = ("log", "brier")
 
 
+@check.checks_itself
 def loss_curve(
-    truth: object,
-    rules: object = RULES,
-    reports: object = None,
+    truth: ArrayLike,
+    rules: RuleLike | Sequence[RuleLike] = RULES,
+    reports: ArrayLike | None = None,
     label: int = -1,
     match_at: float | None = None,
 ) -> "polars.DataFrame":

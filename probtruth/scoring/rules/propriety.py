@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.scoring.rules.by_name import get_rule
+from probtruth.scoring.rules.by_name import RuleLike, get_rule
 from probtruth.scoring.rules.report_search import Asked, Loss, asked, polished, simplex_points, tempered_points
 from probtruth.scoring.rules.rule import ScoringRule
 
@@ -39,8 +40,9 @@ class CounterExample:
         )
 
 
+@check.checks_itself
 def check_proper(
-    rule: object, n_labels: int = 3, annotators: int | None = None, strict: bool = False
+    rule: RuleLike | Loss, n_labels: int = 3, annotators: int | None = None, strict: bool = False
 ) -> CounterExample | None:
     """Searches the simplex for a distribution of labels under which another report beats the truth.
 
@@ -59,9 +61,9 @@ def check_proper(
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
     >>> import probtruth as pt
-    >>> pt.check_proper("brier", n_labels=3) is None
+    >>> pt.rules.check_proper("brier", n_labels=3) is None
     True
-    >>> found = pt.check_proper("linear", n_labels=2)
+    >>> found = pt.rules.check_proper("linear", n_labels=2)
     >>> max(found.report), found.loss_of_report < found.loss_of_truth
     (1.0, True)
     """
@@ -80,7 +82,8 @@ def check_proper(
     return CounterExample(name, tuple(points[position].tolist()), tuple(report.tolist()), mine, value, annotators)
 
 
-def best_report(rule: object, truth: object, annotators: int | None = None) -> Float[np.ndarray, " label"]:
+@check.checks_itself
+def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Float[np.ndarray, " label"]:
     """The report with the least expected loss if labels follow `truth`: the truth itself if the rule is proper.
 
     Arguments: `rule`, `annotators` as in `check_proper`; `truth` is one distribution.

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from probtruth import check
 from probtruth.kernels import bregman, simplex
 from probtruth.scoring.rules.named import INFINITE, log
 from probtruth.scoring.rules.parameters import positive
@@ -15,7 +16,8 @@ from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 
-def pseudospherical(beta: object) -> ScoringRule:
+@check.checks_itself
+def pseudospherical(beta: float) -> ScoringRule:
     """The pseudospherical family of rules, strictly proper for every beta > 0.
 
     Formula: -((p_y / |p|)^(beta-1) - 1)/(beta - 1), with |p| = (sum_k p_k^beta)^(1/beta); entropy (1 - |t|)/(beta - 1).

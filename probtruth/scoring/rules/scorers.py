@@ -8,12 +8,13 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
-from probtruth.scoring.rules.by_name import get_rule
+from probtruth.scoring.rules.by_name import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.index import sort_names
 
 
-def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
+@check.checks_itself
+def soft_label_loss(rule: RuleLike = "log") -> Callable[[object, object], float]:
     """A function (soft labels, predicted probabilities) -> mean expected loss, for `sklearn.metrics.make_scorer`.
 
     Formula: mean over items of sum_k q_k S(p, k), q the soft label, p the prediction, S the rule.
