@@ -27,8 +27,7 @@ def test_a_class_name_has_one_meaning() -> None:
 
 
 def test_no_folder_holds_more_than_20_modules() -> None:
-    """The command line holds one for each command beside these: 24."""
-    assert {name: number for name, number in house.folders().items() if number > (24 if name == "cli" else 20)} == {}
+    assert {name: number for name, number in house.folders().items() if number > 20} == {}
 
 
 def test_what_it_counts_as_untyped(monkeypatch: pytest.MonkeyPatch) -> None:
