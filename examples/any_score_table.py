@@ -1,7 +1,7 @@
-"""Compare systems by any per-item score: here a translation metric from 0 to 100, where more is better.
+"""Compare systems by any per-item score: here a translation metric from 0 to 100, where higher is better.
 
 Three systems translate 60 documents of a few sentences each. Sentences of one document are easy or hard together, so
-they are a cluster; forgetting that makes the answer too sure. The table has one row for each sentence and system.
+they are a cluster; if you forget that, the answer is too sure. The table has one row for each sentence and system.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """From a file of crowd labels and a file of probabilities for each model to a verdict: the whole line on files.
 
 Two models classify 400 comments as fine, rude or hateful; each comment is labelled by three of ten annotators. Both
-models know about equally much of what people say. The first is as sure as people agree, the second surer. Everything is
-simulated, so that the answer is known.
+models know about equally much about people's answers. The first is as sure as people agree, the second is surer.
+Everything is simulated, so the answer is known.
 """
 
 import argparse

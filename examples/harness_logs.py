@@ -1,7 +1,7 @@
 """Compare language models from the logs of an evaluation harness: by accuracy, and by the probabilities of the choices.
 
 The logs are made here, in the format of the lm-evaluation-harness (`lm_eval --log_samples`): two models, two tasks.
-With logs of your own, give `pt.loaders` the harness's output folder; on the command line:
+For your own logs, give `pt.loaders` the harness's output folder; on the command line:
 
     probtruth compare OUTPUT_FOLDER --score acc --out result
 """
@@ -35,7 +35,7 @@ def write_logs(folder: Path) -> None:
 
 
 def sample(rng: np.random.Generator, task: str, item: int, right: int, skill: float) -> dict[str, object]:
-    """One line of the log: the log-likelihood of each choice, and what the harness counts of them."""
+    """One line of the log: the log-likelihood of each choice, and the harness's metrics of them."""
     question = f"{task}, question {item}?"
     logs = rng.normal(0, 1, 4) + skill * (np.arange(4) == right) - 8
     return {

@@ -37,7 +37,7 @@ def main() -> None:
     # grad: 0 log 0 is 0 in value and in gradient, so one-hot truth is no special case
     one_hot = jnp.array([0.0, 0.0, 1.0, 0.0])
     print("gradient in p for a one-hot truth:", jax.grad(pt.log_score)(probs[0, 0], one_hot).round(2).tolist())
-    print("gradient in logits is softmax less truth:", end=" ")
+    print("gradient in logits is softmax minus truth:", end=" ")
     print(
         bool(
             jnp.allclose(

@@ -1,8 +1,8 @@
 """Spend a labelling budget well: from a pilot of 300 items, how many items and how many annotators an item?
 
-Two classifiers of rude comments are compared by Brier score under how people would answer. An item costs 1 to find and
-clean, an annotation 0.4. `plan` says what each design would show; the best design within the budget is then bought, in
-simulation, many times: what pilots promise is right on average, and one pilot is as unsure as it is small.
+This compares two classifiers of rude comments by Brier score against people's answers. An item costs 1 to find and
+clean, an annotation 0.4. `plan` says what each design would show. The script then simulates the best design within the
+budget many times: what pilots promise is right on average, but a single small pilot is uncertain.
 """
 
 import argparse
@@ -19,7 +19,7 @@ BUDGET = 1000.0
 SMALLEST = -0.01
 """The smallest difference that matters; negative favours the new classifier, the first by name."""
 DESIGNS = (1, 2, 3, 5, 8)
-"""Annotators an item that are considered."""
+"""Numbers of annotators an item to consider."""
 PILOTS, STUDIES = 20, 60
 
 
@@ -39,12 +39,12 @@ def collect(n_items: int, n_annotators: int, seed: int) -> pt.Scores:
 
 
 def affordable(n_annotators: int) -> int:
-    """Items that the budget buys with so many annotators each."""
+    """Items that the budget buys with this many annotators each."""
     return int(BUDGET / (COSTS["item"] + n_annotators * COSTS["annotation"]))
 
 
 def study_of(pilot: pt.Scores, n_annotators: int) -> Mapping[str, object]:
-    """What a study of so many annotators an item would show, by the pilot, for the whole budget."""
+    """What a study with this many annotators an item would show, predicted from the pilot, for the whole budget."""
     size = {"n_items": affordable(n_annotators), "n_annotators": n_annotators}
     made = pt.plan(pilot, difference=SMALLEST, costs=COSTS, **size)
     return next(row for row in made.designs if row["design"] == "study")

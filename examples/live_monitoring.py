@@ -1,8 +1,8 @@
 """Look every day without fooling yourself: two chatbots, a hundred rated answers a day, stop when it is clear.
 
-Each day both answer the same new questions and a rater says from 0 to 1 how good each answer is. Whoever stops on the
-first day on which an ordinary P(better) passes .95 is often wrong when the two are alike; the confidence sequence of
-`monitor` holds for all looks together. Shown on one stream with a difference, and on many without.
+Each day both answer the same new questions and a rater says from 0 to 1 how good each answer is. If you stop on the
+first day when an ordinary P(better) passes 0.95, you are often wrong if the two are alike; the confidence sequence of
+`monitor` holds for all looks together. The script shows one stream with a difference, and many without.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def follow(stream: dict[str, np.ndarray], state: Path | None = None) -> Monitor:
 
 
 def peeking(stream: dict[str, np.ndarray]) -> bool:
-    """Whether the ordinary posterior passes .95, one way or the other, on any day."""
+    """Whether the ordinary posterior passes 0.95, one way or the other, on any day."""
     for day in range(DAYS):
         gap = (stream["candidate"] - stream["current"])[: DAY * (day + 1)]
         certain = abs(gap.mean()) > 1.96 * gap.std(ddof=1) / np.sqrt(len(gap))
@@ -73,7 +73,7 @@ def main() -> None:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
 
-    print("a candidate that is better by .015 (differences are of losses: negative favours the candidate)")
+    print("a candidate that is better by 0.015 (differences are of losses: negative favours the candidate)")
     watch = follow(ratings(0.015, seed=1), None if out is None else out / "state.json")
     better = {"a": watch.a, "b": watch.b, None: "open"}.get(watch.decision, watch.decision)
     print(f"stopped after {watch.n_items} questions: {better}; P(candidate better) = {watch.p_a_better:.4f}")
@@ -81,7 +81,7 @@ def main() -> None:
     alike = [ratings(0.0, seed) for seed in range(100, 100 + STREAMS)]
     wrong = sum(peeking(stream) for stream in alike), sum(follow(stream).decision is not None for stream in alike)
     print(f"two equal chatbots, {DAYS} looks each, {STREAMS} streams:")
-    print(f"  a 95 per cent interval that is looked at daily excludes 0 in {wrong[0]} of {STREAMS}")
+    print(f"  a 95% interval with a look every day excludes 0 in {wrong[0]} of {STREAMS}")
     print(f"  the confidence sequence does in {wrong[1]} of {STREAMS}")
     if out is not None:
         pt.figures.plot_monitor(watch).figure.savefig(out / "monitor.svg")

@@ -1,7 +1,7 @@
-"""The two-class world of Nelson (2017), doi:10.3390/e19060286, shared by the scripts that remake its figures.
+"""The two-class world of Nelson (2017), doi:10.3390/e19060286, shared by the scripts that reproduce its figures.
 
 Source: two Student-t distributions (coupling kappa = 1/2, scale 1) at 0 and 2, equal priors. Model: the same with
-errors in its mean, variance or tail. Probabilities are kept within q_lim = .01, as in the paper.
+errors in its mean, variance or tail. Probabilities are kept within q_lim = 0.01, as in the paper.
 """
 
 import argparse

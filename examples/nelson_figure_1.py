@@ -1,7 +1,7 @@
 """Figure 1: two ten-dimensional Gaussians, their means and covariances learned from 25 samples of each class.
 
 With a Gaussian model the accuracy peaks and then falls as dimensions are added (over-fitting), and the robustness is 0;
-a heavy tail (kappa = .162) keeps it; compact support (kappa = -.095, printed without its minus) fails from the start.
+a heavy tail (kappa = 0.162) keeps it; compact support (kappa = -0.095, printed without its minus) fails from the start.
 The paper shows one draw; here are medians over 40. Run: python examples/nelson_figure_1.py [--out FOLDER]
 """
 

@@ -1,7 +1,7 @@
 """Figure 7: the divergence probability, P_model / P_source, as the model's mark projected to a source of 1.
 
 The model is Gaussian (kappa = 0) where the source has kappa = 1/2. The published numbers are met exactly if the x axis
-ends 7.8 to 9.1 on either side of the middle; on the infinite axis they are .547, .614 and .890, which is as close as
+ends 7.8 to 9.1 on either side of the middle; on the infinite axis they are 0.547, 0.614 and 0.890, which is as close as
 1,000 simulated points would come. Run: python examples/nelson_figure_7.py [--out FOLDER]
 """
 

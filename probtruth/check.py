@@ -1,4 +1,4 @@
-"""Value checks, done once, on the host, where data enters. Kernels check nothing."""
+"""Checks of values, made once, on the host, where data enter. Kernels check nothing."""
 
 import shlex
 from collections import Counter
@@ -13,14 +13,14 @@ from jaxtyping import Float, Int
 from probtruth.errors import InputError
 
 SUM_TOLERANCE = 1e-4
-"""How far a row of probabilities may be from summing to 1 (round-off of files with four or more decimals)."""
+"""How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals)."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a table came from, so that an error can point at the line of a file or the row of a frame.
+    """The origin of a table, so that an error can point to the line of a file or the row of a frame.
 
-    Rows of a text file have a line: that of `lines` (for each row), else they follow one another from `first_line`.
+    Rows of a text file have a line: the one in `lines` for each row, else consecutive lines from `first_line`.
     """
 
     name: str = "the table"
@@ -28,7 +28,7 @@ class Source:
     lines: Int[np.ndarray, " row"] | None = field(default=None, compare=False, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
-        """The place in words: file, line (or row, counted from 1) and column."""
+        """The location in words: file, line (or row, counted from 1) and column."""
         words = [self.name]
         if row is not None:
             line = self.lines[row] if self.lines is not None else self.first_line and self.first_line + row
@@ -43,13 +43,13 @@ LONGEST = 60
 
 
 def quote(value: object) -> str:
-    """The repr of a name or cell, shortened where it is long."""
+    """The repr of a name or cell, shortened if it is long."""
     text = value if isinstance(value, str) else str(value)
     return repr(text) if len(text) <= LONGEST else f"{text[:LONGEST]!r}... ({len(text)} characters)"
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """`Did you mean 'x'?` where an option is close, else the list of options."""
+    """`Did you mean 'x'?` if an option is close, else the list of options."""
     options = [str(option) for option in options]
     short = [option for option in options if len(option) <= LONGEST][:1000]
     close = get_close_matches(word, short, n=1) if len(word) <= LONGEST else []
@@ -57,7 +57,7 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:
-    """The first names, quoted, and how many more there are."""
+    """The first names, quoted, and the number of the others."""
     listed = list(names)
     text = ", ".join(map(quote, listed[:most]))
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
@@ -76,7 +76,7 @@ def choose(option: str, value: str, flag: str) -> str:
 
 
 def unique(names: Sequence[str], what: str) -> None:
-    """Raises where a name stands twice."""
+    """Raises if a name occurs twice."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(
@@ -85,7 +85,8 @@ def unique(names: Sequence[str], what: str) -> None:
 
 
 def checks_itself[F: Callable[..., object]](function: F) -> F:
-    """Marks a function that checks its own arguments: where types are checked at run time, its own messages come."""
+    """Marks a function that checks its own arguments, so that its own messages appear when types are checked at run
+    time."""
     function.__no_type_check__ = True  # type: ignore[attr-defined]
     return function
 
@@ -105,7 +106,7 @@ def non_negative(value: object, what: str) -> float:
 
 
 def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
-    """Numbers above 0, one for each label, or one number for all of them; anything else is an error."""
+    """Positive numbers, one for each label, or one number for all labels; anything else is an error."""
     try:
         row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
     except (TypeError, ValueError):
@@ -118,7 +119,7 @@ def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, 
 
 
 def as_floats(values: object, axes: str, what: str) -> np.ndarray:
-    """The values as a float array with one axis a word of `axes`; float32 stays, all else becomes float64."""
+    """The values as a float array with one axis for each word of `axes`; float32 stays, all else becomes float64."""
     no_masked(values, what)
     try:
         array = np.asarray(values)
@@ -161,7 +162,7 @@ def masked_entry(values: object) -> tuple[int, ...] | None:
 
 
 def length(got: int, wanted: int, what: str) -> None:
-    """Raises where an array has another length than its index."""
+    """Raises if an array and its index have different lengths."""
     if got != wanted:
         raise InputError(
             f"{got} {what}",
@@ -205,7 +206,7 @@ def simplex(
 
 
 def surely_simplex(probs: Float[np.ndarray, "item label"]) -> bool:
-    """Whether every row is a distribution with room to spare, in two quick passes; False leaves it open."""
+    """Whether every row is well within the tolerance, in two quick passes; False means that `simplex` must decide."""
     if not probs.size or not probs.min() >= 0:
         return False
     totals = np.einsum("ij->i", probs, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The only place where dataframes become columns: any dataframe that narwhals knows, or a dict of columns."""
+"""The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import polars
 
 EXACT = 2.0**53
-"""Below it every integer is a number of float64."""
+"""Up to this size float64 holds every integer."""
 BLOCK = 4096
-"""Rows that are put side by side at once."""
+"""Rows that are joined at once."""
 _EPOCH = date(1970, 1, 1).toordinal()
 _PER_DAY = {"day": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
-"""The first day of polars' dates, counted as Python's are, and a day in the units of polars."""
+"""The first day of polars' dates, as Python counts days, and a day in units of polars."""
 
 
 def name_text(value: object) -> str:
@@ -72,7 +72,7 @@ def as_polars(frame: object) -> "polars.DataFrame":
 
 
 def _native(frame: Any) -> Any:
-    """A dataframe for what is one under another name: a Hugging Face dataset, or xarray data by dimension."""
+    """A dataframe from a similar object: a Hugging Face dataset, or xarray data by dimension."""
     kind = type(frame).__module__.split(".")[0]
     if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
         table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
@@ -88,9 +88,10 @@ def _native(frame: Any) -> Any:
 
 
 def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFrame":
-    """Columns of integers under the names that the features of a dataset give to them; -1 is a hidden label, blank.
+    """Columns of integers, with the names that the features of a dataset give them; -1 is a hidden label and becomes
+    blank.
 
-    Errors: `InputError` for an integer that has no name.
+    Errors: `InputError` for an integer without a name.
     """
     import polars
 
@@ -116,7 +117,7 @@ def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFram
 
 
 def _series(name: str, column: Any) -> "polars.Series":
-    """A column; values of several types become the text that `name_text` gives, and what is missing stays missing."""
+    """A column; values of mixed types become the text of `name_text`, and missing values stay missing."""
     import polars
 
     column = as_array(column)
@@ -133,7 +134,7 @@ def _series(name: str, column: Any) -> "polars.Series":
 
 
 def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:
-    """Raises where a column is absent."""
+    """Raises if a column is absent."""
     need_columns(frame.columns, {option: column}, source.name)
 
 
@@ -150,7 +151,7 @@ def need_columns(columns: Sequence[str], wanted: Mapping[str, str | None], where
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column whose cells are single values, which Python knows; categories as text."""
+    """A column whose cells are single values that Python can hold; categories as text."""
     import polars
 
     need(frame, column, source, option)
@@ -158,18 +159,21 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     if not single(series.dtype):
         raise InputError(f"a column of type {series.dtype}", "text or numbers", "Convert it.", source.at(column=column))
     if series.dtype in (polars.Date, polars.Datetime) and not _in_calendar(series):
-        found = "a date outside the years 1 to 9999"
-        raise InputError(found, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column))
+        problem = "a date outside the years 1 to 9999"
+        raise InputError(
+            problem, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column)
+        )
     return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
-    """A column without its name, which polars would read as a pattern (`*`, `^x.*$`) even in methods of a series."""
+    """A column without its name, because polars would read it as a pattern (`*`, `^x.*$`) even in methods of a
+    series."""
     return frame.get_column(column).alias("cells")
 
 
 def _in_calendar(series: "polars.Series") -> bool:
-    """Whether Python can hold its dates, whatever their zone; beyond, polars panics where it makes text of them."""
+    """Whether Python can hold its dates in any time zone; polars panics if it turns other dates into text."""
     per_day = _PER_DAY[getattr(series.dtype, "time_unit", "day")]
     low, high = (day * per_day for day in (date.min.toordinal() + 1 - _EPOCH, date.max.toordinal() - 1 - _EPOCH))
     ends: Any = series.to_physical().drop_nulls()
@@ -227,12 +231,12 @@ def _no_nul(series: "polars.Series", distinct: "polars.Series", column: str, sou
 
 
 def names(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column of names as text, as `encode` writes them, but in one column instead of many Python objects."""
+    """A column of names as text, as in `encode`, but as one column instead of many Python objects."""
     return text(keys(frame, column, source, option))
 
 
 def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
-    """A column of names, those that the file has as integers left as such: they are the same as their decimal text."""
+    """A column of names; integers stay integers, because they are the same as their decimal text."""
     import polars
 
     series = _filled(frame, column, source, option)
@@ -252,7 +256,7 @@ def text(names: "polars.Series") -> "polars.Series":
 
 
 def compact(names: "polars.Series") -> "polars.Series":
-    """Names as 64-bit integers if all of them are the decimal text of one, else as they are."""
+    """Names as 64-bit integers if each is the decimal text of one, else unchanged."""
     import polars
 
     if names.dtype != polars.String:
@@ -262,24 +266,24 @@ def compact(names: "polars.Series") -> "polars.Series":
     return numbers if same else names
 
 
-def places(found: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
-    """Where each name stands among those that are known, -1 where it does not."""
+def places(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
+    """The position of each name among the known names, -1 if it is not there."""
     import polars
 
-    if found.dtype != known.dtype:
-        numbers = found.dtype.is_integer() and known.dtype.is_integer()
-        found, known = (names.cast(polars.Int64) if numbers else text(names) for names in (found, known))
-    if len(found) == len(known) and bool((found == known).all()):
+    if names_wanted.dtype != known.dtype:
+        numbers = names_wanted.dtype.is_integer() and known.dtype.is_integer()
+        names_wanted, known = (names.cast(polars.Int64) if numbers else text(names) for names in (names_wanted, known))
+    if len(names_wanted) == len(known) and bool((names_wanted == known).all()):
         return np.arange(len(known))
-    asked = polars.DataFrame({"name": found})
+    wanted = polars.DataFrame({"name": names_wanted})
     table = polars.DataFrame({"name": known, "place": np.arange(len(known))})
-    joined = asked.join(table, on="name", how="left", maintain_order="left")
+    joined = wanted.join(table, on="name", how="left", maintain_order="left")
     return joined["place"].fill_null(-1).to_numpy()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Names(Sequence[str]):
-    """Names in one column, which becomes Python's text only where it is looked at; see `keys` and `compact`."""
+    """Names in one column, which become Python text only on access; see `keys` and `compact`."""
 
     column: "polars.Series"
 
@@ -288,12 +292,12 @@ class Names(Sequence[str]):
         return len(self.column)
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> "Names": ...
-    def __getitem__(self, place: int | slice) -> "str | Names":
+    def __getitem__(self, index: slice) -> "Names": ...
+    def __getitem__(self, index: int | slice) -> "str | Names":
         """One name, or some of them."""
-        return Names(self.column[place]) if isinstance(place, slice) else str(self.column[place])
+        return Names(self.column[index]) if isinstance(index, slice) else str(self.column[index])
 
     def __iter__(self) -> Iterator[str]:
         """All names as text."""
@@ -320,8 +324,8 @@ def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str 
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        found = "a blank cell" if series[row] is None else check.quote(series[row])
-        raise InputError(found, "a number", "Check that cell.", source.at(row, column))
+        problem = "a blank cell" if series[row] is None else check.quote(series[row])
+        raise InputError(problem, "a number", "Check that cell.", source.at(row, column))
     _no_overflow(series, values, column, source)
     return values.to_numpy()
 
@@ -350,7 +354,7 @@ def _no_overflow(series: "polars.Series", values: "polars.Series", column: str, 
 
 
 def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:
-    """Several columns as float64, all at once, and the first of them that `numbers` refuses (None: it takes all)."""
+    """Several columns as float64, all at once, and the first column that `numbers` refuses (None: it accepts all)."""
     import polars
     from polars import selectors
 
@@ -369,25 +373,26 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
 
 
 def _by_rows(frame: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
-    """Columns of floats as one array: some rows of all columns at a time, which stay in the processor's cache."""
+    """Columns of floats as one array, a block of rows at a time, which stays in the processor's cache."""
     columns = [series.to_numpy() for series in frame]
     values = np.empty((frame.height, len(columns)))
     for start in range(0, frame.height, BLOCK):
         block = slice(start, start + BLOCK)
-        for place, column in enumerate(columns):
-            values[block, place] = column[block]
+        for position, column in enumerate(columns):
+            values[block, position] = column[block]
     return values
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
-    """Rows (dicts with the same keys) as a polars frame; `columns` names them where there may be no row."""
+    """Rows (dicts with the same keys) as a polars frame; `columns` names the columns if there may be no row."""
     import polars
 
     return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)
 
 
 def as_array(values: object) -> object:
-    """What NumPy can take: tensors and arrays of other libraries through `__array__` or DLPack, all else as it is.
+    """Values that NumPy can read: tensors and arrays of other libraries through `__array__` or DLPack, all else
+    unchanged.
 
     Errors: `InputError` for a tensor on another device, or one that records gradients.
     """

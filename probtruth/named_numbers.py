@@ -1,4 +1,4 @@
-"""Tables of numbers by item and label with the names that arrays, dataframes and xarray have for them."""
+"""Tables of numbers by item and label, with the names that arrays, dataframes and xarray give them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from probtruth.frames import as_array, as_polars, encode, matrix, name_text, num
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
-    """A table of numbers, with the names of its rows and columns where it has any."""
+class NamedNumbers:
+    """A table of numbers, with the names of its rows and columns if it has any."""
 
     values: object
     items: tuple[str, ...] | None = None
     labels: tuple[str, ...] | None = None
 
-    def in_order_of(self, first: "Labelled", what: str) -> object:
-        """The values with rows and columns in the order of another table of the same names.
+    def in_order_of(self, first: "NamedNumbers", what: str) -> object:
+        """The values with rows and columns in the order of another table with the same names.
 
-        Errors: `InputError` where the names are not the same.
+        Errors: `InputError` if the names differ.
         """
         values: Any = self.values
         for axis, (own, other) in enumerate(((self.items, first.items), (self.labels, first.labels))):
@@ -36,21 +36,21 @@ class Labelled:
                     "the same names for every model",
                     "Keep the rows and columns that all models have; `read_predictions` does so for files.",
                 )
-            place = {name: position for position, name in enumerate(own)}
-            values = np.take(values, [place[name] for name in other], axis)
+            position_of = {name: position for position, name in enumerate(own)}
+            values = np.take(values, [position_of[name] for name in other], axis)
         return values
 
 
-def labelled(table: object, item: str = "item") -> Labelled:
+def labelled(table: object, item: str = "item") -> NamedNumbers:
     """A table of numbers by item and label: an array of any kind, a dataframe, or an xarray DataArray.
 
-    A dataframe's columns are labels, but for a column `item`, which names the items (a pandas index that was set does
-    so too). Names that a library made up (0, 1, ... or column_0, column_1, ...) are none.
+    A dataframe's columns are labels, except a column `item`, which names the items (as does a pandas index that was
+    set). Names that a library made up (0, 1, ... or column_0, column_1, ...) do not count.
     """
     if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
         return _of_xarray(table)
     if not _is_frame(table):
-        return Labelled(as_array(table))
+        return NamedNumbers(as_array(table))
     frame = as_polars(table)
     index = _pandas_index(table)
     columns = [column for column in frame.columns if column != item]
@@ -62,7 +62,7 @@ def labelled(table: object, item: str = "item") -> Labelled:
     if unread is not None:
         numbers(frame, unread, Source(), "label")
     made_up = any(columns == [f"{start}{n}" for n in range(len(columns))] for start in ("", "column_"))
-    return Labelled(values, items, None if made_up else tuple(columns))
+    return NamedNumbers(values, items, None if made_up else tuple(columns))
 
 
 def _is_frame(table: object) -> bool:
@@ -73,20 +73,20 @@ def _is_frame(table: object) -> bool:
 
 
 def _pandas_index(table: object) -> tuple[str, ...] | None:
-    """The names that a pandas index gives to the rows; None for row numbers."""
+    """The names of the rows in a pandas index; None for row numbers."""
     index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
     if index is None or not hasattr(index, "to_list") or type(index).__name__ in ("RangeIndex", "MultiIndex"):
         return None
     return tuple(map(name_text, index.to_list()))
 
 
-def _of_xarray(table: Any) -> Labelled:
+def _of_xarray(table: Any) -> NamedNumbers:
     if len(table.dims) == 2 and "item" in table.dims and table.dims[1] == "item":
         table = table.transpose()
     if len(table.dims) != 2:
-        return Labelled(table.values)
+        return NamedNumbers(table.values)
     rows, columns = (
         tuple(name_text(name) for name in table.coords[axis].values.tolist()) if axis in table.coords else None
         for axis in table.dims
     )
-    return Labelled(table.values, rows, columns)
+    return NamedNumbers(table.values, rows, columns)

@@ -7,16 +7,16 @@ import typer
 
 from probtruth.cli import options as opt
 from probtruth.cli import settings
-from probtruth.cli.check import check
-from probtruth.cli.compare import compare
-from probtruth.cli.demo import demo
-from probtruth.cli.info import info
-from probtruth.cli.monitor import monitor
-from probtruth.cli.plan import plan
-from probtruth.cli.run import run
-from probtruth.cli.score import score
-from probtruth.cli.truth import truth
-from probtruth.cli.validate import validate
+from probtruth.cli.commands.check import check
+from probtruth.cli.commands.compare import compare
+from probtruth.cli.commands.demo import demo
+from probtruth.cli.commands.info import info
+from probtruth.cli.commands.monitor import monitor
+from probtruth.cli.commands.plan import plan
+from probtruth.cli.commands.run import run
+from probtruth.cli.commands.score import score
+from probtruth.cli.commands.truth import truth
+from probtruth.cli.commands.validate import validate
 
 COMMANDS = (demo, run, truth, score, compare, check, info, monitor, plan, validate)
 

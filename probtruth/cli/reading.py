@@ -62,12 +62,10 @@ def score_format(words: Sequence[str], option: str) -> str:
 
     formats = {path: format_of(path) for _, path in map(named_file, words)}
     named_files(words)  # raises where some have names and some do not
-    (first, one), *others = formats.items()
-    for path, other in others:
+    one, *_ = formats.values()
+    for path, other in formats.items():
         if other != one:
-            raise InputError(
-                f"files of {one} ({first}) and of {other} ({path})", "files of one tool", "Read one tool at a time."
-            )
+            raise InputError(f"files of {one} and of {other} ({path})", "files of one tool", "Read one tool at a time.")
     return one
 
 

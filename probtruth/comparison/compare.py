@@ -45,43 +45,7 @@ def compare(
     strict: object = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """Which model has the lower mean score, for all pairs jointly, and how sure that is.
-
-    The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` (a dict by name, or a list in the order in which the caller's items come to the groups; default:
-    its share of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not
-    skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from
-    one joint posterior with these margins. With groups, `group_results` adds the population
-    of groups and one new group, with partial pooling.
-
-    Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
-    cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
-    of an item are: "independent" (answers asked again; the default: they are averaged within the item, whose spread
-    holds their noise), "crossed" (the same training seeds on every item: their own variance is added, so that the
-    answer is about new seeds too) or "folds" (items, or replicates of items, are folds that share training data, with
-    `fold_correlation`, 1/k for k folds, as Nadeau and Bengio correct for it). `annotations` are those behind the
-    scores: where the same few annotators labelled every item, their leanings are added in the same way.
-
-    `likelihood` is "auto", or one of "normal", "student-t", "skew-t", "tie-spike" and "two-component", fitted to
-    each pair's differences by NUTS: the mean stays what is reported, with a warning where it and the fit part.
-    `engine` is "nuts" or "exact". `population` "these-items" holds the items fixed, so that only the labels (few
-    votes, an uncertain class) leave the difference unsure. `rope` is the largest difference that does not matter: a
-    number in units of the score, "2%" of the best mean score, or "5% of range", the range from the entropy of the
-    labels to the score of their frequencies. `draws` is per chain, of four chains. `strict` raises `PosteriorError`
-    where a diagnostic fails. `on_progress(done, total)` hears of the sampling.
-
-    Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score.
-
-    Errors: `InputError` for fewer than two models, NaN scores or unusable options; `PosteriorError` where a single item
-    (or cluster) leaves the spread unknown.
-
-    >>> import probtruth as pt
-    >>> losses = {"item": [1, 2, 3, 1, 2, 3], "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-    >>> scores = pt.Scores.from_frame(losses, higher_is_better=False)
-    >>> pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
-    >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
-    (-0.3, True)
-    """
+    """The comparison of scores that memory holds; arguments and errors are those of `probtruth.compare`."""
     _check(scores)
     asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)

@@ -11,7 +11,7 @@ NOTE = (
     "Demo data: the images of handwritten digits and the probabilities of the four classifiers are real; "
     "the annotators are simulated."
 )
-"""To be shown wherever results on the demo data are shown."""
+"""A note to show with all results on the demo data."""
 
 
 def paths() -> tuple[Path, dict[str, Path]]:

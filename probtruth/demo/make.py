@@ -1,8 +1,8 @@
 """Makes the demo files: `python -m probtruth.demo.make [FOLDER]`. Only this script needs scikit-learn.
 
 Real: the images (Alpaydin & Kaynak 1998, doi:10.24432/C50P49, as bundled with scikit-learn), their digits, and the
-probabilities of four classifiers fitted to the first half of the images and applied to the second half, which other
-writers wrote. Simulated: the annotators, by `simulate_annotations`, from the true digit and from how five-fold
+probabilities of four classifiers fitted to the first half of the images and applied to the second half, which comes
+from other writers. Simulated: the annotators, by `simulate_annotations`, from the true digit and from how five-fold
 cross-validated classifiers, none of them among the four, read each image.
 """
 
@@ -20,16 +20,16 @@ N_LABELS = 10
 
 ANNOTATORS = ("ada", "ben", "cleo", "dev", "eva", "finn", "gus", "hana", "ivo", "june", "kofi", "lena")
 SKILL = np.array([4.6, 4.3, 4.2, 4.0, 3.8, 3.6, 3.4, 3.2, 2.9, 2.6, 2.2, 3.8])
-"""Log-odds of a right answer on an image that every reader finds easy; see `simulate_annotations`."""
+"""Log-odds of a right answer on an easy image; see `simulate_annotations`."""
 WORKLOAD = np.array([1.6, 1.0, 1.4, 0.8, 1.2, 1.0, 0.6, 1.4, 1.0, 0.8, 0.7, 0.5])
 """Relative number of images that each annotator labels."""
 SPAMMER = len(ANNOTATORS) - 1
 """This annotator clicks at random on a third of the images."""
 CLICKS_AT_RANDOM = 1 / 3
 HARDNESS_COST = 4.5
-"""How many log-odds an image costs if the independent classifiers give its true digit no probability."""
+"""Log-odds that an image costs if the independent classifiers give its true digit no probability."""
 LURE = 0.75
-"""Share of wrong answers that go to the one digit that the image is mistaken for: errors agree on hard images."""
+"""Share of wrong answers that name the one digit that the image resembles: errors agree on hard images."""
 
 
 def classifiers() -> dict[str, Any]:
@@ -49,7 +49,7 @@ def classifiers() -> dict[str, Any]:
 
 
 def readers() -> list[Any]:
-    """The independent classifiers whose out-of-fold probabilities say how hard an image is to read."""
+    """The independent classifiers whose out-of-fold probabilities define how hard an image is to read."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.ensemble import ExtraTreesClassifier
@@ -93,9 +93,9 @@ def simulate_annotations(
 ) -> tuple[Int[np.ndarray, " annotation"], Int[np.ndarray, " annotation"], Int[np.ndarray, " annotation"]]:
     """Items, annotators and labels of simulated annotations: three to five for each item.
 
-    Annotator j reads image i rightly with probability sigmoid(SKILL_j - HARDNESS_COST (1 - looks_i[digit_i])). A wrong
-    answer is, with probability LURE, the image's lure (one digit drawn once for the image from what it looks like) and
-    else a digit drawn afresh from what it looks like, so that errors on one image agree more often than chance.
+    Annotator j reads image i correctly with probability sigmoid(SKILL_j - HARDNESS_COST (1 - looks_i[digit_i])). With
+    probability LURE a wrong answer is the image's lure (one digit drawn once for the image from `looks`), otherwise a
+    new draw from `looks`. So errors on one image agree more often than by chance.
     """
     random = np.random.default_rng(seed)
     n_items = len(digits)
@@ -108,8 +108,8 @@ def simulate_annotations(
     crowd = random.integers(3, 6, n_items)
     order = np.argsort(np.log(WORKLOAD) + random.gumbel(size=(n_items, len(ANNOTATORS))), axis=1)[:, ::-1]
     chosen: Bool[np.ndarray, "item place"] = np.arange(len(ANNOTATORS)) < crowd[:, None]
-    item, place = np.nonzero(chosen)
-    annotator = order[item, place]
+    item, position = np.nonzero(chosen)
+    annotator = order[item, position]
 
     right = random.random(len(item)) < 1 / (1 + np.exp(HARDNESS_COST * hardness[item] - SKILL[annotator]))
     lured = random.random(len(item)) < LURE

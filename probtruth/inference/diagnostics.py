@@ -1,4 +1,4 @@
-"""Convergence figures of sampled sites, computed by ArviZ, and the thresholds that gate a result."""
+"""Convergence diagnostics of sampled sites, computed by ArviZ, and the thresholds that a result must pass."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ MIN_ESS = 400.0
 def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tuple[float, float]:
     """The largest R-hat and the smallest bulk or tail effective sample size over all scalars that vary.
 
-    A site that is NaN or infinite anywhere gives (nan, nan): an effective sample size of such draws would mean nothing.
+    A site that is NaN or infinite anywhere gives (nan, nan): the effective sample size of such draws has no meaning.
     """
     from arviz_stats.base import array_stats
 

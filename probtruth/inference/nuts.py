@@ -1,8 +1,8 @@
 """NUTS for small NumPyro programs: compiled once for a program and its shapes, in float64, with the data as arguments.
 
-`numpyro.infer.MCMC` compiles anew for every data set; here new data of the same shape costs no compilation. What is
-compiled is one chain with its parameters in one vector: half the work for the compiler of all chains with a leaf for
-every site. The chains run side by side. The caller's global JAX settings are not touched.
+`numpyro.infer.MCMC` compiles anew for every data set; here new data of the same shape need no compilation. The
+compiled code runs one chain with its parameters in one vector, which is half the work of compiling all chains with a
+leaf for every site. The chains run side by side. The caller's global JAX settings stay unchanged.
 """
 
 import os
@@ -25,15 +25,16 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 Program = Callable[..., None]
 Progress = Callable[[int, int], None]
 CHUNK = 100
-"""Iterations between two reports of progress; warm-up and draws are rounded up to it."""
+"""Iterations between two reports of progress; warm-up and draws are rounded up to a multiple of it."""
 
 STARTS = 20
-"""Random starting points that are tried until one has a finite density."""
+"""Number of random starting points to try until one has a finite density."""
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of every site, latent and deterministic, and the sampler's figures; axes chain, draw, the site's own."""
+    """Draws of every site, latent and deterministic, and the sampler's statistics; axes: chain, draw, the site's
+    own."""
 
     sites: Mapping[str, np.ndarray]
     stats: Mapping[str, np.ndarray]
@@ -65,25 +66,25 @@ def sample(
         n_parameters, *compiled = _programs(program, arrays, warmup, target_accept)
         start, advance = (one.result() for one in compiled)
         states: tuple[Any, ...] = tuple(start(*_random(seed, chain, n_parameters), arrays) for chain in range(chains))
-    kept = []
+    chunks = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
         for chunk in range(warm_chunks + draw_chunks):
             states, out = zip(*pool.map(lambda state: advance(state, arrays), states), strict=True)
             report((chunk + 1) * CHUNK, (warm_chunks + draw_chunks) * CHUNK)
             if chunk >= warm_chunks:
-                kept.append(jax.tree.map(lambda *chain: np.stack(chain), *jax.device_get(out)))
-    joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *kept)
+                chunks.append(jax.tree.map(lambda *chain: np.stack(chain), *jax.device_get(out)))
+    joined = jax.tree.map(lambda *parts: np.concatenate(parts, axis=1)[:, :draws], *chunks)
     return Draws(*joined)
 
 
 def prepare(program: Program, data: Mapping[str, np.ndarray], *, warmup: int = 300, target_accept: float = 0.8) -> None:
-    """Begins to compile what `sample` will need for these, and does not wait for it."""
+    """Starts to compile what `sample` will need for these arguments, without waiting."""
     with jax.enable_x64(True):
         _programs(program, _on_device(data), warmup, target_accept)
 
 
 def _random(seed: int, chain: int, n_parameters: int) -> tuple[np.ndarray, np.ndarray]:
-    """The bits of a chain's key, and the points where it may start: by NumPy, which need not be compiled."""
+    """The bits of a chain's key and its possible starting points, from NumPy, which needs no compilation."""
     of_key, of_points = np.random.SeedSequence([seed, chain]).spawn(2)
     points = np.random.default_rng(of_points).uniform(-1.0, 1.0, (STARTS, n_parameters))
     return of_key.generate_state(2, np.uint32), points
@@ -110,10 +111,10 @@ def _compiled(
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
     devices: frozenset[jax.Device],
 ) -> tuple[int, Future[Any], Future[Any]]:
-    """How many parameters there are; from what `_random` gives to the state of a chain, and from that to the next and
-    what was drawn, compiled side by side.
+    """The number of parameters, and two compiled functions: from the output of `_random` to the state of a chain, and
+    from a state to the next with its draws.
 
-    What is compiled is for the device that is the default now, which `devices` must be.
+    The compiled code is for the current default device, which `devices` must name.
     """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
     chain = Chain.of(program, data, warmup, target_accept)
@@ -134,7 +135,7 @@ def _compiled(
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """How one chain moves: all parameters of the program are one vector `z`, which `unravel` takes apart."""
+    """How one chain moves: all parameters of the program are one vector `z`, which `unravel` splits."""
 
     program: Program
     unravel: Callable[[jax.Array], dict[str, jax.Array]]
@@ -160,7 +161,7 @@ class Chain:
         return jnp.asarray(potential_energy(self.program, (), data, self.unravel(z)))
 
     def start(self, key: jax.Array, points: jax.Array, data: Mapping[str, jax.Array]) -> Any:
-        """The state at the first of the points that has a finite density."""
+        """The state at the first point with a finite density."""
         potential = partial(self.potential, data)
 
         def hopeless(attempt: jax.Array) -> jax.Array:
@@ -185,7 +186,7 @@ class Chain:
 
 
 def _chunk(chain: Chain, state: Any, data: dict[str, jax.Array]) -> Any:
-    """The state after a chunk of iterations, and what they drew."""
+    """The state after a chunk of iterations, and their draws."""
     step = chain.step(state, data)
 
     def one(state: Any, _: None) -> Any:

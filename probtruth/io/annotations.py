@@ -1,7 +1,6 @@
 """Annotations from a file: one row for each annotation, or one column of counts for each label."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -15,6 +14,7 @@ from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import distinct_items, unnamed
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
+from probtruth.types.arguments import StrPath
 
 type Form = Literal["auto", "counts"]
 LARGEST = 2**53
@@ -23,13 +23,13 @@ LARGEST = 2**53
 
 @check.checks_itself
 def read_annotations(
-    path: str | Path,
+    path: StrPath,
     item: str = "item",
     annotator: str = "annotator",
     label: str = "label",
     replicate: str = "replicate",
     labels: Iterable[str | int] | None = None,
-    format: Form = "auto",
+    format: Literal["auto", "counts"] = "auto",
 ) -> Annotations:
     r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
 

@@ -9,12 +9,13 @@ from probtruth.errors import InputError
 from probtruth.io import align
 from probtruth.io.tables.wide import KINDS, CellKind, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
+from probtruth.types.arguments import StrPath
 from probtruth.types.index import match_labels, positions
 
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, str | Path], index: Index | None = None, item: str = "item", kind: CellKind = "probs"
+    files: Mapping[str, StrPath], index: Index | None = None, item: str = "item", kind: CellKind = "probs"
 ) -> Predictions:
     r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
 

@@ -1,7 +1,7 @@
 """Bregman divergences of powers, computed without cancellation when the two points are close.
 
 The second-order remainder of a convex function f between b and a is (a - b)^2 times the integral over s from 0 to 1 of
-(1 - s) f''(b + s (a - b)); a Gauss-Legendre sum of it keeps all its digits where f(a) - f(b) - f'(b)(a - b) loses them.
+(1 - s) f''(b + s (a - b)); a Gauss-Legendre sum keeps all digits that f(a) - f(b) - f'(b)(a - b) would lose.
 """
 
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ from probtruth.kernels.simplex import NEAR
 
 _ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 PLACES = (1 + _ROOTS) / 2
-"""Points between 0 and 1: exact to rounding where the far end is less than half the base away."""
+"""Points between 0 and 1: exact to rounding if the far end is less than half the base away."""
 WEIGHTS = _WEIGHTS / 2
 """Their weights, which sum to 1."""
 
@@ -22,16 +22,16 @@ Entries = Float[Array, "..."]
 
 def near_power_terms(base: Entries, step: Entries, power: float) -> Entries:
     """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for a = b (1 + step) with |step| < 1/2."""
-    places, weights = (jnp.asarray(column, step.dtype) for column in (PLACES, WEIGHTS))
-    curve = (1 + places * step[..., None]) ** (power - 2)
-    return base**power * step * step * (weights * (1 - places) * curve).sum(-1)
+    nodes, weights = (jnp.asarray(column, step.dtype) for column in (PLACES, WEIGHTS))
+    curve = (1 + nodes * step[..., None]) ** (power - 2)
+    return base**power * step * step * (weights * (1 - nodes) * curve).sum(-1)
 
 
 def power_terms(ahead: Entries, base: Entries, log_base: Entries, power: float) -> Entries:
     """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for any non-negative a and b and m > 0, m != 1.
 
-    `log_base` is log b, which may be finite where b itself underflows. Where b is 0 and a is not, the term is infinite
-    for m < 1; where both are 0 it is 0.
+    `log_base` is log b, which may be finite if b itself underflows. If b is 0 and a is not, the term is infinite for m
+    < 1; if both are 0 it is 0.
     """
     rise = power - 1
     near = (jnp.abs(ahead - base) < NEAR * base) & (base > 0)

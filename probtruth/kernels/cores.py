@@ -1,4 +1,4 @@
-"""The cores of the host: how many this process may use, and work on several of them at once."""
+"""The cores of the host: how many this process may use, and how to work on several of them at once."""
 
 import os
 from collections import deque
@@ -8,17 +8,17 @@ from itertools import islice
 
 
 def n_cores() -> int:
-    """At least 1; fewer than the machine has where the process is bound to some of them."""
+    """At least 1; fewer than the machine has if the process is bound to some of them."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return max(1, os.cpu_count() or 1)
 
 
 def ahead[S, T](step: Callable[[S], T], listed: Iterable[S], n_threads: int) -> Iterator[T]:
-    """What `step` makes of each, in order; threads work on the next `n_threads` while one is used.
+    """The result of `step` for each, in order; threads work on the next `n_threads` while the caller uses one.
 
-    An iterator that is dropped half-way waits for nobody: the garbage collector may drop it in a thread that holds
-    what the work under way waits for.
+    An iterator that is dropped half-way does not wait for its threads: the garbage collector may drop it in a thread
+    that holds what they wait for.
     """
     coming: deque[Future[T]] = deque()
     left, dropped = iter(listed), False
@@ -26,9 +26,9 @@ def ahead[S, T](step: Callable[[S], T], listed: Iterable[S], n_threads: int) -> 
     try:
         coming.extend(pool.submit(step, one) for one in islice(left, n_threads))
         while coming:
-            found = coming.popleft().result()
+            result = coming.popleft().result()
             coming.extend(pool.submit(step, one) for one in islice(left, 1))
-            yield found
+            yield result
     except GeneratorExit:
         dropped = True
         raise

@@ -54,8 +54,8 @@ def part_sum(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: in
     total = np.zeros((PIECES, *values.shape[:-1]))
     against = anchors(top[..., None], bits)
     for start in range(0, n, step):
-        for place, piece in enumerate(pieces(values[..., start : start + step], against)):
-            total[place] += piece.sum(-1)
+        for position, piece in enumerate(pieces(values[..., start : start + step], against)):
+            total[position] += piece.sum(-1)
     return total
 
 

@@ -14,7 +14,7 @@ Weights = Real[Array | np.ndarray, "*#batch value"]
 Power = int | float | np.number | Real[Array | np.ndarray, "..."]
 
 SERIES_REACH = 1.0
-"""Where no |power * (log p - mean log p)| exceeds this, the mean is taken around the geometric mean."""
+"""If no |power * (log p - mean log p)| exceeds this, the mean is expanded around the geometric mean."""
 
 SERIES_TERMS = 18
 """Terms of (e^z - 1 - z)/z^2: for |z| <= 1 the next is below 1/20!, under float64's rounding."""
@@ -26,15 +26,14 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     """The generalised mean of order m over the last axis.
 
     Formula: (sum w p^m / sum w)^(1/m). Power 1 is the arithmetic, 0 the geometric (the limit), -1 the harmonic mean;
-    inf and -inf are the largest and the least value of positive weight. Around 0 the mean is expanded around the
-    geometric mean, elsewhere it goes through a shifted log-sum-exp, so that no power over- or underflows before the
-    result does.
+    inf and -inf are the largest and the smallest value of positive weight. Near power 0 it is an expansion around the
+    geometric mean, elsewhere a shifted log-sum-exp, so that no power overflows or underflows before the result does.
 
-    Arguments: `probs` not negative; `power` a number, or one for each batch; `weights` not negative, not all 0 (they
-    are divided by their sum), equal if left out.
+    Arguments: `probs` are not negative; `power` is a number, or one for each batch; `weights` are not negative and not
+    all 0 (they are divided by their sum), by default equal.
 
-    Returns: a value between the least and the largest of positive weight, 0 where a value of positive weight is 0 and
-    the power is not positive. Gradients are finite; in a value of 0 they are those of the power 1, else 0.
+    Returns: a value between the smallest and the largest of positive weight, 0 if a value of positive weight is 0 and
+    the power is not positive. Gradients are finite; at a value of 0 they are those of power 1 or 0.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Equations 2, 5 and 13.
 
@@ -54,10 +53,10 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
 def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | None = None) -> Float[Array, "*batch"]:
     """Logarithm of `generalized_mean`, from log-probabilities, which never pass through probabilities.
 
-    Formula: with l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1,
-    log M = mu + log1p(m^2 s)/m with s = sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left.
-    Elsewhere log M = top + log(sum w exp(m (l - top)))/m with top the value that dominates. Values of p = 0 take no
-    part but for their weight: under a positive power log(1 - their weight)/m is added.
+    Formula: with l = log p, mu = sum w l and d = l - mu, and where |m d| <= 1, log M = mu + log1p(m^2 s)/m with s =
+    sum w d^2 phi(m d) and phi(z) = (e^z - 1 - z)/z^2: no division by m is left. Elsewhere log M = top + log(sum w
+    exp(m (l - top)))/m with top the value that dominates. Values of p = 0 enter only by their weight: for a positive
+    power log(1 - their weight)/m is added.
 
     >>> import numpy as np
     >>> round(float(log_generalized_mean(np.array([-1000.0, -1001.0]), 0)), 4)
@@ -70,8 +69,8 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     logs = jnp.where(alive, logs, 0.0)
     lost_share = jnp.sum(jnp.where(lost, share, 0.0), -1)
     some = jnp.any(alive, -1)
-    kept = jnp.where(some, 1 - lost_share, 1.0)
-    share = jnp.where(alive, share, 0.0) / kept[..., None]
+    kept_share = jnp.where(some, 1 - lost_share, 1.0)
+    share = jnp.where(alive, share, 0.0) / kept_share[..., None]
 
     whole = _against(power, logs)[..., 0]
     unbounded = jnp.isinf(whole)
@@ -152,8 +151,8 @@ def log1p_ratio(x: Float[Array, "*batch"]) -> Float[Array, "*batch"]:
 def _shares(values: Float[Array, "*batch value"], weights: Weights | None) -> Float[Array, "*batch value"]:
     if weights is None:
         return jnp.full_like(values, 1.0 / values.shape[-1])
-    given = jnp.asarray(weights, values.dtype)
-    return jnp.broadcast_to(given / jnp.sum(given, -1, keepdims=True), values.shape)
+    weighted = jnp.asarray(weights, values.dtype)
+    return jnp.broadcast_to(weighted / jnp.sum(weighted, -1, keepdims=True), values.shape)
 
 
 def _against(power: Power, values: Float[Array, "*batch value"]) -> Float[Array, "*batch 1"]:

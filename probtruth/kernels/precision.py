@@ -10,10 +10,10 @@ import numpy as np
 
 
 def float64_for_numpy[Kernel: Callable[..., Any]](kernel: Kernel) -> Kernel:
-    """The kernel, which computes in float64 where an argument is a NumPy array of float64; NumPy in, NumPy out.
+    """The kernel, which computes in float64 if an argument is a NumPy array of float64; NumPy in, NumPy out.
 
-    With JAX's x64 mode off, JAX would round such an array to float32 in silence: 1e-50 becomes 0, and its log infinite.
-    Arrays of JAX, and all that stands inside a transformation (jit, grad, vmap), keep JAX's own rules.
+    With JAX's x64 mode off, JAX would silently round such an array to float32: 1e-50 becomes 0, and its log infinite.
+    JAX arrays, and everything inside a transformation (jit, grad, vmap), follow JAX's own rules.
     """
 
     @wraps(kernel)
@@ -27,7 +27,7 @@ def float64_for_numpy[Kernel: Callable[..., Any]](kernel: Kernel) -> Kernel:
 
 
 def _all_on_the_host(values: tuple[Any, ...]) -> bool:
-    """Whether a NumPy array of float64 is among them, and no array of JAX (or tracer)."""
+    """Whether there is a NumPy array of float64 among them, and no JAX array (or tracer)."""
     wide = any(isinstance(value, np.ndarray) and value.dtype == np.float64 for value in values)
     return wide and not any(isinstance(value, jax.Array) for value in values)
 

@@ -13,7 +13,7 @@ from jaxtyping import Float, Real
 Values = Real[Array | np.ndarray, "..."]
 
 NEAR = 0.5
-"""Relative distance below which differences of logarithms are computed from differences of their arguments."""
+"""Below this relative distance, differences of logarithms are computed from differences of their arguments."""
 
 _ODD = tuple(1.0 / (2 * n + 3) for n in range(16, -1, -1))
 
@@ -43,14 +43,14 @@ def _log_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arra
 
 
 def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
-    """`weights * log(probs)`, 0 in value and in both gradients where the weight is 0."""
+    """`weights * log(probs)`, 0 in value and in both gradients if the weight is 0."""
     return weights * log(jnp.where(weights != 0, probs, jnp.ones_like(probs)))
 
 
 def expectation(
     weights: Float[Array, "*#batch label"], values: Float[Array, "*#batch label"]
 ) -> Float[Array, "*batch"]:
-    """Sum over the labels of weight times value; a weight of 0 takes nothing, not even of an infinite value."""
+    """Sum over the labels of weight times value; a weight of 0 adds nothing, even for an infinite value."""
     return (weights * jnp.where(weights != 0, values, jnp.zeros_like(values))).sum(-1)
 
 
@@ -62,14 +62,14 @@ def entropy_terms(probs: Float[Array, "..."]) -> Float[Array, "..."]:
 def relative_entropy_terms(truth: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
     """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close.
 
-    Formula: where |p - t| < t/2, with x = (p - t)/t and r = x/(2 + x), the term is t (x - log(1 + x)) and
-    x - log(1 + x) = r (x - 2 r^2 (1/3 + r^2/5 + r^4/7 + ...)), in which nothing cancels.
+    Formula: if |p - t| < t/2, with x = (p - t)/t and r = x/(2 + x), the term is t (x - log(1 + x)) and x - log(1 + x)
+    = r (x - 2 r^2 (1/3 + r^2/5 + r^4/7 + ...)), in which nothing cancels.
     """
     return _relative_entropy(truth, probs, weighted_log(truth, probs))
 
 
 def relative_entropy_terms_from_log(truth: Float[Array, "..."], log_probs: Float[Array, "..."]) -> Float[Array, "..."]:
-    """As `relative_entropy_terms`, from log-probabilities: finite where the probability itself underflows."""
+    """As `relative_entropy_terms`, from log-probabilities: finite even if the probability itself underflows."""
     weighted = truth * jnp.where(truth != 0, log_probs, jnp.zeros_like(log_probs))
     return _relative_entropy(truth, jnp.exp(log_probs), weighted)
 

@@ -40,7 +40,7 @@ class CompareOptions(TypedDict, total=False):
     fold_correlation: float | None
     engine: str
     population: str
-    weights: Mapping[str, float] | Sequence[float] | str | None
+    weights: Mapping[str, float] | Sequence[float] | None
     rope: float | str | None
     draws: int
     seed: int
@@ -77,7 +77,7 @@ def compare(
     fold_correlation: float | None = None,
     engine: str = "nuts",
     population: str = "new-items",
-    weights: Mapping[str, float] | Sequence[float] | str | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
     rope: float | str | None = None,
     draws: int = 2500,
     seed: int = 0,
@@ -97,11 +97,11 @@ def compare(
     """Which model has the lower mean score, for all pairs jointly, and how sure that is.
 
     The estimand is the mean paired difference over new items like these; with `groups`, of these groups, each with
-    weight `weights` (a dict by name, or a list in the order in which the caller's items come to the groups; default:
-    its share of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not
-    skewed (with groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from
-    one joint posterior with these margins. With groups, `group_results` adds the population
-    of groups and one new group, with partial pooling.
+    weight `weights` (a dict by name, or a list in the order in which your items come to the groups; default: its share
+    of the items). Every pair's margin is the outer skew-t, which is the paired t where differences are not skewed (with
+    groups, Satterthwaite's; with clusters, the cluster-robust one); P(best), ranks and regret come from one joint
+    posterior with these margins. With groups, `group_results` adds the population of groups and one new group, with
+    partial pooling.
 
     Arguments: `groups` and `clusters` are names in the order of `scores.items`, or a mapping item to name; items of a
     cluster are dependent (a passage, a patient), clusters lie inside groups. `replicates` says what the repeated scores
@@ -185,8 +185,8 @@ def compared(scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> 
             if key not in STREAMED
         )
         if not whole and room.streams_scores(scores):
-            found = _streamed(scores, room, columns, named)
-            return found, found.comparison
+            streamed = _streamed(scores, room, columns, named)
+            return streamed, streamed.comparison
         if room.client is not None:
             raise InputError(
                 "client= for scores that are compared in memory",

@@ -36,7 +36,7 @@ def evaluate(
     order: Sequence[object] | None = None,
     groups: Mapping[str, str] | Sequence[object] | None = None,
     clusters: Mapping[str, str] | Sequence[object] | None = None,
-    weights: Mapping[str, float] | Sequence[float] | str | None = None,
+    weights: Mapping[str, float] | Sequence[float] | None = None,
     engine: str = "nuts",
     rope: float | str | None = None,
     seed: int = 0,

@@ -22,7 +22,7 @@ from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.line.larger_than_memory import Room, files_of
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
-from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.opening import opened
 from probtruth.streaming.opening import scratch as scratch_store
 from probtruth.streaming.prepared import Prepared, prepare
@@ -170,7 +170,7 @@ def _stream(
     return WrittenScores(dict(zip(tables.models, means.tolist(), strict=True)), ready.n_items, facts.audit)
 
 
-def _pieces(ready: Prepared, tables: Sequence[Table]) -> Iterator[Piece]:
+def _pieces(ready: Prepared, tables: Sequence[NumberFile]) -> Iterator[Piece]:
     """All scores: model after model, items in the order of the reference."""
     names, size = frames.text(ready.scoring.reference.names), ready.scoring.files.size
     for model, table in zip(ready.scoring.files.models, tables, strict=True):

@@ -1,7 +1,6 @@
 """A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
 
-from pathlib import Path
-
+from probtruth import check
 from probtruth.io.output.csv_safe import write_csv
 from probtruth.io.output.folder import whole_folder
 from probtruth.io.output.jsonable import dumps
@@ -11,9 +10,11 @@ from probtruth.report.formats.html import html
 from probtruth.report.formats.latex import latex
 from probtruth.report.formats.markdown import markdown
 from probtruth.report.plots.pictures import pictures
+from probtruth.types.arguments import StrPath
 
 
-def write_report(result: Result, out: str | Path) -> None:
+@check.checks_itself
+def write_report(result: Result, out: StrPath) -> None:
     """Writes the report and what it stands on into the folder `out`.
 
     These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,

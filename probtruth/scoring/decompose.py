@@ -7,13 +7,15 @@ import jax
 import numpy as np
 from jax import Array
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.kernels import simplex
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 from probtruth.scoring.score import check_floor, floored
+from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
     import polars
@@ -22,7 +24,10 @@ EXACT_SUM = 1e-12
 """Rows that sum to 1 within this are distributions to rounding; others only within the tolerance of files."""
 
 
-def decompose(predictions: object, truth: object, rule: object = "log", floor: object = None) -> "polars.DataFrame":
+@check.checks_itself
+def decompose(
+    predictions: Predictions, truth: Truth, rule: RuleLike = "log", floor: float | None = None
+) -> "polars.DataFrame":
     """Mean expected loss of each model as entropy plus divergence, and as miscalibration, discrimination, uncertainty.
 
     Formula: expected = entropy + divergence, with entropy the least expected loss that any report can reach (the same

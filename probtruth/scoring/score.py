@@ -27,29 +27,7 @@ def score(
     floor: object = None,
     order: Sequence[object] | None = None,
 ) -> Scores:
-    """The expected loss of every model on every item when the label is drawn from the truth.
-
-    Formula: sum_k t_k loss(p, k). Under the estimand `distribution` t is the unsmoothed vote share of the item where
-    there are votes (unbiased, whatever the number of votes), else the given probabilities; under `class` it is the
-    posterior probability of each class. Items are matched by name; items that one side lacks are dropped for all
-    models and stand in the audit.
-
-    Arguments: `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every probability
-    below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`;
-    `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
-
-    Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite.
-
-    Errors: `InputError` for an unknown rule, a floor outside (0, 1/K), no item in common, or labels that are text where
-    the rule needs their order.
-
-    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
-
-    >>> import probtruth as pt
-    >>> pred = pt.Predictions.from_probs({"a": [[0.6, 0.4]], "b": [[0.9, 0.1]]})
-    >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
-    [[0.6325], [0.7645]]
-    """
+    """The scores of predictions that memory holds; arguments and errors are those of `probtruth.score`."""
     return score_aligned(align(predictions, truth), rule, floor, order)
 
 

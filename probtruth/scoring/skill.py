@@ -8,7 +8,9 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 from probtruth.scoring.score import check_floor, floored
+from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
     import polars
@@ -16,8 +18,13 @@ if TYPE_CHECKING:
 BASELINES = ("uniform", "frequency")
 
 
+@check.checks_itself
 def skill_scores(
-    predictions: object, truth: object, rule: object = "log", baseline: object = "uniform", floor: object = None
+    predictions: Predictions,
+    truth: Truth,
+    rule: RuleLike = "log",
+    baseline: str = "uniform",
+    floor: float | None = None,
 ) -> "polars.DataFrame":
     """How much of the way from a baseline to perfection each model has gone.
 
@@ -72,7 +79,8 @@ def _share(start: float, loss: float, best: float) -> float:
     return (start - loss) / way if np.isfinite(way) and way > 0 else float("nan")
 
 
-def perplexity(predictions: object, truth: object, floor: object = None) -> "polars.DataFrame":
+@check.checks_itself
+def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
     """Perplexity of each model: the number of equally likely labels that would be as surprising.
 
     Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).

@@ -17,7 +17,7 @@ from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import BigTable
-from probtruth.io.tables.long_scores import Names, cells, checked_scores, per_item, rows
+from probtruth.io.tables.long_scores import NameCodes, cells, checked_scores, per_item, rows
 from probtruth.streaming.compare_files import Streamed
 from probtruth.streaming.dask_store import (
     DaskStore,
@@ -80,8 +80,8 @@ class LongScores:
     """A table of scores whose items and models are known by name."""
 
     source: ScoreRows
-    items: Names
-    models: Names
+    items: NameCodes
+    models: NameCodes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -185,8 +185,8 @@ def streamed_scores(
 
     Errors: as `Scores.from_frame` and `compare`.
     """
-    items = Names.of(table, columns.item, "item", size)
-    models = Names.of(table, columns.model, "model", size, ordered=False)
+    items = NameCodes.of(table, columns.item, "item", size)
+    models = NameCodes.of(table, columns.model, "model", size, ordered=False)
     scores = LongScores(ScoreRows(table, columns, size), items, models)
     if len(scores.names) < 2:
         raise InputError(

@@ -15,7 +15,7 @@ from probtruth.comparison.evidence.parts import Part, itself
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import Batch, BigTable
-from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.score_batches import Progress
 
 RowNumbers = range | Int[np.ndarray, " item"]
@@ -23,7 +23,7 @@ RowNumbers = range | Int[np.ndarray, " item"]
 
 
 @runtime_checkable
-class Source(Protocol):
+class LossReader(Protocol):
     """What knows the files and how losses follow from their rows; it travels to the workers."""
 
     def part(self, errand: "Errand") -> Part:
@@ -34,7 +34,7 @@ class Source(Protocol):
 class Errand:
     """Some items, and the rows of every model (counted over all files) for them; a worker makes a part of it."""
 
-    source: Source
+    source: LossReader
     items: RowNumbers
     rows: Sequence[RowNumbers]
     group: Int[np.ndarray, " item"] | None = None
@@ -71,9 +71,9 @@ class DaskStore:
         """The losses in parts."""
         return DaskParts(self.models, structure, self.futures, self.client)
 
-    def tables(self, folder: Path) -> Sequence[Table]:
+    def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model, fetched from the workers into tables in a folder."""
-        made = [Table(folder / f"losses-{model}", self.n_items, 1) for model in range(len(self.models))]
+        made = [NumberFile(folder / f"losses-{model}", self.n_items, 1) for model in range(len(self.models))]
         for part in self.parts(Structure.ungrouped(self.n_items)).each(itself):
             for table, values in zip(made, part.values, strict=True):
                 table.write(part.item, values[:, None])

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 
-class Table:
+class NumberFile:
     """A file of float64 numbers (item, column), NaN where nothing was written; memory holds one batch.
 
     The file is made anew, unless `resumed`.
@@ -69,7 +69,7 @@ class Table:
     def sync(self) -> None:
         """Returns once the disk has what was written."""
         with self.path.open("r+b") as stream:
-            os.fsync(stream.fileno())
+            getattr(os, "fdatasync", os.fsync)(stream.fileno())
 
 
 FILLED = 1 << 16

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from probtruth.comparison.evidence.parts import Part
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.kernels.cores import ahead, n_cores
-from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal
 
 
@@ -21,7 +21,7 @@ class DiskParts:
 
     models: Sequence[str]
     structure: Structure
-    losses: Sequence[Table]
+    losses: Sequence[NumberFile]
     size: int
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
@@ -48,7 +48,7 @@ class DiskStore:
     models: Sequence[str]
     n_items: int
     size: int
-    losses: Sequence[Table]
+    losses: Sequence[NumberFile]
 
     @classmethod
     def of(
@@ -61,12 +61,12 @@ class DiskStore:
         losses = []
         for model in range(len(models)):
             file = f"losses-{model}"
-            losses.append(Table(journal.folder / file, n_items, 1, resumed=bool(journal.of(name or file))))
+            losses.append(NumberFile(journal.folder / file, n_items, 1, resumed=bool(journal.of(name or file))))
         return cls(journal.folder, models, n_items, size, losses)
 
-    def table(self, name: str, n_columns: int) -> Table:
+    def table(self, name: str, n_columns: int) -> NumberFile:
         """Another table of numbers for each item, NaN as yet."""
-        return Table(self.folder / name, self.n_items, n_columns)
+        return NumberFile(self.folder / name, self.n_items, n_columns)
 
     def there(self) -> Bool[np.ndarray, "model item"]:
         """Which models have which items."""
@@ -77,10 +77,10 @@ class DiskStore:
         """The losses in parts."""
         return DiskParts(self.models, structure, self.losses, self.size)
 
-    def tables(self, folder: Path) -> Sequence[Table]:
+    def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model, where they are."""
         return self.losses
 
 
-def _read(tables: Sequence[Table], start: int, stop: int) -> Float[np.ndarray, "model item"]:
+def _read(tables: Sequence[NumberFile], start: int, stop: int) -> Float[np.ndarray, "model item"]:
     return np.stack([table.read(start, stop)[:, 0] for table in tables])

@@ -12,7 +12,7 @@ import numpy as np
 
 import probtruth
 from probtruth.io.tables.read import shown
-from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.scratch_folder import remove_pass
 
 LOG = logging.getLogger("probtruth")
@@ -48,7 +48,7 @@ class Journal:
         """The finished batches of a table by their first rows, and their checksums."""
         return self.finished.get(table, {})
 
-    def finish(self, name: str, start: int, checksum: str, tables: Sequence[Table]) -> None:
+    def finish(self, name: str, start: int, checksum: str, tables: Sequence[NumberFile]) -> None:
         """A batch is written into these tables: its entry follows once the disk has it."""
         for table in tables:
             table.sync()

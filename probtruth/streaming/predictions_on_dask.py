@@ -22,7 +22,7 @@ from probtruth.streaming.dask_store import (
     known_client,
     sent,
 )
-from probtruth.streaming.disk_arrays import Table
+from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.label_terms import label_terms
 from probtruth.streaming.reference import Reference
 from probtruth.streaming.score_batches import Files, Progress, Sample, Scoring, positions_in
@@ -117,7 +117,7 @@ class PredictionsOnDask:
         """The losses in parts."""
         return self.store.parts(self.structure)
 
-    def tables(self, folder: Path) -> Sequence[Table]:
+    def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model in tables."""
         return self.store.tables(folder)
 

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.scoring.score import expected_losses, floored, label_losses
-from probtruth.streaming.disk_arrays import Table, run
+from probtruth.streaming.disk_arrays import NumberFile, run
 from probtruth.streaming.disk_store import DiskParts, DiskStore
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.label_terms import label_terms
@@ -25,7 +25,7 @@ class PredictionsOnDisk:
     structure: Structure
     store: DiskStore
     sampled: Int[np.ndarray, " sampled"]
-    logs: Sequence[Table]
+    logs: Sequence[NumberFile]
 
     @classmethod
     def filled(
@@ -54,7 +54,7 @@ class PredictionsOnDisk:
         files = scoring.files
         store = DiskStore.of(journal, files.models, scoring.reference.n_items, files.size)
         logs = [
-            Table(
+            NumberFile(
                 journal.folder / f"sample-{model}", len(sampled), len(files.labels), bool(journal.of(table.path.name))
             )
             for model, table in enumerate(store.losses)
@@ -102,7 +102,7 @@ class PredictionsOnDisk:
         """The losses in parts."""
         return self.store.parts(self.structure)
 
-    def tables(self, folder: Path) -> Sequence[Table]:
+    def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model in tables."""
         return self.store.tables(folder)
 
@@ -136,7 +136,7 @@ class PredictionsOnDisk:
             terms.write(items, made[:, None])
         return DiskParts(("",), self.structure, (terms,), self.store.size)
 
-    def _forecast(self) -> Table:
+    def _forecast(self) -> NumberFile:
         """The sum of all models' probabilities."""
         scoring = self.scoring
         summed = self.store.table("forecast", len(scoring.files.labels))

@@ -1,4 +1,4 @@
-"""What a monitor is fed: the differences of two models in their order of arrival, and the units that are complete."""
+"""The input of a monitor: the differences of two models in their order of arrival, and the complete units."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Arrivals:
 
 
 def digest(name: str) -> int:
-    """A number of 64 bits that stands for a name."""
+    """A 64-bit number that represents a name."""
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
@@ -52,7 +52,8 @@ def digests(names: Sequence[str]) -> UInt64[np.ndarray, " name"]:
 
 
 def two_models(known: Sequence[str], a: object, b: object) -> tuple[str, str]:
-    """The names of the models to watch: those given, else the only two, in the order of their names."""
+    """The names of the models to compare: those that the caller names, else the only two, in the order of their
+    names."""
     if a is None and b is None:
         if len(known) != 2:
             raise InputError(
@@ -70,7 +71,7 @@ def two_models(known: Sequence[str], a: object, b: object) -> tuple[str, str]:
 
 
 def from_scores(scores: Scores, a: str, b: str) -> Arrivals:
-    """The items of scores, in their order there."""
+    """The items of scores, in the order of the scores."""
     rows = [scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b)]
     sign = -1.0 if scores.higher_is_better else 1.0
     clusters = None
@@ -122,7 +123,7 @@ def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: s
 
 
 def unit_of(clusters: UInt64[np.ndarray, " item"] | None, n_items: int) -> Int[np.ndarray, " item"]:
-    """The number of each item's unit, in the order in which units came; items of a cluster stand together."""
+    """The number of each item's unit, in order of arrival; items of a cluster are adjacent."""
     if clusters is None or not n_items:
         return np.arange(n_items)
     return np.concatenate([[0], np.cumsum(clusters[1:] != clusters[:-1])])

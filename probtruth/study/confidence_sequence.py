@@ -1,4 +1,4 @@
-"""Evidence over time and the confidence sequence that belongs to it: what has not been rejected at any time so far."""
+"""Evidence over time and its confidence sequence: the means that were not rejected at any time so far."""
 
 import math
 from collections.abc import Callable
@@ -13,15 +13,16 @@ from probtruth.study.betting import log_capital
 from probtruth.study.large_samples import START, log_evidence
 
 FINE = 1e-7
-"""Limits are found to this part of the standard deviation (or, at least, of rounding) and rounded outwards."""
+"""Precision of the limits, as a fraction of the standard deviation (at least of rounding); they are rounded
+outwards."""
 DOUBLINGS = 200
 
 Path = Callable[[float], Float[np.ndarray, " unit"]]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """The evidence in units of a and b; `reach` bounds |difference| of an item, None where nothing bounds it."""
+class SequentialEvidence:
+    """The evidence in units of a and b; `reach` bounds |difference| of an item, None without a bound."""
 
     units: Units
     reach: float | None

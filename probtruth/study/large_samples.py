@@ -8,18 +8,18 @@ from probtruth.comparison.evidence.row_sums import ROUNDING
 from probtruth.study.arrivals import Units
 
 START = 100
-"""Units before which nothing is said: the limit has to be near."""
+"""No evidence before this many units, because the result holds only in the limit."""
 SPREAD = 0.2
-"""Scale of the effects looked for, in standard deviations of a unit: limits are tightest near 200 units."""
+"""Scale of the expected effects, in standard deviations of a unit: limits are tightest near 200 units."""
 
 
 def log_evidence(units: Units, mean: float) -> Float[np.ndarray, " unit"]:
     r"""The log of the mixture likelihood ratio after each unit, for a mean difference above `mean`.
 
-    Formula: with u_t = sum (S_i - mean n_i)/(s_t sqrt t), s_t the standard deviation of the units so far, effects of
-    a half-normal of scale r: 2 Phi(v) exp(v^2/2)/sqrt(1 + t r^2), v = r sqrt(t/(1 + t r^2)) min(u, H(u)). H is Hall's
+    Formula: with u_t = sum (S_i - mean n_i)/(s_t sqrt t), s_t the standard deviation of the units so far, effects of a
+    half-normal of scale r: 2 Phi(v) exp(v^2/2)/sqrt(1 + t r^2), v = r sqrt(t/(1 + t r^2)) min(u, H(u)). H is Hall's
     transformation, u + g u^2/3 + g^2 u^3/27 + g/6 for a mean of skewness g, as in the intervals of `compare`: what
-    skewness alone could bring about is no evidence. It is 1 before `START` units, and as long as units do not vary.
+    skewness alone could cause is not evidence. The ratio is 1 before `START` units, and while units do not vary.
 
     Source: Robbins 1970, doi:10.1214/aoms/1177696786; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, "Time-
     uniform central limit theory and asymptotic confidence sequences", doi:10.1214/24-AOS2408; Hall 1992,

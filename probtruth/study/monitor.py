@@ -1,8 +1,8 @@
-"""`monitor`: feeds scores to a monitor, batch by batch, each item once."""
+"""`monitor`: adds scores to a monitor, batch by batch, each item once."""
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt64
@@ -14,52 +14,54 @@ from probtruth.errors import InputError
 from probtruth.study.arrivals import Arrivals, digest, digests, from_scores, from_table, table_models, two_models
 from probtruth.study.monitored import Monitor
 from probtruth.types import Scores, orientation
+from probtruth.types.arguments import Frame
 
 METHODS = ("betting", "asymptotic")
 LARGEST = 1e60
-"""The largest size of a score that nothing bounds."""
+"""The largest absolute score without bounds."""
 LEVEL = 0.05
 
 
+@check.checks_itself
 def monitor(
-    batch: object,
-    earlier: object = None,
+    batch: Frame | Scores,
+    earlier: Monitor | None = None,
     *,
-    a: object = None,
-    b: object = None,
-    bounds: object = None,
-    method: object = None,
-    alpha: object = None,
-    rope: object = None,
-    higher_is_better: object = None,
+    a: str | None = None,
+    b: str | None = None,
+    bounds: tuple[float, float] | None = None,
+    method: Literal["betting", "asymptotic"] | None = None,
+    alpha: float | None = None,
+    rope: float | None = None,
+    higher_is_better: bool | None = None,
     item: str = "item",
     model: str = "model",
     score: str = "score",
     cluster: str | None = None,
-    largest_cluster: object = None,
-    close: object = False,
+    largest_cluster: int | None = None,
+    close: bool = False,
     source: Source | None = None,
 ) -> Monitor:
-    r"""Which of two models is better, with an answer that may be looked at after every item.
+    r"""Which of two models is better, with an answer that you may look at after every item.
 
-    Formula: capital of gamblers who bet on "b is better" (and others on "a is better"), K_t = sum_j w_j prod (1 +
-    c_j d_i/R) for differences d_i in [-R, R]: an e-process, above 2/alpha at some time with probability alpha/2 at
-    most if the mean difference is 0. The confidence sequence holds every mean that has not been rejected so.
+    Formula: capital of gamblers who bet on "b is better" (and others on "a is better"), K_t = sum_j w_j prod (1 + c_j
+    d_i/R) for differences d_i in [-R, R]: an e-process, above 2/alpha at some time with probability alpha/2 at most if
+    the mean difference is 0. The confidence sequence contains every mean that has not been rejected in this way.
 
-    Arguments: `batch` is a table with one row for each item and model, in order of arrival, or `Scores`; `earlier` the
-    monitor so far, whose options stay: items that it knows are skipped, so a file that grows can be fed again and
-    again, and how the items are cut into batches changes nothing. `a` and `b` name the models where there are more
-    than two. `bounds` are the least and largest score there can be (for `Scores` of a bounded rule they are known);
-    where there are none, `method` "asymptotic" takes a central limit theorem for the whole path from the 100th unit on.
-    `alpha` is the level (.05), `rope` the largest difference that does not matter, `higher_is_better` the orientation
-    (it can be left out where the score's column has the name of a known metric, such as accuracy or loss).
-    `item`, `model`, `score` and `cluster` are columns; the items of a cluster arrive together, `largest_cluster` is
-    the most that one can have, and it counts once the next begins or with `close`. `source` names the table in errors.
+    Arguments: `batch` is a table with one row for each item and model, in order of arrival, or `Scores`; `earlier` is
+    the monitor so far, whose options stay: it skips items that it knows, so you can pass a growing file again and
+    again, and the batches do not change the result. `a` and `b` name the models if there are more than two. `bounds`
+    are the smallest and largest possible score (known for `Scores` of a bounded rule); without bounds, `method`
+    "asymptotic" uses a central limit theorem for the whole path from the 100th unit on. `alpha` is the level (0.05),
+    `rope` the largest difference that does not matter, `higher_is_better` the orientation (you can leave it out if the
+    score's column has the name of a known metric, such as accuracy or loss). `item`, `model`, `score` and `cluster`
+    are columns; the items of a cluster arrive together, `largest_cluster` is the most items that one can have; a
+    cluster counts once the next one begins, or with `close`. `source` names the table in errors.
 
     Returns: a `Monitor` with the confidence sequence, e-values, an anytime p-value and the decision so far.
 
-    Errors: `InputError` for scores outside the bounds, an item that comes again with another score, clusters in
-    pieces, or other options than the earlier monitor's.
+    Errors: `InputError` for scores outside the bounds, an item that returns with another score, clusters in pieces, or
+    options that differ from the earlier monitor's.
 
     Source: Waudby-Smith and Ramdas 2024, doi:10.1093/jrsssb/qkad009; Ramdas, Grünwald, Vovk and Shafer 2023, "Game-
     theoretic statistics and safe anytime-valid inference", doi:10.1214/23-STS894.
@@ -94,7 +96,7 @@ def monitor(
     return replace(fed, closed=True) if close and fed.clusters is not None else fed
 
 
-def _finite(scores: Scores) -> object:
+def _finite(scores: Scores) -> tuple[float, float] | None:
     known = scores.known.range
     return known if known is not None and all(map(math.isfinite, known)) else None
 
@@ -136,9 +138,9 @@ def known_bounds(given: object) -> tuple[float, float]:
 
 
 def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: object, *rest: object) -> None:
-    """Raises where an option is given that differs from the earlier monitor's."""
+    """Raises if an option differs from the earlier monitor's."""
     alpha, rope, higher_is_better, largest_cluster = rest
-    given = {
+    options = {
         "a": None if a is None else str(a),
         "b": None if b is None else str(b),
         "bounds": None if bounds is None else known_bounds(bounds),
@@ -148,7 +150,7 @@ def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: obj
         "higher_is_better": higher_is_better,
         "largest_cluster": largest_cluster,
     }
-    for name, value in given.items():
+    for name, value in options.items():
         if value is not None and value != getattr(watch, name):
             raise InputError(
                 f"{name} {check.quote(value)} with a monitor that has {check.quote(getattr(watch, name))}",
@@ -157,7 +159,7 @@ def _unchanged(watch: Monitor, a: object, b: object, bounds: object, method: obj
 
 
 def _fed(watch: Monitor, batch: Arrivals, sized: bool) -> Monitor:
-    """With the items of a batch that are new."""
+    """The monitor with the new items of a batch."""
     if batch.items and len(watch.items) and (batch.clusters is None) != (watch.clusters is None):
         raise InputError(
             "clusters in some batches only", "clusters in all batches or in none", "Name the cluster column each time."
@@ -171,7 +173,7 @@ def _fed(watch: Monitor, batch: Arrivals, sized: bool) -> Monitor:
     fresh = _fresh(watch, batch, keys, differences)
     clusters = watch.clusters
     if batch.clusters is not None:
-        clusters = _clusters(watch, [batch.clusters[place] for place in np.nonzero(fresh)[0].tolist()])
+        clusters = _clusters(watch, [batch.clusters[position] for position in np.nonzero(fresh)[0].tolist()])
     return replace(
         watch,
         differences=np.concatenate([watch.differences, differences[fresh]]),
@@ -188,11 +190,11 @@ def _differences(watch: Monitor, batch: Arrivals) -> Float[np.ndarray, " item"]:
     for name, scores in ((watch.a, batch.a), (watch.b, batch.b)):
         bad = ~((scores >= low) & (scores <= high))
         if bad.any():
-            place = int(bad.argmax())
+            position = int(bad.argmax())
             raise InputError(
-                f"score {scores[place]:g}", f"a number from {low:g} to {high:g}",
+                f"score {scores[position]:g}", f"a number from {low:g} to {high:g}",
                 "Check it, or start with wider bounds=... (command line: --bounds LOW HIGH).",
-                f"model {check.quote(name)}, item {check.quote(batch.items[place])}",
+                f"model {check.quote(name)}, item {check.quote(batch.items[position])}",
             )  # fmt: skip
     sign = -1.0 if watch.higher_is_better else 1.0
     return np.asarray(sign * (batch.a - batch.b) + 0.0, np.float64)
@@ -201,35 +203,35 @@ def _differences(watch: Monitor, batch: Arrivals) -> Float[np.ndarray, " item"]:
 def _fresh(
     watch: Monitor, batch: Arrivals, keys: UInt64[np.ndarray, " item"], differences: Float[np.ndarray, " item"]
 ) -> Bool[np.ndarray, " item"]:
-    """Which items of the batch are new; one that comes again must come with the same difference."""
+    """Which items of the batch are new; an item that returns must have the same difference."""
     known = dict(zip(watch.items.tolist(), watch.differences.tolist(), strict=True))
     fresh = np.array([key not in known for key in keys.tolist()], bool)
-    for place in np.nonzero(~fresh)[0].tolist():
-        if known[int(keys[place])] != differences[place]:
+    for position in np.nonzero(~fresh)[0].tolist():
+        if known[int(keys[position])] != differences[position]:
             raise InputError(
-                f"item {check.quote(batch.items[place])} again, with another difference",
+                f"item {check.quote(batch.items[position])} again, with another difference",
                 "each item once, or again as it was", "Start a new monitor, or give the item a name of its own.",
             )  # fmt: skip
     return fresh
 
 
 def _clusters(watch: Monitor, names: list[str]) -> UInt64[np.ndarray, " item"]:
-    """Those so far and the new ones, if each stands together and none is too large."""
+    """The clusters so far and the new ones; raises if one is in pieces or too large."""
     old = watch.clusters if watch.clusters is not None else np.zeros(0, np.uint64)
     keys = {name: digest(name) for name in set(names)}
     whole_ = np.concatenate([old, np.array([keys[name] for name in names], np.uint64)])
     starts = np.concatenate([[True], whole_[1:] != whole_[:-1]])[: len(whole_)]
-    place = np.nonzero(starts)[0]
+    position = np.nonzero(starts)[0]
     words = {key: name for name, key in keys.items()}
-    _, first = np.unique(whole_[place], return_index=True)
-    again = np.setdiff1d(np.arange(len(place)), first)
+    _, first = np.unique(whole_[position], return_index=True)
+    again = np.setdiff1d(np.arange(len(position)), first)
     if len(again):
-        raise _scattered(words[int(whole_[place[again[0]]])])
+        raise _scattered(words[int(whole_[position[again[0]]])])
     if watch.closed and names and int(old[-1]) == keys[names[0]]:
         raise _scattered(names[0])
-    sizes = np.diff(np.append(place, len(whole_)))
+    sizes = np.diff(np.append(position, len(whole_)))
     if len(sizes) and sizes.max() > watch.largest_cluster:
-        name = words[int(whole_[place[int(sizes.argmax())]])]
+        name = words[int(whole_[position[int(sizes.argmax())]])]
         raise InputError(
             f"cluster {check.quote(name)} with {sizes.max()} items", f"at most {watch.largest_cluster}",
             "Start with a larger largest_cluster=... (command line: --largest-cluster).",

@@ -1,4 +1,4 @@
-"""The state of a monitor as a JSON file, so that it goes on where it stopped."""
+"""The state of a monitor as a JSON file, so that it can continue where it stopped."""
 
 import json
 import math
@@ -6,23 +6,26 @@ from pathlib import Path
 
 import numpy as np
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.output.folder import whole_file
 from probtruth.io.output.jsonable import dumps
 from probtruth.io.tables.read import read_bytes, shown
 from probtruth.study.monitor import LARGEST
 from probtruth.study.monitored import Monitor
+from probtruth.types.arguments import StrPath
 
 CONTENT = "probtruth monitor, version 1"
 
 
-def write_monitor(watch: Monitor, path: str | Path) -> None:
-    """Writes the state of a monitor, whole or not at all; an earlier state there is replaced in one step.
+@check.checks_itself
+def write_monitor(watch: Monitor, path: StrPath) -> None:
+    """Writes the state of a monitor, whole or not at all; an earlier state is replaced in one step.
 
-    Item names are kept as numbers of 64 bits; differences exactly, so that a monitor that was stopped ends with the
-    numbers of one that was not.
+    The file holds item names as 64-bit numbers and differences exactly, so a monitor that was stopped gives the same
+    numbers as one that was not.
 
-    Errors: `InputError` where the file cannot be written, or holds something else.
+    Errors: `InputError` if the file cannot be written, or contains something else.
 
     >>> import pathlib, tempfile, probtruth as pt
     >>> rows = {"item": [1, 1, 2, 2], "model": ["x", "y"] * 2, "score": [0, 1, 1, 1]}
@@ -51,10 +54,11 @@ def write_monitor(watch: Monitor, path: str | Path) -> None:
         work.write_text(text, encoding="utf-8", newline="\n")
 
 
-def read_monitor(path: str | Path) -> Monitor:
+@check.checks_itself
+def read_monitor(path: StrPath) -> Monitor:
     """The monitor whose state `write_monitor` wrote.
 
-    Errors: `InputError` for a file that is anything else, or damaged.
+    Errors: `InputError` for a damaged file, or any other content.
 
     >>> import probtruth as pt
     >>> try:
@@ -63,8 +67,8 @@ def read_monitor(path: str | Path) -> Monitor:
     ...     error.got
     'no such file'
     """
-    place = Path(str(path))
-    data = read_bytes(place)
+    file = Path(str(path))
+    data = read_bytes(file)
     try:
         state = json.loads(data, parse_constant=_no_constant)
         if not isinstance(state, dict) or state.get("content") != CONTENT:
@@ -74,7 +78,7 @@ def read_monitor(path: str | Path) -> Monitor:
         why = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise InputError(
             f"something that is no state of a monitor ({why})", f"what `write_monitor` writes ({CONTENT!r})",
-            "Check the path; if the file is damaged, start again from the scores.", shown(place),
+            "Check the path; if the file is damaged, start again from the scores.", shown(file),
         ) from None  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a monitor knows at one moment: evidence that may be looked at after every item."""
+"""The state of a monitor: evidence that you may look at after every item."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.study.arrivals import Units, unit_of
-from probtruth.study.confidence_sequence import Evidence
+from probtruth.study.confidence_sequence import SequentialEvidence
 
 if TYPE_CHECKING:
     import polars
@@ -25,11 +25,11 @@ LOOKS = 60
 
 @dataclass(frozen=True, eq=False)
 class Monitor:
-    """What is known so far about the mean difference of two models, at any time, however often one looks.
+    """What is known so far about the mean difference of two models, valid at any time, however often you look.
 
-    Differences are a minus b in units of the score, negative favours a (scores that are higher-is-better count
-    negated). `bounds` are those of a score, None where the method is `asymptotic`. `skipped` counts the items of the
-    last batch that were known already, `waiting` those that only one model had.
+    Differences are a minus b in units of the score, negative favours a (higher-is-better scores are negated). `bounds`
+    are those of a score, None if the method is `asymptotic`. `skipped` counts the items of the last batch that were
+    already known, `waiting` those that only one model has.
     """
 
     a: str
@@ -48,17 +48,17 @@ class Monitor:
 
     @property
     def method(self) -> str:
-        """`betting` where scores are bounded, else `asymptotic`."""
+        """`betting` if scores are bounded, else `asymptotic`."""
         return "asymptotic" if self.bounds is None else "betting"
 
     @property
     def reach(self) -> float | None:
-        """The largest difference that there can be; None where nothing bounds it."""
+        """The largest possible difference; None without a bound."""
         return None if self.bounds is None else self.bounds[1] - self.bounds[0]
 
     @cached_property
     def _unit(self) -> np.ndarray:
-        """The unit of each item that counts: those of a cluster that may still grow do not."""
+        """The unit of each item that counts; items of a cluster that may still grow do not count."""
         unit = unit_of(self.clusters, len(self.differences))
         open_ = self.clusters is not None and not self.closed and len(unit) > 0
         return np.asarray(unit[unit < unit[-1]] if open_ else unit)
@@ -87,9 +87,9 @@ class Monitor:
         return len(self.units.total)
 
     @cached_property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> SequentialEvidence:
         """The e-processes behind the numbers."""
-        return Evidence(self.units, self.reach)
+        return SequentialEvidence(self.units, self.reach)
 
     @property
     def difference(self) -> float | None:
@@ -98,7 +98,8 @@ class Monitor:
 
     @cached_property
     def interval(self) -> tuple[float, float]:
-        """The confidence sequence now: at all times together it holds the mean difference with 1 - alpha."""
+        """The confidence sequence now: with probability 1 - alpha it contains the mean difference at all times
+        together."""
         return self.evidence.interval(self.n_units, self.alpha)
 
     @property
@@ -121,7 +122,7 @@ class Monitor:
     def decision(self) -> str | None:
         """`a`, `b` or `equivalent` (within the ROPE) once the confidence sequence shows it, else None.
 
-        A decision stands: the sequence never widens.
+        A decision is final: the sequence never widens.
         """
         low, high = self.interval
         if high < 0 or low > 0:
@@ -130,7 +131,7 @@ class Monitor:
 
     @property
     def p_a_better(self) -> float | None:
-        """The posterior probability that `compare` gives for these items, as if this were the only look.
+        """The posterior probability of `compare` for these items, as if this were the only look.
 
         None before there are two units.
         """
@@ -148,20 +149,22 @@ class Monitor:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        said = []
+        """Warnings for the reader."""
+        messages = []
         if self.method == "asymptotic":
-            said.append(
+            messages.append(
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
                 "differences with a finite variance; give bounds for a rate that holds always"
             )
         low, high = self.interval
         if low > high:
-            said.append("the limits have crossed: the mean difference has drifted; items do not come from one source")
-        return tuple(said)
+            messages.append(
+                "the limits have crossed: the mean difference has drifted; items do not come from one source"
+            )
+        return tuple(messages)
 
     def path(self, looks: int = LOOKS) -> "polars.DataFrame":
-        """What was known at up to `looks` times, evenly spread on a logarithmic scale, the last of them now.
+        """The state at up to `looks` times, evenly spread on a logarithmic scale, the last of them now.
 
         Columns: `n_units`, `n_items`, `difference`, the confidence sequence `low` to `high`, and the e-values
         `e_a_better` and `e_b_better`.

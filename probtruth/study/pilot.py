@@ -1,4 +1,4 @@
-"""What a pilot tells about the mean difference of two models: its value, and what makes it vary."""
+"""What a pilot says about the mean difference of two models: its value, and why it varies."""
 
 import math
 from dataclasses import dataclass, field
@@ -12,16 +12,17 @@ from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import FEWEST
 
 RESAMPLED = 2000
-"""Units up to which the width of an interval is simulated; beyond, what skewness adds falls with their root."""
+"""The width of an interval is simulated up to this many units; beyond, the effect of skewness falls with their
+root."""
 NUMBERS, RUNS = 100_000, (20, 100)
-"""Numbers drawn for one width, and its fewest and most replications."""
+"""Numbers drawn for one width, and its smallest and largest number of replications."""
 GRID = 1.5
-"""Widths are simulated at sizes that differ by this factor, and interpolated."""
+"""Widths are simulated at sizes that differ by this factor, and interpolated between them."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """A design: items, annotators an item (None: labels are not at stake), clusters (None: none), replicates."""
+    """A design: items, annotators for each item (None: labels add no variance), clusters (None: none), replicates."""
 
     n_items: float | int
     n_annotators: float | int | None = None
@@ -39,8 +40,8 @@ class Pilot:
     """The mean difference a minus b, its standard error, and the parts of the variance of one item's difference.
 
     `between` is the variance of clusters, `items` that of items within them, `labels` what a single vote adds and
-    `replicates` what a single replicate adds (None where it is not known); `uneven` is the squared coefficient of
-    variation of the clusters' sizes. `totals` are the units' centred totals and `sizes` their items.
+    `replicates` what a single replicate adds (None if unknown); `uneven` is the squared coefficient of variation of
+    the clusters' sizes. `totals` are the units' centred totals and `sizes` their items.
     """
 
     a: str
@@ -69,7 +70,7 @@ class Pilot:
         return math.sqrt(shared + each / study.n_items)
 
     def half_width(self, n_units: float | int) -> float:
-        """The expected half-width of the 95 per cent interval, in standard errors."""
+        """The expected half-width of the 95% interval, in standard errors."""
         n = max(float(n_units), 2.0)
         if self.totals is None:  # the t, and what skewness added in the pilot
             more = (self.stretch - 1) * math.sqrt(self.study.n_units / n)
@@ -100,16 +101,16 @@ class Pilot:
         rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
         within = Structure.of(np.zeros(n, np.int64), None)
         means = means_of(rows, np.abs(rows).max(1), within, None)
-        place = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
-        return float(_widths(place).mean()) / spread
+        location = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
+        return float(_widths(location).mean()) / spread
 
 
-def _widths(place: Location) -> Float[np.ndarray, " row"]:
-    """The widths of the rows' 95 per cent intervals: those of `Margin.interval`, all at once."""
+def _widths(location: Location) -> Float[np.ndarray, " row"]:
+    """The widths of the rows' 95% intervals: those of `Margin.interval`, all at once."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        g = np.nan_to_num(place.third / place.variance**1.5)
+        g = np.nan_to_num(location.third / location.variance**1.5)
     bent = np.abs(g) > 1e-6
-    safe = np.where(bent & (place.n_units >= FEWEST), g, 1.0)
-    t = stdtrit(place.df, 0.975)
+    safe = np.where(bent & (location.n_units >= FEWEST), g, 1.0)
+    t = stdtrit(location.df, 0.975)
     ends = [np.where(safe == g, 3 / safe * (np.cbrt(1 + safe * (end - safe / 6)) - 1), end) for end in (t, -t)]
-    return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(place.variance))
+    return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(location.variance))

@@ -1,4 +1,4 @@
-"""`plan`: what a study of a given size will show, the cheapest that shows enough, and what to buy next."""
+"""`plan`: what a study of a given size will show, the cheapest study that shows enough, and what to buy next."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,16 +14,18 @@ from probtruth import check, frames
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError
 from probtruth.study.pilot import Pilot, Study
-from probtruth.study.read_pilot import pilot_of
+from probtruth.study.read_pilot import HasScores, pilot_of
+from probtruth.types import Comparison, Scores
+from probtruth.types.arguments import Groups
 
 if TYPE_CHECKING:
     import polars
 
 Row = Mapping[str, object]
 TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
-"""Annotators, replicates, and items of a cluster that are tried for the cheapest design."""
+"""Numbers of annotators, replicates and items of a cluster that the search for the cheapest design tries."""
 MOST = 10**8
-"""Items beyond which a design is no design."""
+"""The largest number of items of a design."""
 RESOURCES = ("item", "annotation", "cluster", "replicate")
 COLUMNS = (
     "design",
@@ -44,7 +46,7 @@ class Plan:
     """What designs would show. `designs` are the rows of `table()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one
-    `replicate`; None where it is not known), `difference` and `error` what the pilot found.
+    `replicate`; None if unknown), `difference` and `error` the pilot's estimate.
     """
 
     a: str
@@ -61,19 +63,20 @@ class Plan:
 
     @cached_property
     def sizes(self) -> Sequence[Row]:
-        """The rows of `curve()`, computed when they are asked for."""
+        """The rows of `curve()`, computed on first use."""
         return self.grow()
 
     def table(self) -> "polars.DataFrame":
-        """One row a design: the pilot again, the study, twice as much of each, and the cheapest where costs are given.
+        """One row for each design: the pilot again, the study, twice as much of each thing, and the cheapest if there
+        are costs.
 
-        `width` is the expected width of the 95 per cent interval in units of the score; `p_certain` the probability
-        that the study says "a is better" (`p_a`) or "b is better" (`p_b`) with the certainty that was chosen.
+        `width` is the expected width of the 95% interval in units of the score; `p_certain` the probability that the
+        study says "a is better" (`p_a`) or "b is better" (`p_b`) with the chosen certainty.
         """
         return frames.from_rows(self.designs, COLUMNS)
 
     def curve(self) -> "polars.DataFrame":
-        """The same for growing numbers of items, all else as in the study."""
+        """The same for growing numbers of items, with all else as in the study."""
         return frames.from_rows(self.sizes, COLUMNS)
 
     def to_dict(self) -> dict[str, object]:
@@ -125,7 +128,7 @@ class _Aim:
         return study.n_items * each + (study.n_clusters or 0) * self.costs["cluster"]
 
     def enough(self, study: Study) -> bool:
-        """Whether a design reaches the power, or the width where one is asked for."""
+        """Whether a design reaches the power, or the width if there is one."""
         if self.width is not None:
             return self.expected_width(study) <= self.width
         return sum(self.chances(study)) >= self.power
@@ -137,45 +140,46 @@ class _Aim:
         return dict(zip(COLUMNS, values, strict=True))
 
 
+@check.checks_itself
 def plan(
-    pilot: object,
-    a: object = None,
-    b: object = None,
+    pilot: Scores | Comparison | HasScores,
+    a: str | None = None,
+    b: str | None = None,
     *,
-    n_items: object = None,
-    n_annotators: object = None,
-    n_clusters: object = None,
-    n_replicates: object = None,
-    groups: object = None,
-    clusters: object = None,
-    certainty: object = 0.95,
-    power: object = 0.8,
-    width: object = None,
-    costs: object = None,
-    difference: object = None,
+    n_items: int | None = None,
+    n_annotators: float | None = None,
+    n_clusters: int | None = None,
+    n_replicates: int | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
+    certainty: float = 0.95,
+    power: float = 0.8,
+    width: float | None = None,
+    costs: Mapping[str, float] | None = None,
+    difference: float | None = None,
     keep: bool = False,
-    seed: object = 0,
+    seed: int = 0,
 ) -> Plan:
     r"""What a study will show, from a pilot: how wide its interval will be and how likely it is to decide.
 
-    Formula: a design of N items in C clusters with m annotators an item and r replicates has the variance
-    V_clusters (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the
-    clusters' sizes; the parts come from the pilot. The interval's width is that variance's root times the width of
-    intervals of resampled pilot units, so that skewness counts. The study's estimate is spread around the pilot's by
-    both their errors.
+    Formula: a design of N items in C clusters with m annotators an item and r replicates has the variance V_clusters
+    (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the clusters'
+    sizes; the parts come from the pilot. The interval's width is that variance's root times the width of intervals of
+    resampled pilot units, so that skewness counts. The study's estimate varies around the pilot's by both their
+    errors.
 
-    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone knows nothing of
-    annotations and replicates); `a` and `b` name two models of more. `n_items`, `n_annotators`, `n_clusters` and
-    `n_replicates` are the study's, as in the pilot unless given. `groups` and `clusters` as in `compare`. The study
-    decides where P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an
-    `annotation`, a `cluster` and a `replicate` (of one item); then the cheapest design is found that decides with
+    Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone does not know annotations
+    and replicates); `a` and `b` name two models if there are more. `n_items`, `n_annotators`, `n_clusters` and
+    `n_replicates` are the study's, by default as in the pilot. `groups` and `clusters` as in `compare`. The study
+    decides if P(a better) or P(b better) is above `certainty`. `costs` gives the price of an `item`, an `annotation`,
+    a `cluster` and a `replicate` (of one item); then the plan includes the cheapest design that decides with
     probability `power`, or whose expected interval is no wider than `width`. `difference` is a true difference to plan
-    for in place of the pilot's. With `keep` the study's items include the pilot's.
+    for instead of the pilot's. With `keep` the study's items include the pilot's.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
-    Errors: `InputError` for counts below 1, or a count of what the pilot does not know; `PosteriorError` for a pilot
-    without spread to go by.
+    Errors: `InputError` for counts below 1, or a count of something that the pilot does not have; `PosteriorError` for
+    a pilot without spread.
 
     Source: O'Hagan, Stevens and Campbell 2005, "Assurance in clinical trial design", doi:10.1002/pst.175.
 
@@ -186,9 +190,9 @@ def plan(
     >>> [row["design"] for row in made.table().iter_rows(named=True)]
     ['pilot again', 'study', 'items x 2', 'cheapest']
     """
-    found = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
+    known = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
     aim = _Aim(
-        found,
+        known,
         _share(certainty, "certainty", 0.5),
         _share(power, "power", 0.0),
         None if width is None else _positive(width, "width"),
@@ -196,15 +200,15 @@ def plan(
         None if difference is None else _finite(difference),
         bool(keep),
     )
-    study = _study(found, n_items, n_annotators, n_clusters, n_replicates)
-    if keep and difference is None and found.error_of(study) > found.error * (1 + 1e-9):
+    study = _study(known, n_items, n_annotators, n_clusters, n_replicates)
+    if keep and difference is None and known.error_of(study) > known.error * (1 + 1e-9):
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
-    designs = [("pilot again", found.study), ("study", study), *_doubled(found, study)]
+    designs = [("pilot again", known.study), ("study", study), *_doubled(known, study)]
     rows, warnings = [aim.row(name, one) for name, one in designs], []
-    if found.error == 0:
+    if known.error == 0:
         warnings.append("the same difference on every item of the pilot: no spread to plan with")
-    if found.study.n_units < 30:
-        warnings.append(f"the pilot has {found.study.n_units:.0f} independent units: its spread is a rough guide")
+    if known.study.n_units < 30:
+        warnings.append(f"the pilot has {known.study.n_units:.0f} independent units: its spread is a rough guide")
     if aim.costs is not None:
         best = _cheapest(aim, study)
         if best is None:
@@ -212,23 +216,23 @@ def plan(
         else:
             rows.append(aim.row("cheapest", best))
     return Plan(
-        found.a, found.b, found.difference, found.error,
-        {"clusters": None if study.n_clusters is None else found.between, "items": found.items,
-         "annotation": found.labels, "replicate": found.replicates},
+        known.a, known.b, known.difference, known.error,
+        {"clusters": None if study.n_clusters is None else known.between, "items": known.items,
+         "annotation": known.labels, "replicate": known.replicates},
         aim.certainty, aim.power, aim.width, rows,
         lambda: [aim.row("items", one) for one in _sizes(study)], tuple(warnings),
     )  # fmt: skip
 
 
-def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
-    """The design that is asked for; what is left out is as in the pilot."""
-    was = found.study
-    for given, known, what in (
-        (n_annotators, found.labels, "annotators"),
+def _study(pilot: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
+    """The design of the study; counts that the caller leaves out are as in the pilot."""
+    was = pilot.study
+    for wanted, known, what in (
+        (n_annotators, pilot.labels, "annotators"),
         (n_clusters, was.n_clusters, "clusters"),
-        (n_replicates, found.replicates, "replicates"),
+        (n_replicates, pilot.replicates, "replicates"),
     ):
-        if given is not None and known is None:
+        if wanted is not None and known is None:
             raise InputError(
                 f"n_{what} with a pilot that says nothing of {what}", f"a pilot whose {what} are known",
                 f"Plan from Scores that have {what}, or leave n_{what} out.",
@@ -249,15 +253,15 @@ def _study(found: Pilot, n_items: object, n_annotators: object, n_clusters: obje
     )
 
 
-def _doubled(found: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
-    """The study with twice as much of each thing that the pilot knows about."""
-    if found.items > 0:
+def _doubled(pilot: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
+    """The study with twice as much of each thing that the pilot has."""
+    if pilot.items > 0:
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
-    if found.labels is not None and study.n_annotators is not None:
+    if pilot.labels is not None and study.n_annotators is not None:
         yield "annotators x 2", replace(study, n_annotators=2 * study.n_annotators)
-    if found.replicates is not None:
+    if pilot.replicates is not None:
         yield "replicates x 2", replace(study, n_replicates=2 * study.n_replicates)
 
 
@@ -269,12 +273,12 @@ def _sizes(study: Study) -> Iterator[Study]:
 
 
 def _cheapest(aim: _Aim, study: Study) -> Study | None:
-    """The design of least cost that is enough: the fewest items for every number of the other things."""
-    found = aim.pilot
+    """The cheapest sufficient design: the fewest items for every number of the other things."""
+    pilot = aim.pilot
     each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    annotators = TRIED if found.labels is not None else (study.n_annotators,)
-    replicates = TRIED if found.replicates is not None else (study.n_replicates,)
-    in_cluster = (None,) if each is None else TRIED if found.items > 0 else (each,)
+    annotators = TRIED if pilot.labels is not None else (study.n_annotators,)
+    replicates = TRIED if pilot.replicates is not None else (study.n_replicates,)
+    in_cluster = (None,) if each is None else TRIED if pilot.items > 0 else (each,)
     best: tuple[float, Study] | None = None
     for m, r, k in product(annotators, replicates, in_cluster):
         one = _smallest(aim, m, r, k)
@@ -285,7 +289,7 @@ def _cheapest(aim: _Aim, study: Study) -> Study | None:
 
 
 def _smallest(aim: _Aim, m: float | int | None, r: float | int, k: float | int | None) -> Study | None:
-    """The design of fewest units that is enough."""
+    """The sufficient design with the fewest units."""
 
     def of(units: int) -> Study:
         return Study(units, m, None, r) if k is None else Study(units * k, m, units, r)
@@ -302,22 +306,22 @@ def _smallest(aim: _Aim, m: float | int | None, r: float | int, k: float | int |
 
 
 def _count(value: float | int | None) -> float | None:
-    """A whole number where it is one."""
+    """An int if the number is whole."""
     if value is None:
         return None
     return float(round(value)) if math.isclose(value, round(value), rel_tol=1e-9) else float(value)
 
 
-def _number(given: object, what: str, expected: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not math.isfinite(float(given)):
-        raise InputError(f"{what} {check.quote(given)}", expected, "Leave it out for the default.")
-    return float(given)
+def _number(value: object, what: str, expected: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
+        raise InputError(f"{what} {check.quote(value)}", expected, "Leave it out for the default.")
+    return float(value)
 
 
-def _share(given: object, what: str, least: float) -> float:
-    value = _number(given, what, f"a number between {least:g} and 1")
+def _share(value_given: object, what: str, least: float) -> float:
+    value = _number(value_given, what, f"a number between {least:g} and 1")
     if not least < value < 1:
-        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95 per cent write 0.95.")
+        raise InputError(f"{what} {value:g}", f"a number between {least:g} and 1", "For 95% write 0.95.")
     return value
 
 
@@ -328,16 +332,20 @@ def _positive(given: object, what: str) -> float:
     return value
 
 
-def _finite(given: object) -> float:
-    return _number(given, "difference", "a finite number, a minus b")
+def _finite(value: object) -> float:
+    return _number(value, "difference", "a finite number, a minus b")
 
 
-def _costs(given: object) -> Mapping[str, float]:
-    if not isinstance(given, Mapping) or not given:
-        raise InputError(f"costs {check.quote(given)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
-    for name in given:
+def _costs(prices_given: object) -> Mapping[str, float]:
+    if not isinstance(prices_given, Mapping) or not prices_given:
+        raise InputError(
+            f"costs {check.quote(prices_given)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}."
+        )
+    for name in prices_given:
         check.one_of(name, RESOURCES, "cost")
-    prices = {name: _number(given.get(name, 0.0), f"{name} cost", "a number of at least 0") for name in RESOURCES}
+    prices = {
+        name: _number(prices_given.get(name, 0.0), f"{name} cost", "a number of at least 0") for name in RESOURCES
+    }
     if min(prices.values()) < 0 or max(prices.values()) <= 0:
-        raise InputError(f"costs {check.quote(given)}", "prices of at least 0, some above", "Check the prices.")
+        raise InputError(f"costs {check.quote(prices_given)}", "prices of at least 0, some above", "Check the prices.")
     return prices

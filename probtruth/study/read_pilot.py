@@ -1,8 +1,9 @@
-"""A pilot read from scores, a result or a comparison: what the variance of a difference of two models consists of."""
+"""A pilot from scores, a result or a comparison: the parts of the variance of a difference of two models."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Float
@@ -18,6 +19,14 @@ from probtruth.study.pilot import Pilot, Study
 from probtruth.types import Comparison, Scores
 
 
+class HasScores(Protocol):
+    """What carries scores: the result of `evaluate`."""
+
+    @property
+    def scores(self) -> object:
+        """The scores."""
+
+
 def pilot_of(given: object, a: object, b: object, groups: object, clusters: object, seed: int) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
     scores = given if isinstance(given, Scores) else getattr(given, "scores", None)
@@ -31,7 +40,7 @@ def pilot_of(given: object, a: object, b: object, groups: object, clusters: obje
 
 
 def two_names(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
-    """The two models asked for, or the only two by name."""
+    """The two models that the caller names, or the only two by name."""
     if a is None and b is None and len(models) == 2:
         first, second = sorted(models)
         return first, second
@@ -59,8 +68,8 @@ def _of_scores(scores: Scores, a: str, b: str, groups: object, clusters: object,
     parts = Moments(within.n_items, within.n_units, means, means)
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to see a spread. Hint: add to the pilot.")
-    place = combine(parts, means, plan.weights)
-    variance, n = float(place.variance[0]), len(difference)
+    location = combine(parts, means, plan.weights)
+    variance, n = float(location.variance[0]), len(difference)
     totals, sizes = _units(difference, within)
     study = Study(n, None, None if within.unit is None else len(sizes), scores.n_replicates)
     between, each, uneven = 0.0, variance * n, 0.0
@@ -71,9 +80,9 @@ def _of_scores(scores: Scores, a: str, b: str, groups: object, clusters: object,
         between = (variance - each / n) * len(sizes) / (1 + uneven)
         if between < 0 or n == len(sizes):
             between, each = (0.0, variance * n) if n > len(sizes) else (variance * n, 0.0)
-    found = Pilot(a, b, study, float(place.mean[0]), math.sqrt(variance), float(place.df[0]), between, each,
+    pilot = Pilot(a, b, study, float(location.mean[0]), math.sqrt(variance), float(location.df[0]), between, each,
                   None, None, uneven, totals, sizes, seed=seed)  # fmt: skip
-    return _without_noise(found, scores, first, second, plan.item_weights())
+    return _without_noise(pilot, scores, first, second, plan.item_weights())
 
 
 def _units(difference: Float[np.ndarray, " item"], within: Structure) -> tuple[np.ndarray, np.ndarray]:
@@ -87,10 +96,10 @@ def _units(difference: Float[np.ndarray, " item"], within: Structure) -> tuple[n
 
 
 def _without_noise(
-    found: Pilot, scores: Scores, first: int, second: int, item_weights: Float[np.ndarray, " item"]
+    pilot: Pilot, scores: Scores, first: int, second: int, item_weights: Float[np.ndarray, " item"]
 ) -> Pilot:
-    """With the variance due to few votes and few replicates taken out of the items'."""
-    n, each, study = found.study.n_items, found.items, found.study
+    """The pilot, with the variance due to few votes and few replicates removed from the items'."""
+    n, each, study = pilot.study.n_items, pilot.items, pilot.study
     noise = label_variance(scores, first, second, item_weights)
     labels = None
     behind = scores.labels
@@ -106,7 +115,7 @@ def _without_noise(
         study = replace(study, n_replicates=n_replicates)
         replicates = min(share / n_replicates, each) * n_replicates
         each -= replicates / n_replicates
-    return replace(found, study=study, items=each, labels=labels, replicates=replicates)
+    return replace(pilot, study=study, items=each, labels=labels, replicates=replicates)
 
 
 def _replicate_variance(scores: Scores, first: int, second: int) -> tuple[float, float] | None:
@@ -126,22 +135,22 @@ def _replicate_variance(scores: Scores, first: int, second: int) -> tuple[float,
     return total, 1 / shares
 
 
-def _of_comparison(given: Comparison, a: str, b: str) -> Pilot:
-    """From the draws of the joint posterior, a t; what skewness adds to the interval stands beside it."""
-    n_items, n_clusters = (given.settings.get(name) for name in ("n_items", "clusters"))
-    row = next(row for row in given.pairs if {row["a"], row["b"]} == {a, b})
-    if given.settings.get("population") != "new-items" or not isinstance(n_items, int):
+def _of_comparison(comparison: Comparison, a: str, b: str) -> Pilot:
+    """A t from the draws of the joint posterior; `stretch` is what skewness adds to the interval."""
+    n_items, n_clusters = (comparison.settings.get(name) for name in ("n_items", "clusters"))
+    row = next(row for row in comparison.pairs if {row["a"], row["b"]} == {a, b})
+    if comparison.settings.get("population") != "new-items" or not isinstance(n_items, int):
         raise InputError("a comparison of these very items", "one of new items", "Compare with population='new-items'.")
     ends = [float(str(row[end])) for end in ("difference", "low", "high")]
-    if not np.isfinite(ends).all() or "posterior" not in given.datatree.children:
+    if not np.isfinite(ends).all() or "posterior" not in comparison.datatree.children:
         raise PosteriorError(f"got no finite difference of {a!r} and {b!r}. Hint: score with a floor.")
-    contrast = given.datatree["posterior"]["contrast"].sel(model_name=[a, b]).to_numpy()
-    groups = given.settings.get("groups")
+    contrast = comparison.datatree["posterior"]["contrast"].sel(model_name=[a, b]).to_numpy()
+    groups = comparison.settings.get("groups")
     units = n_clusters if isinstance(n_clusters, int) else n_items
     df = units - (groups if isinstance(groups, int) else 1)
     if df < 3:
         raise PosteriorError(f"got {units} independent units, expected at least four to plan. Hint: plan from Scores.")
-    plain = _plain_error(given, row)
+    plain = _plain_error(comparison, row)
     error = float((contrast[..., 0] - contrast[..., 1]).std()) * math.sqrt((df - 2) / df) if plain is None else plain
     stretch = (ends[2] - ends[1]) / (2 * float(stdtrit(df, 0.975)) * error) if error > 0 else 1.0
     sign = 1.0 if row["a"] == a else -1.0
@@ -151,10 +160,14 @@ def _of_comparison(given: Comparison, a: str, b: str) -> Pilot:
                  0.0 if shared else error**2 * n_items, None, None, stretch=max(stretch, 1.0))  # fmt: skip
 
 
-def _plain_error(given: Comparison, row: Mapping[str, object]) -> float | None:
-    """The standard error behind the t of a pair, where items alone vary: draws of a skewed posterior spread further."""
-    if given.settings.get("groups") is not None or given.settings.get("crossed") or given.uncertainty.get("labels"):
+def _plain_error(comparison: Comparison, row: Mapping[str, object]) -> float | None:
+    """The standard error behind the t of a pair, if only items vary: draws of a skewed posterior spread further."""
+    if (
+        comparison.settings.get("groups") is not None
+        or comparison.settings.get("crossed")
+        or comparison.uncertainty.get("labels")
+    ):
         return None
-    test = next((test for test in given.companions if (test["a"], test["b"]) == (row["a"], row["b"])), {})
+    test = next((test for test in comparison.companions if (test["a"], test["b"]) == (row["a"], row["b"])), {})
     t = test.get("t")
     return float(str(row["difference"])) / t if isinstance(t, float) and t != 0 and math.isfinite(t) else None

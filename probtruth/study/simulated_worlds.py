@@ -1,7 +1,7 @@
-"""Worlds to try a method in: the user's own items, clusters and groups as a population whose mean difference is known.
+"""Worlds to test a method in: the user's own items, clusters and groups as a population with a known mean difference.
 
-The population is moved to a true difference of choice. Where differences are continuous and unbounded they are shifted;
-where they have bounds or ties, which a shift would break, the units are drawn with unequal chances instead.
+The population can be moved to any true difference. Continuous, unbounded differences are shifted; with bounds or ties,
+which a shift would break, units are drawn with unequal chances instead.
 """
 
 from collections.abc import Iterator
@@ -20,22 +20,22 @@ from probtruth.errors import InputError
 BLOCK = 1 << 20
 """Numbers drawn at once."""
 STEEPEST = 4.0
-"""Chances differ by at most this factor's exponential per standard deviation; beyond, mirror images join in."""
+"""Chances differ by at most this factor's exponential per standard deviation; beyond, mirror images are added."""
 BEYOND = 400.0
-"""The same where they have joined in."""
+"""The same with mirror images."""
 FURTHEST = 0.9
-"""Of the largest difference of each group: the largest true difference that unequal chances can bring about."""
+"""The largest true difference that unequal chances can reach, as a share of the largest difference of each group."""
 
 
 @dataclass(frozen=True, eq=False)
 class World:
     """Units (items or clusters) with their differences, from which studies are drawn with replacement in each group.
 
-    `values` are the items' differences, unit after unit; `first` and `size` say where each unit's lie. `chance` are
-    the units' chances within their group, None where they are equal. A study has `drawn` units of each group, which
-    enter the mean with `weights`. `largest` is the size of the scores, `reach` the largest difference that `compare`
-    knows there can be (0: none). Where the same annotators judge many items, `cells` are the differences by each of
-    them, and a study draws annotators too.
+    `values` are the items' differences, unit after unit; `first` and `size` say where each unit's lie. `chance` holds
+    the units' chances within their group, None if they are equal. A study has `drawn` units of each group, which enter
+    the mean with `weights`. `largest` is the size of the scores, `reach` the largest possible difference that
+    `compare` knows (0: none). If the same annotators judge many items, `cells` are the differences by each of them,
+    and a study draws annotators too.
     """
 
     values: Float[np.ndarray, " item"]
@@ -98,12 +98,12 @@ class World:
 
     @property
     def fixed(self) -> bool:
-        """Whether values must stay as they are: they have bounds, or more than a fifth of them are ties."""
+        """Whether values must not be shifted: they have bounds, or more than a fifth of them are ties."""
         return self.bounded or float((self.values == 0).mean()) > TIES
 
     @property
     def mean(self) -> float:
-        """The true difference: the weighted mean over groups, of the item-weighted mean over their units."""
+        """The true difference: the weighted mean over groups of the item-weighted mean over their units."""
         return float(self.weights @ self._group_means(self.chance))
 
     def _group_means(self, chance: Float[np.ndarray, " unit"] | None) -> Float[np.ndarray, " group"]:
@@ -120,12 +120,12 @@ class World:
         return FURTHEST * float(self.weights @ most)
 
     def scaled(self, n_items: int) -> "World":
-        """The same world, studies having about so many items."""
+        """The same world, with studies of about this many items."""
         factor = n_items / len(self.values)
         return replace(self, drawn=np.maximum(np.round(self.drawn * factor), 1).astype(np.int64))
 
     def ready_for(self, *targets: float) -> "World":
-        """The same world, or that with every unit's mirror image, which can be moved to these true differences."""
+        """The same world, or one with every unit's mirror image, that can be moved to these true differences."""
         if not self.fixed or all(_tilted(self, to, STEEPEST) is not None for to in targets):
             return self
         size, group = np.tile(self.size, 2), np.tile(self.group, 2)
@@ -152,12 +152,12 @@ class World:
         return replace(self, chance=chance)
 
     def alone(self, n_units: int) -> "World":
-        """The same units in one group, equally likely, so many in a study."""
+        """The same units in one group, equally likely, with `drawn` of them in a study."""
         nowhere = np.zeros(len(self.group), np.int64)
         return replace(self, group=nowhere, weights=np.ones(1), drawn=np.array([n_units]), chance=None)
 
     def picks(self, rng: np.random.Generator, studies: int) -> Int[np.ndarray, "study drawn"]:
-        """The units of so many studies."""
+        """The units of some studies."""
         parts = []
         for group, count in enumerate(self.drawn.tolist()):
             members = np.flatnonzero(self.group == group)
@@ -170,7 +170,7 @@ class World:
         return np.concatenate(parts, axis=1)
 
     def studies(self, rng: np.random.Generator, count: int) -> Iterator[Location]:
-        """What `compare` takes from each of so many studies: some locations, each row a study."""
+        """What `compare` uses of each study: some locations, each row a study."""
         n_units = self.n_units
         group = np.repeat(np.arange(len(self.drawn)), self.drawn)
         step = max(1, int(BLOCK / max(n_units * float(self.size.mean()), 1.0)))
@@ -182,26 +182,26 @@ class World:
             for units in picks:
                 sizes = self.size[units]
                 unit = np.repeat(np.arange(n_units), sizes)
-                place = np.arange(len(unit)) - np.repeat(np.cumsum(sizes) - sizes - self.first[units], sizes)
-                yield self._of_items(place, unit, group, self._annotators(rng))
+                position = np.arange(len(unit)) - np.repeat(np.cumsum(sizes) - sizes - self.first[units], sizes)
+                yield self._of_items(position, unit, group, self._annotators(rng))
 
     def _annotators(self, rng: np.random.Generator) -> Int[np.ndarray, " annotator"]:
-        """Those of a study, with replacement."""
+        """The annotators of a study, with replacement."""
         n = 0 if self.cells is None else self.cells.shape[1]
         return rng.integers(max(n, 1), size=n)
 
     def _of_items(
-        self, place: np.ndarray, unit: np.ndarray, group: np.ndarray, annotators: Int[np.ndarray, " annotator"]
+        self, position: np.ndarray, unit: np.ndarray, group: np.ndarray, annotators: Int[np.ndarray, " annotator"]
     ) -> Location:
-        """One study of the items at these places, judged by these annotators where they matter."""
+        """One study of the items at these positions, judged by these annotators if they matter."""
         if self.cells is None:
             within = Structure.of_units(unit, group)
-            return self._located(self.values[place][None], within)
-        table = self.cells[place][:, annotators]
+            return self._located(self.values[position][None], within)
+        table = self.cells[position][:, annotators]
         seen = (~np.isnan(table)).sum(1)
         table, unit, seen = table[seen > 0], unit[seen > 0], seen[seen > 0]
-        kept = np.unique(unit)
-        unit, group = np.searchsorted(kept, unit), group[kept]
+        units = np.unique(unit)
+        unit, group = np.searchsorted(units, unit), group[units]
         of_group = np.bincount(group[unit], minlength=len(self.weights))
         within = Structure.of_units(unit if self.clustered else None, group, len(self.weights))
         place_of = self._located((np.nansum(table, 1) / seen)[None], within)
@@ -215,7 +215,7 @@ class World:
 def _tilted(world: World, to: float, steepest: float) -> Float[np.ndarray, " unit"] | None:
     r"""Chances proportional to $\exp(\lambda (T_j - \delta n_j))$ in each group, under which the mean is `to`.
 
-    None where no such chances exist, or where they would be too unequal.
+    None if no such chances exist, or if they would be too unequal.
     """
     residual = world.total - to * world.size
     spread = float(np.sqrt(np.square(residual).mean()))

@@ -1,4 +1,5 @@
-"""How a method did in many simulated studies: coverage, width, verdicts, calibration, with their Monte Carlo errors."""
+"""How well a method did in many simulated studies: coverage, width, verdicts and calibration, with Monte Carlo
+errors."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -9,11 +10,11 @@ from jaxtyping import Bool, Float
 
 from probtruth.comparison.posterior.margins import margins
 from probtruth.study.arrivals import Units
-from probtruth.study.confidence_sequence import Evidence
+from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.study.simulated_worlds import World
 
 SURE = 0.975
-"""P(a better) or P(b better) above this is a verdict: the 95 per cent interval leaves out 0."""
+"""P(a better) or P(b better) above this is a verdict: the 95% interval excludes 0."""
 BINS = 10
 RESAMPLED = 200
 """Resamples for the Monte Carlo error of a calibration error."""
@@ -35,13 +36,13 @@ class Trials:
 
     @classmethod
     def run(cls, world: World, to: float, rng: np.random.Generator, count: int, tick: Tick) -> "Trials":
-        """So many studies of a world with this true difference, each compared in closed form."""
-        found = []
-        for place in world.moved(to).studies(rng, count):
-            for margin in margins(place):
-                found.append((margin.mean, *margin.interval(), margin.below(0.0)))
-            tick(len(place.mean))
-        return cls(np.full(count, to), *np.array(found, np.float64).reshape(-1, 4).T)
+        """Studies of a world with this true difference, each compared in closed form."""
+        trials = []
+        for location in world.moved(to).studies(rng, count):
+            for margin in margins(location):
+                trials.append((margin.mean, *margin.interval(), margin.below(0.0)))
+            tick(len(location.mean))
+        return cls(np.full(count, to), *np.array(trials, np.float64).reshape(-1, 4).T)
 
     @classmethod
     def joined(cls, parts: "list[Trials]") -> "Trials":
@@ -57,7 +58,7 @@ class Trials:
     def row(self) -> dict[str, float | None]:
         """Coverage, width and verdicts; a type-S error is a verdict for the wrong model, type M is exaggeration.
 
-        None where there is no verdict, or no true difference, to speak of.
+        None without a verdict or without a true difference.
         """
         decided = self.decided
         wrong = (self.p > 0.5) != (self.truth < 0)
@@ -76,25 +77,25 @@ class Trials:
     def calibration(self, seed: int) -> tuple[dict[str, float | None], list[Mapping[str, float | int]]]:
         """Expected calibration error of P(a better) over ten bins, and the bins.
 
-        `by_chance` is what perfect probabilities would show with so few studies.
+        `by_chance` is the error of perfect probabilities with so few studies.
         """
         better, rng = self.truth < 0, np.random.default_rng(seed)
         again = [rng.integers(len(self.p), size=len(self.p)) for _ in range(RESAMPLED)]
         resampled = [_gap(self.p[rows], better[rows]) for rows in again]
         perfect = [_gap(self.p, rng.random(len(self.p)) < self.p) for _ in range(RESAMPLED)]
-        place, bins = _bin(self.p), list[Mapping[str, float | int]]()
+        bin_of, bins = _bin(self.p), list[Mapping[str, float | int]]()
         for at in range(BINS):
-            rows = place == at
+            rows = bin_of == at
             if rows.any():
-                said, was = float(self.p[rows].mean()), float(better[rows].mean())
-                bins.append({"p_a_better": said, "a_was_better": was, "studies": int(rows.sum())})
-        found = {"error": _gap(self.p, better), "error_error": float(np.std(resampled))}
+                stated, was = float(self.p[rows].mean()), float(better[rows].mean())
+                bins.append({"p_a_better": stated, "a_was_better": was, "studies": int(rows.sum())})
+        findings = {"error": _gap(self.p, better), "error_error": float(np.std(resampled))}
         sure = share("wrong_when_sure", ((self.p > 0.5) != better)[self.decided])
-        return {**found, "by_chance": float(np.mean(perfect)), **share("sure", self.decided), **sure}, bins
+        return {**findings, "by_chance": float(np.mean(perfect)), **share("sure", self.decided), **sure}, bins
 
 
 def share(name: str, hits: Bool[np.ndarray, " study"]) -> dict[str, float | None]:
-    """A share and its Monte Carlo standard error (of Agresti and Coull's, so that it is never 0); None without any."""
+    """A share and its Monte Carlo standard error (Agresti and Coull's, so that it is never 0); None without any."""
     n, k = len(hits), int(hits.sum())
     if not n:
         return {name: None, f"{name}_error": None}
@@ -115,14 +116,15 @@ def _bin(p: Float[np.ndarray, " study"]) -> np.ndarray:
 
 
 def _gap(p: Float[np.ndarray, " study"], better: Bool[np.ndarray, " study"]) -> float:
-    place = _bin(p)
-    gap = np.bincount(place, p, BINS) - np.bincount(place, better.astype(np.float64), BINS)
+    bin_of = _bin(p)
+    gap = np.bincount(bin_of, p, BINS) - np.bincount(bin_of, better.astype(np.float64), BINS)
     return float(np.abs(gap).sum() / len(p))
 
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """Items until a monitor that looks after every unit decided, infinite where it did not; and whether for a."""
+    """Items until a monitor that looks after every unit decided, infinite if it did not; and whether it decided for
+    a."""
 
     items: Float[np.ndarray, " stream"]
     for_a: Bool[np.ndarray, " stream"]
@@ -131,13 +133,13 @@ class Streams:
     def run(
         cls, world: World, reach: float | None, alpha: float, rng: np.random.Generator, count: int, tick: Tick
     ) -> "Streams":
-        """So many streams of the units of one world."""
+        """Streams of the units of one world."""
         items, for_a = np.full(count, np.inf), np.zeros(count, bool)
         total, size, bar = world.total, world.size.astype(np.float64), math.log(2 / alpha)
         largest, done = int(world.size.max()), 0
         for at in range(count):
             (units,) = world.picks(rng, 1)
-            seen = Evidence(Units(total[units], size[units], largest), reach)
+            seen = SequentialEvidence(Units(total[units], size[units], largest), reach)
             hits = [np.flatnonzero(path >= bar)[:1] for path in (seen.below(0.0), seen.above(0.0))]
             first = [int(hit[0]) if len(hit) else len(units) for hit in hits]
             if min(first) < len(units):
@@ -149,7 +151,7 @@ class Streams:
         return cls(items, for_a)
 
     def alarms(self) -> dict[str, float | None]:
-        """How often there was a decision though there is no difference."""
+        """How often there was a decision although there is no difference."""
         return share("false_alarms", np.isfinite(self.items))
 
     def findings(self, truth: float) -> dict[str, float | None]:
@@ -157,5 +159,5 @@ class Streams:
         decided = np.isfinite(self.items)
         wrong = (self.for_a != (truth < 0))[decided & (truth != 0)]
         median = float(np.median(self.items))
-        found = {**share("decides", decided), **share("wrong_sign", wrong)}
-        return {**found, "median_items": median if math.isfinite(median) else None}
+        findings = {**share("decides", decided), **share("wrong_sign", wrong)}
+        return {**findings, "median_items": median if math.isfinite(median) else None}

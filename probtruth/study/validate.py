@@ -1,4 +1,4 @@
-"""`validate`: how the default comparison, and the monitor, do on the user's own design."""
+"""`validate`: how well the default comparison and the monitor work on the user's own design."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,65 +14,67 @@ from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.monitor import LEVEL, known_bounds, known_number
-from probtruth.study.read_pilot import two_names
+from probtruth.study.read_pilot import HasScores, two_names
 from probtruth.study.simulated_worlds import World
 from probtruth.study.trials import SURE, Streams, Trials
 from probtruth.study.validation import Row, Validation
-from probtruth.types import Scores
+from probtruth.types import Annotations, Scores
+from probtruth.types.arguments import Groups
 
 NUMBERS, FEWEST, MOST = 40_000_000, 400, 4000
-"""Scores that are drawn at each true difference, and the fewest and most studies they make unless the caller says so.
+"""Scores drawn at each true difference, and the default range of the number of studies.
 
-With 4,000 a share of .95 has a standard error of .0034.
+With 4,000 a share of 0.95 has a standard error of 0.0034.
 """
 TRUTHS = 40
-"""Different true differences that stand for N(0, (2 SE)^2)."""
+"""Number of true differences that represent N(0, (2 SE)^2)."""
 SPREAD = 2.0
 """Standard deviation of those, in standard errors."""
 WATCHED = 1000, 10_000
 """Units that a monitor sees, at least and at most."""
 FEW_UNITS, LOW_COVERAGE = 30, 0.94
-"""Below these a warning is given."""
+"""Fewer than these give a warning."""
 SIGNIFICANT = 2.0
-"""Monte Carlo standard errors by which a share must miss its mark before that is said."""
+"""A share that misses its target by this many Monte Carlo standard errors gives a warning."""
 
 
+@check.checks_itself
 def validate(
-    given: object,
-    a: object = None,
-    b: object = None,
+    given: Scores | HasScores,
+    a: str | None = None,
+    b: str | None = None,
     *,
-    n_items: object = None,
-    groups: object = None,
-    clusters: object = None,
-    difference: object = None,
-    bounds: object = None,
-    alpha: object = None,
-    annotations: object = None,
-    replications: object = None,
-    seed: object = 0,
+    n_items: int | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
+    difference: float | None = None,
+    bounds: tuple[float, float] | None = None,
+    alpha: float | None = None,
+    annotations: Annotations | None = None,
+    replications: int | None = None,
+    seed: int = 0,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Validation:
     r"""How far to trust an answer on a design like this: coverage, errors of sign and size, calibration, false alarms.
 
     Studies are drawn from the user's own items, with replacement: whole clusters, within each group; with
-    `annotations`, annotators too. There the true difference is known. Where differences are unbounded and few of them
-    are ties it is set by a shift; else by drawing units with chances proportional to $\exp(\lambda (T_j - \delta
-    n_j))$, T the unit's total difference and n its items, so that ties stay ties and bounds hold. Each study is
-    compared as `compare` does by default, in closed form.
+    `annotations`, annotators too. Their true difference is known. If differences are unbounded and few of them are
+    ties, a shift sets it; otherwise units are drawn with chances proportional to $\exp(\lambda (T_j - \delta n_j))$, T
+    the unit's total difference and n its items, so that ties stay ties and bounds hold. Each study is compared as
+    `compare` does by default, in closed form.
 
-    Arguments: `given` is what `score` or `evaluate` returned, or `Scores.from_frame`; `a` and `b` name two models of
-    more. `n_items` is the size of the studies (as given, unless asked), `groups` and `clusters` as in `compare`.
-    `difference` is the true difference a minus b to try (that of the data), `bounds` the least and the largest score
-    (known for `Scores` of a bounded rule; without them the monitor is the asymptotic one) and `alpha` the monitor's
-    level (.05). `annotations` are those behind the scores, where the same few annotators judged all items.
-    `replications` are the studies at each true difference (4,000, fewer beyond 10,000 items). `on_progress(done,
-    total)` hears of them.
+    Arguments: `given` is what `score` or `evaluate` returned, or `Scores.from_frame`; `a` and `b` name two models if
+    there are more. `n_items` is the size of the studies (by default the number of items), `groups` and `clusters` as
+    in `compare`. `difference` is the true difference a minus b to test (by default that of the data), `bounds` the
+    smallest and the largest score (known for `Scores` of a bounded rule; without them the monitor is the asymptotic
+    one) and `alpha` the monitor's level (0.05). `annotations` are those behind the scores, if the same few annotators
+    judged all items. `replications` are the studies at each true difference (4,000, fewer beyond 10,000 items).
+    `on_progress(done, total)` is called as they finish.
 
     Returns: a `Validation`; its `table()` has a row for each true difference, with Monte Carlo standard errors.
 
-    Errors: `InputError` for a difference that the scores cannot have; `PosteriorError` where an infinite score, a
-    single unit or the same difference everywhere leaves nothing to draw from.
+    Errors: `InputError` for a difference that the scores cannot have; `PosteriorError` if an infinite score, a single
+    unit or the same difference everywhere leaves nothing to draw from.
 
     Source: Gelman and Carlin 2014, "Beyond power calculations: assessing type S (sign) and type M (magnitude) errors",
     doi:10.1177/1745691614551642; Efron 1981, "Nonparametric standard errors and confidence intervals",
@@ -99,11 +101,11 @@ def validate(
     if world.drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     count = _replications(replications, world.n_items)
-    asked = world.mean if difference is None else known_number(difference, "difference", "a number", -1e100, 1e100)
-    named, far = {"none": 0.0, "half": asked / 2, "given": asked}, world.furthest()
+    wanted = world.mean if difference is None else known_number(difference, "difference", "a number", -1e100, 1e100)
+    named, far = {"none": 0.0, "half": wanted / 2, "given": wanted}, world.furthest()
     prior = np.clip(SPREAD * error * ndtri((np.arange(TRUTHS) + 0.5) / TRUTHS), -far, far).tolist()
     world = world.ready_for(*named.values(), prior[0], prior[-1])
-    world.moved(asked)  # raises where that cannot be
+    world.moved(wanted)  # raises where that cannot be
     n_watched = min(max(world.n_units, WATCHED[0]), WATCHED[1])
     total, done = 5 * count + count // TRUTHS * TRUTHS, 0
 
@@ -121,22 +123,26 @@ def validate(
     calibration, bins = drawn.calibration(chosen)
     flat = world.alone(n_watched)
     reach = world.reach or None if limits is None else limits[1] - limits[0]
-    null, real = (Streams.run(flat.moved(to), reach, level, rng, count, tick) for to in (0.0, asked))
+    null, real = (Streams.run(flat.moved(to), reach, level, rng, count, tick) for to in (0.0, wanted))
     watch = {
         "method": "asymptotic" if reach is None else "betting",
         "alpha": level,
         "n_items": round(n_watched * float(world.size.mean())),
         **null.alarms(),
-        **real.findings(asked),
+        **real.findings(wanted),
     }
     return Validation(
-        first, second, world.n_items, world.n_units, len(world.weights), world.clustered, asked, error, count, chosen,
+        first, second, world.n_items, world.n_units, len(world.weights), world.clustered, wanted, error, count, chosen,
         rows, calibration, bins, watch, tuple(_warnings(world, rows, calibration, watch)),
     )  # fmt: skip
 
 
-def _replications(given: object, n_items: int) -> int:
-    return int(np.clip(NUMBERS // n_items, FEWEST, MOST)) if given is None else whole(given, "replications", TRUTHS)
+def _replications(requested: object, n_items: int) -> int:
+    return (
+        int(np.clip(NUMBERS // n_items, FEWEST, MOST))
+        if requested is None
+        else whole(requested, "replications", TRUTHS)
+    )
 
 
 def _limits(scores: Scores, bounds: object) -> tuple[float, float] | None:
@@ -173,12 +179,12 @@ def _world(
     parts = Moments(within.n_items, within.n_units, means, means)
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to draw from. Hint: add items.")
-    place, cells = combine(parts, means, plan.weights), None
+    location, cells = combine(parts, means, plan.weights), None
     if annotations is not None:
         by_annotator = annotator_cells(scores, annotations)
         cells = by_annotator.of(rows[0]) - by_annotator.of(rows[1])
-        place = wider(place, [(excess(cells, plan.item_weights()),)])
-    variance = float(place.variance[0])
+        location = wider(location, [(excess(cells, plan.item_weights()),)])
+    variance = float(location.variance[0])
     if not variance > 0:
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     return World.of(difference, within, plan.weights, largest, reach, limits is not None, cells), variance**0.5
@@ -190,7 +196,7 @@ def _warnings(
     calibration: Mapping[str, float | None],
     watch: Mapping[str, object],
 ) -> Iterator[str]:
-    """What a reader must know."""
+    """Warnings for the reader."""
     n_seen = len(world.size) // (2 if world.mirrored else 1)
     if n_seen < FEW_UNITS:
         units = "clusters" if world.clustered else "items"

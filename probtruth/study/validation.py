@@ -1,4 +1,4 @@
-"""What `validate` found: how far the answers can be trusted on this design."""
+"""The result of `validate`: how far to trust the answers on this design."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,14 @@ BINS = ("p_a_better", "a_was_better", "studies")
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """How the default comparison and the monitor did in studies that were drawn from the user's own items.
+    """How well the default comparison and the monitor did in studies drawn from the user's own items.
 
-    `rows` are those of `table()`, `bins` those of `curve()`. `calibration` holds the expected calibration error of
-    P(a better) (`error`; `by_chance` is what perfect probabilities would show), how often P is above .975 for one of
-    the models (`sure`) and how often it is then wrong (`wrong_when_sure`); `monitor` the false alarms of a monitor that
-    looks after every unit, how often it decides at the true difference and after how many items (the median, None where
-    fewer than half of the streams end in a decision). Whatever ends in `_error` is a Monte Carlo standard error.
+    `rows` are those of `table()`, `bins` those of `curve()`. `calibration` holds the expected calibration error of P(a
+    better) (`error`; `by_chance` is the error of perfect probabilities), how often P is above 0.975 for one of the
+    models (`sure`) and how often it is then wrong (`wrong_when_sure`); `monitor` holds the false alarms of a monitor
+    that looks after every unit, how often it decides at the true difference and after how many items (the median, None
+    if fewer than half of the streams end in a decision). Every key that ends in `_error` is a Monte Carlo standard
+    error.
     """
 
     a: str
@@ -43,16 +44,17 @@ class Validation:
     warnings: tuple[str, ...] = ()
 
     def table(self) -> "polars.DataFrame":
-        """One row for each true difference: none, half of that asked for, that, and some drawn from N(0, (2 SE)^2).
+        """One row for each true difference: none, half of the requested one, the requested one, and some drawn from
+        N(0, (2 SE)^2).
 
-        `coverage` and `width` are those of the 95 per cent interval; `decides` is how often it leaves out 0,
-        `wrong_sign` how often it is then on the wrong side (type S) and `exaggeration` by what factor the estimate is
-        then too large (type M).
+        `coverage` and `width` are those of the 95% interval; `decides` is how often it excludes 0, `wrong_sign` how
+        often it is then on the wrong side (type S) and `exaggeration` the factor by which the estimate is then too
+        large (type M).
         """
         return frames.from_rows(self.rows, COLUMNS)
 
     def curve(self) -> "polars.DataFrame":
-        """The calibration of P(a better): what was said and how often it was so, in up to ten bins."""
+        """The calibration of P(a better): mean probability and frequency, in up to ten bins."""
         return frames.from_rows(self.bins, BINS)
 
     def to_dict(self) -> dict[str, object]:

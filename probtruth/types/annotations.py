@@ -1,4 +1,4 @@
-"""Annotations: one label given by one annotator to one item, as flat integer arrays."""
+"""Annotations: one label from one annotator for one item, as flat integer arrays."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,6 +10,7 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
+from probtruth.types.arguments import Frame, Numbers
 from probtruth.types.index import Index, as_names, match_items, match_labels, positions, sort_names
 
 
@@ -18,7 +19,7 @@ class Annotations:
     """Who gave which label to which item.
 
     `item`, `annotator` and `label` are positions in `index`. Annotations made from counts have no annotators;
-    there `multiplicity` says how many annotators gave that label to that item (in long form it is all ones).
+    `multiplicity` then says how many annotators gave that label to that item (in long form it is 1).
     """
 
     item: Int[np.ndarray, " annotation"]
@@ -39,19 +40,19 @@ class Annotations:
 
     @property
     def n_annotators(self) -> int | None:
-        """Number of annotators; None where only counts are known."""
+        """Number of annotators; None if only counts are known."""
         return None if self.annotator is None else len(self.index.annotators)
 
     def counts(self) -> Int[np.ndarray, "item label"]:
-        """How many annotations of each item say each label."""
+        """The number of annotations of each item with each label."""
         cell = self.item * self.n_labels + self.label
         size = self.n_items * self.n_labels
         return np.bincount(cell, self.multiplicity, size).astype(np.int64).reshape(self.n_items, self.n_labels)
 
     def with_labels(self, labels: Index) -> "Annotations":
-        """The same annotations under the larger set of labels of an index (those that nobody used have no votes).
+        """The same annotations with the larger set of labels of an index (labels that nobody used have no votes).
 
-        Errors: `InputError` where a label that was used is not among them.
+        Errors: `InputError` if a used label is not among them.
         """
         index = replace(self.index, labels=labels.labels, label_columns=labels.label_columns)
         if labels.labels == self.index.labels:
@@ -59,11 +60,11 @@ class Annotations:
         absent = set(self.index.labels) - set(labels.labels)
         if absent:
             check.one_of(min(absent), labels.labels, "label")
-        place = positions(labels.labels, self.index.labels)
-        return replace(self, label=place[self.label], index=index)
+        position = positions(labels.labels, self.index.labels)
+        return replace(self, label=position[self.label], index=index)
 
     def named_by(self, other: Index, what: str) -> "Annotations":
-        """The same annotations under the names of another index where they have none, in its caller's order."""
+        """The same annotations; if they have no names, with the names of another index, in its caller's order."""
         index, item, label = self.index, self.item, self.label
         if index.positional_items and not other.positional_items:
             names, rows, _ = match_items(index, other, what)
@@ -76,7 +77,7 @@ class Annotations:
         return replace(self, item=item, label=label, index=index)
 
     def annotated(self) -> tuple["Annotations", tuple[str, ...]]:
-        """Without the items that nobody annotated, and the names of those."""
+        """The annotations without items that nobody annotated, and the names of those items."""
         seen = np.bincount(self.item, minlength=self.n_items) > 0
         if seen.all():
             return self, ()
@@ -85,9 +86,10 @@ class Annotations:
         return replace(self, item=(np.cumsum(seen) - 1)[self.item], index=index), gone
 
     @classmethod
+    @check.checks_itself
     def from_long(
         cls,
-        frame: object,
+        frame: Frame,
         item: str = "item",
         annotator: str = "annotator",
         label: str = "label",
@@ -98,10 +100,10 @@ class Annotations:
         """Annotations from a table with one row for each annotation.
 
         Arguments: `frame` is any dataframe or a dict of columns; `item`, `annotator`, `label` name its columns;
-        `replicate` names the column that tells repeated answers of one annotator to one item apart (used where it
-        exists); `labels` are all the labels an item can have, where some were never used.
+        `replicate` names the column that distinguishes repeated answers of one annotator to one item (used if it
+        exists); `labels` are all the labels an item can have, if some were never used.
 
-        Errors: `InputError` for a missing column, a blank cell, or an (item, annotator) pair that stands twice.
+        Errors: `InputError` for a missing column, a blank cell, or a repeated (item, annotator) pair.
         """
         source = source or Source()
         table = frames.as_polars(frame)
@@ -121,9 +123,10 @@ class Annotations:
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
+    @check.checks_itself
     def from_counts(
         cls,
-        counts: object,
+        counts: Numbers,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         source: Source | None = None,
@@ -160,7 +163,7 @@ class Annotations:
 
 
 def index_of_labels(labels: Iterable[object]) -> Index:
-    """All labels that an item can have, sorted, with the order in which they were given."""
+    """All labels that an item can have, sorted, with the caller's order."""
     names = as_names(labels, "labels") or ()
     return Index.of_array((0, len(names)), (), names)[0]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from probtruth import frames
 
@@ -17,15 +17,15 @@ Row = Mapping[str, object]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Which model is better, and how sure that is.
+    """Which model is better, and how certain that is.
 
-    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside
-    the posterior; `estimand` says in words what the differences are differences of; `diagnostics` gate the result
-    (max_rhat, min_ess, divergences, engines_agree; None where an engine has none); `warnings` are in plain words;
-    `decisions` holds the smallest set of models that contains the best with probability .95 (`credible_set`), the
-    `chosen` model (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`),
-    and each model's `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels;
-    `tree` makes the `datatree`.
+    `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
+    posterior; `estimand` says in words what the differences are; `diagnostics` must pass for a sound result (max_rhat,
+    min_ess, divergences, engines_agree; None if an engine has none); `warnings` are in plain words; `decisions` holds
+    the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
+    (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
+    `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
+    `datatree`.
     """
 
     models: tuple[str, ...]
@@ -37,7 +37,7 @@ class Comparison:
     higher_is_better: bool
     rope: float | None
     seed: int
-    diagnostics: Mapping[str, float | int | bool | None]
+    diagnostics: Mapping[str, Any]
     uncertainty: Mapping[str, float | None]
     tree: "Callable[[], xarray.DataTree]" = field(repr=False)
     settings: Mapping[str, object]
@@ -49,7 +49,7 @@ class Comparison:
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
-        """The draws and what belongs to them as an ArviZ DataTree, made when it is first asked for."""
+        """The draws and their data as an ArviZ DataTree, made on first use."""
         return self.tree()
 
     @cached_property
@@ -60,7 +60,7 @@ class Comparison:
     def by_group(self) -> "polars.DataFrame":
         """One row for each group and pair: the difference in that group, partially pooled with the other groups.
 
-        `difference` is the posterior mean in this group, `low` to `high` its 95 per cent interval: between the group's
+        `difference` is the posterior mean in this group, `low` to `high` its 95% interval: between the group's
         own items and what the other groups say, the nearer to its own items the more they are and the more groups
         differ; `p_a_better` = P(a better in this group). No rows without groups.
         """
@@ -71,7 +71,7 @@ class Comparison:
         """One row for each unordered pair, `a` before `b` by name.
 
         `difference` is a minus b of losses, in units of the score: negative favours a, and `favours` names the side. It
-        has an equal-tailed 95 per cent interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
+        has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
         0)/2; `p_equivalent` = P(|difference| <= rope), null without a ROPE.
         """
         return frames.from_rows(self.pairs)
@@ -79,12 +79,12 @@ class Comparison:
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.
 
-        `score` is the plain mean over items in the orientation that was given, `low` to `high` its 95 per cent
-        interval; `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the
-        expected loss, in units of the score, of choosing this model rather than the best.
+        `score` is the plain mean over items in the orientation of the input, `low` to `high` its 95% interval;
+        `p_best` the posterior probability of the best mean; `expected_rank` from 1; `expected_regret` the expected
+        loss, in units of the score, of choosing this model rather than the best.
 
         `tier` counts from 1: a new one begins where P(all models above are better than all below, by more than the
-        ROPE) is at least .975. Inside a tier the order as a whole is open.
+        ROPE) is at least 0.975. Inside a tier the order as a whole is open.
         """
         return frames.from_rows(self.ranks)
 
@@ -93,10 +93,11 @@ class Comparison:
         return frames.from_rows(self.companions)
 
     def prior_sensitivity(self) -> "polars.DataFrame":
-        """P(a better) of each pair and P(best) of each model, were the prior or the likelihood to another power.
+        """P(a better) of each pair and P(best) of each model, with the prior or the likelihood raised to another
+        power.
 
-        `p` is the answer as given; `prior_half` and `prior_double` weigh the prior half and double,
-        `likelihood_half` and `likelihood_double` the likelihood, as with half or double the data of the same content.
+        `p` is the reported answer; `prior_half` and `prior_double` give the prior half and double weight,
+        `likelihood_half` and `likelihood_double` the likelihood, as with half or double the data of the same kind.
         """
         return frames.from_rows(self.sensitivity)
 

@@ -1,4 +1,4 @@
-"""Names of items, annotators and labels, and how two tables are put side by side by them."""
+"""Names of items, annotators and labels, and how they align two tables."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from probtruth.errors import InputError
 from probtruth.frames import name_text
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
-"""A decimal integer, as Python writes it; longer ones than any that is meant as a number are text."""
+"""A decimal integer, as Python writes it; very long ones are text."""
 
 
 def sort_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -26,9 +26,9 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
 class Index:
     """Sorted names along the axes, and the order in which the caller gave them.
 
-    Items are a tuple, or a `frames.Names` where they are too many for Python's text. Positional names stand for none:
-    an array without names follows the rows of the other side as its caller gave them. `item_rows` and `label_columns`
-    are the caller's row of each item and column of each label; None where names came without an order (long form).
+    Items are a tuple, or a `frames.Names` if there are too many for Python text. Positional names mean no names: an
+    array without names follows the rows of the other side in its caller's order. `item_rows` and `label_columns` are
+    the caller's row of each item and column of each label; None if names came without an order (long form).
     """
 
     items: Sequence[str]
@@ -49,35 +49,35 @@ class Index:
         return cls(item_names, label_names, (), items is None, labels is None, rows, columns), rows, columns
 
     def with_items(self, places: Int[np.ndarray, " kept"]) -> "Index":
-        """The index of some of the items (their positions, ascending); the caller's order of them stays."""
+        """The index of some of the items (their positions, ascending), still in the caller's order."""
         rows = None if self.item_rows is None else ranks(self.item_rows[places])
-        return replace(self, items=tuple(self.items[place] for place in places.tolist()), item_rows=rows)
+        return replace(self, items=tuple(self.items[position] for position in places.tolist()), item_rows=rows)
 
     def written_items(self, array: str) -> Sequence[str]:
         """The items in the caller's order.
 
-        Errors: `InputError` where there is none, which says which names `array` (in words) needs.
+        Errors: `InputError` without such an order; it says which names `array` (in words) needs.
         """
         rows = _rows_of(self.items, self.item_rows, self.positional_items, "items", array)
-        return tuple(self.items[place] for place in np.argsort(rows).tolist())
+        return tuple(self.items[position] for position in np.argsort(rows).tolist())
 
     def written_labels(self, array: str) -> Sequence[str]:
         """The labels in the caller's order; errors as `written_items`."""
         columns = _rows_of(self.labels, self.label_columns, self.positional_labels, "labels", array)
-        return tuple(self.labels[place] for place in np.argsort(columns).tolist())
+        return tuple(self.labels[position] for position in np.argsort(columns).tolist())
 
 
 def ranks(numbers: Int[np.ndarray, " some"]) -> Int[np.ndarray, " some"]:
-    """The rank of each of different numbers, from 0."""
-    found = np.empty(len(numbers), np.int64)
-    found[np.argsort(numbers)] = np.arange(len(numbers))
-    return found
+    """The rank of each number, from 0; the numbers differ."""
+    result = np.empty(len(numbers), np.int64)
+    result[np.argsort(numbers)] = np.arange(len(numbers))
+    return result
 
 
 def _rows_of(
     names: Sequence[str], rows: Int[np.ndarray, " name"] | None, positional: bool, what: str, array: str
 ) -> Int[np.ndarray, " name"]:
-    """The caller's row of each name; names that are 0, 1, ... in no order are the numbers of rows."""
+    """The caller's row of each name; names 0, 1, ... without an order are row numbers."""
     if positional:
         return np.arange(len(names))
     if rows is not None:
@@ -93,9 +93,9 @@ def _rows_of(
 
 
 def as_names(names: Iterable[object] | None, what: str) -> tuple[str, ...] | None:
-    """Names as text, in their order; None where there are none.
+    """Names as text, in their order; None if there are none.
 
-    Errors: `InputError` for a blank name, or for what is no list of names (a single text, a set).
+    Errors: `InputError` for a blank name, or for anything but a list of names (a single text, a set).
     """
     if names is None:
         return None
@@ -123,11 +123,11 @@ def _in_order(size: int, names: tuple[str, ...] | None, what: str) -> tuple[tupl
 
 @dataclass(frozen=True)
 class Audit:
-    """What alignment by name left out.
+    """The items that alignment by name left out.
 
     `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
-    lacks; `by_model` counts both for each model. `different` are items that are another question for some model. All
-    of them are dropped for all models. `prompts` are items that were asked in other words of some model, and are kept.
+    lacks; `by_model` counts both for each model. `different` are items whose question differs for some model. All of
+    these are dropped for all models. `prompts` are items whose prompt differs for some model; they stay.
     """
 
     missing: tuple[str, ...] = ()
@@ -138,11 +138,11 @@ class Audit:
 
     @property
     def dropped(self) -> int:
-        """Number of items that took no part in the comparison."""
+        """Number of items that the comparison left out."""
         return len({*self.missing, *self.extra, *self.different})
 
     def counts(self) -> tuple[str, ...]:
-        """What was left out and why, in words, each kind with its first items; empty where nothing was."""
+        """What was left out and why, in words, each kind with its first items; empty if nothing was."""
         kinds = (
             (self.missing, "that some model lacks"),
             (self.extra, "without labels"),
@@ -166,7 +166,7 @@ class Audit:
 
 
 def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Names that differ only in spaces, case or Unicode form, together."""
+    """Groups of names that differ only in spaces, case or Unicode form."""
     alike: dict[str, list[str]] = {}
     for name in names:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), []).append(name)
@@ -174,21 +174,21 @@ def look_alikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
-    """Where each wanted name stands in `names`; every wanted name must be there."""
-    place = {name: position for position, name in enumerate(names)}
-    return np.fromiter((place[name] for name in wanted), np.int64, len(wanted))
+    """The position of each wanted name in `names`; every wanted name must be there."""
+    position_of = {name: position for position, name in enumerate(names)}
+    return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
 
 
 Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
-"""Names, and where they stand on either side."""
+"""Names, and their positions on either side."""
 
 
 def match_items(reference: Index, other: Index, what: str) -> Matched:
-    """The items that both sides have, sorted, and their rows on both; the only place where items are matched.
+    """The items that both sides have, sorted, and their rows on both; the only function that matches items.
 
     A side without names follows the order in which the caller gave the other's.
 
-    Errors: `InputError` where there is none in common, or a side without names has nothing to follow.
+    Errors: `InputError` if no item is in common, or a side without names has no order to follow.
     """
     rows = np.arange(len(reference.items)), np.arange(len(other.items))
     if reference.positional_items or other.positional_items:
@@ -213,11 +213,11 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
 
 
 def match_labels(reference: Index, other: Index, what: str) -> Matched:
-    """The labels of `other`, where those of the reference stand among them, and where they stand in `other`.
+    """The labels of `other`, the positions of the reference's labels among them, and their positions in `other`.
 
     A side without names follows the order in which the caller gave the other's.
 
-    Errors: `InputError` where the reference has a label that `other` lacks, or a side has nothing to follow.
+    Errors: `InputError` if the reference has a label that `other` lacks, or a side has no order to follow.
     """
     columns = np.arange(len(reference.labels)), np.arange(len(other.labels))
     if reference.positional_labels or other.positional_labels:

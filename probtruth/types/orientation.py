@@ -1,4 +1,4 @@
-"""Which way a score counts: known by the name of a metric, or said by the user, never assumed."""
+"""Whether higher or lower scores are better: from the name of a known metric or from the user, never assumed."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ HIGHER = frozenset({
     "rouge_l", "rougel", "rougel_acc", "rougelsum", "rr@10", "success", "success_rate", "top_1_accuracy",
     "top_5_accuracy", "utility", "win_rate",
 })  # fmt: skip
-"""Metrics of which more is better."""
+"""Metrics for which higher is better."""
 LOWER = frozenset({
     "absolute_error", "bits_per_byte", "brier", "brier_score", "byte_perplexity", "calibration_error", "cer", "cost",
     "cross_entropy", "crossentropy", "distance", "ece", "edit_distance", "error", "error_rate", "hinge_loss",
@@ -25,17 +25,17 @@ LOWER = frozenset({
     "mean_absolute_error", "mean_squared_error", "mse", "negative_log_likelihood", "nll", "perplexity", "ppl",
     "regret", "rmse", "squared_error", "ter", "wer", "word_perplexity", "zero_one_loss",
 })  # fmt: skip
-"""Metrics of which less is better."""
+"""Metrics for which lower is better."""
 
 BY_WAY = {"higher is better": HIGHER, "lower is better": LOWER}
-"""The known names, by what is said of them."""
+"""The known names, by orientation."""
 
 
 def known(metric: str) -> bool | None:
-    """Whether more of the metric is better, by its name; None where the name says nothing.
+    """Whether higher is better, by the name of the metric; None if the name is unknown.
 
-    Case, spaces and hyphens do not count, nor does what follows a comma (a filter of lm-evaluation-harness); `neg_` in
-    front, as scikit-learn writes it, turns a metric around.
+    Case, spaces and hyphens do not matter, nor does text after a comma (a filter of lm-evaluation-harness); `neg_` in
+    front, as scikit-learn writes it, reverses a metric.
 
     >>> known("F1"), known("Brier score"), known("neg_log_loss"), known("score")
     (True, False, True, None)
@@ -48,9 +48,9 @@ def known(metric: str) -> bool | None:
 
 
 def upward(metric: str, higher_is_better: object, place: str = "") -> bool:
-    """Whether more of the metric is better: as the caller says, else by its name.
+    """Whether higher is better: as the caller says, else by the name of the metric.
 
-    Errors: `InputError` for a name that is not known, where the caller does not say.
+    Errors: `InputError` for an unknown name, if the caller does not say.
     """
     if higher_is_better is not None:
         return is_yes(higher_is_better)

@@ -1,16 +1,18 @@
-"""Predictions: for each model and item, a distribution over the labels, kept as log-probabilities."""
+"""Predictions: for each model and item a distribution over the labels, as log-probabilities."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.named_numbers import labelled
+from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
@@ -18,9 +20,9 @@ Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Log-probabilities of each model for each item; -inf where a model says that a label is impossible.
+    """Log-probabilities of each model for each item; -inf if a model calls a label impossible.
 
-    `warnings` say what looks wrong in what was given; a result repeats them.
+    `warnings` say what looks wrong in the input; a result repeats them.
     """
 
     log_probs: Float[np.ndarray, "model item label"]
@@ -35,7 +37,7 @@ class Predictions:
         return np.exp(self.log_probs)
 
     def named_by(self, other: Index) -> "Predictions":
-        """The same predictions under the names of another index where they have none, in its caller's order."""
+        """The same predictions; if they have no names, with the names of another index, in its caller's order."""
         items = self.index.positional_items and not other.positional_items
         labels = self.index.positional_labels and not other.positional_labels
         index, rows, columns = self.index, *map(np.arange, self.log_probs.shape[1:])
@@ -50,9 +52,10 @@ class Predictions:
         return replace(self, log_probs=np.ascontiguousarray(self.log_probs[:, rows][:, :, columns]), index=index)
 
     @classmethod
+    @check.checks_itself
     def from_probs(
         cls,
-        probs: object,
+        probs: Tables,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         index: Index | None = None,
@@ -60,9 +63,9 @@ class Predictions:
         """Predictions from one array of probabilities (item, label) for each model.
 
         Arguments: each table is an array of any library, a dataframe with a column for each label (and a column
-        `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` where given, else the names in
-        the tables, else the order in which the caller gave the names of `index` (usually `annotations.index`), else
-        the order of the rows and names on the other side of the comparison.
+        `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names
+        in the tables, else the caller's order of the names in `index` (usually `annotations.index`), else the order of
+        the rows and names on the other side of the comparison.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check.SUM_TOLERANCE`); nothing is clipped or renormalised.
@@ -75,9 +78,10 @@ class Predictions:
         return cls._build(probs, items, labels, index, "probabilities", log)
 
     @classmethod
+    @check.checks_itself
     def from_log_probs(
         cls,
-        log_probs: object,
+        log_probs: Tables,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         index: Index | None = None,
@@ -92,16 +96,17 @@ class Predictions:
         return cls._build(log_probs, items, labels, index, "log-probabilities", same)
 
     @classmethod
+    @check.checks_itself
     def from_logits(
         cls,
-        logits: object,
+        logits: Tables,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
-        """Predictions from logits: any real numbers, of which the softmax over the labels is taken.
+        """Predictions from logits: any real numbers; the probabilities are their softmax over the labels.
 
-        Rows that are all between 0 and 1 and sum to 1 are plainly probabilities: `warnings` says so.
+        Rows between 0 and 1 that all sum to 1 are probabilities: `warnings` says so.
         """
         like_probs: list[bool] = []
 
@@ -119,14 +124,15 @@ class Predictions:
         )
 
     @classmethod
+    @check.checks_itself
     def from_labels(
         cls,
-        predicted: object,
+        predicted: Mapping[str, ArrayLike],
         n_labels: int,
         items: Iterable[object] | None = None,
         index: Index | None = None,
     ) -> "Predictions":
-        """Predictions of models that only name a label (an integer position), with probability 1."""
+        """Predictions of models that only name a label (an integer position), which gets probability 1."""
         if not isinstance(predicted, Mapping):
             raise _no_dict(predicted)
         one_hot = {
@@ -202,8 +208,8 @@ def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarr
 
 
 def _no_dict(tables: object) -> InputError:
-    found = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
-    return InputError(found, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
+    problem = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
+    return InputError(problem, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
 
 
 def _place(model: str, items: tuple[str, ...] | None) -> Callable[[int], str]:

@@ -11,6 +11,7 @@ from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.types import orientation
+from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, positions, ranks, sort_names
 
 
@@ -137,9 +138,10 @@ class Scores:
         return listed if self.item_rows is None else [listed[row] for row in self.item_rows.tolist()]
 
     @classmethod
+    @check.checks_itself
     def from_frame(
         cls,
-        frame: object,
+        frame: Frame,
         item: str = "item",
         model: str = "model",
         score: str = "score",

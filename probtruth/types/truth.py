@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
+from probtruth.types.arguments import Numbers
 from probtruth.types.index import Index, as_names
 from probtruth.types.truth_tree import build
 
@@ -22,14 +24,14 @@ if TYPE_CHECKING:
 class Truth:
     """The reference: one distribution over labels for each item, under a named estimand.
 
-    `probs` is the posterior mean. `shares` are the unsmoothed vote shares and `n_votes` the votes behind them, where
+    `probs` is the posterior mean. `shares` are the unsmoothed vote shares and `n_votes` the votes behind them, if
     there are votes. `draws` are posterior draws of the whole table. Under the estimand `distribution` a row is how
     annotators would answer; under `class` it is the probability that the item's one true class is that label.
-    `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that
-    annotator j says l where the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
+    `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that annotator
+    j says l if the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
     `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`; `evidence`,
-    where the method keeps it, is what `infer_truth(..., prior=truth)` starts from; `sampled` holds draws of the
-    parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
+    if the method stores it, is the start of `infer_truth(..., prior=truth)`; `sampled` holds draws of the parameters
+    of methods that sample them, with axes chain and draw first, for `datatree()`.
     """
 
     probs: Float[np.ndarray, "item label"]
@@ -48,14 +50,14 @@ class Truth:
     sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def annotators(self) -> "polars.DataFrame":
-        """One row for each annotator: `annotator`, then what the method says of them (in the order of the index).
+        """One row for each annotator: `annotator`, then the method's results for them (in the order of the index).
 
-        `n_annotations`; `accuracy`, the chance that an annotation says the item's true class; `information`, how much
-        an answer tells of the class, in nats (0 for a spammer of any habit); and the method's own columns, such as
+        `n_annotations`; `accuracy`, the probability that an annotation names the item's true class; `information`, how
+        much an answer says about the class, in nats (0 for any spammer); and the method's own columns, such as
         `ability`, or `skill` (kappa with the truth, 0 by chance) and `flag` ("spammer", "adversary" or ""), with
-        equal-tailed 95 per cent intervals `_low` and `_high` where it has them.
+        equal-tailed 95% intervals `_low` and `_high` if it has them.
 
-        Errors: `InputError` where the method knows nothing of annotators.
+        Errors: `InputError` if the method does not model annotators.
         """
         if not self.annotator_results:
             raise InputError(
@@ -75,7 +77,7 @@ class Truth:
         return frames.as_polars({**columns, "entropy": entropy, **self.item_results})
 
     def datatree(self) -> "xarray.DataTree":
-        """An ArviZ DataTree: parameters (or draws of the truth), sampler statistics, and what went in.
+        """An ArviZ DataTree: parameters (or draws of the truth), sampler statistics, and the input.
 
         Methods sampled by NUTS have the group `log_likelihood`, one value for each item with its class summed out, so
         that `arviz.loo` and `arviz.compare` judge truth models by how they predict a new item's annotations; and
@@ -90,14 +92,15 @@ class Truth:
         return len(self.index.items)
 
     @classmethod
+    @check.checks_itself
     def from_probs(
         cls,
-        probs: object,
+        probs: Numbers,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
         estimand: str = "distribution",
     ) -> "Truth":
-        """Soft labels that are given: one distribution (row) for each item. Their own uncertainty is not known.
+        """Soft labels from the caller: one distribution (row) for each item. Their own uncertainty is unknown.
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
@@ -111,6 +114,7 @@ class Truth:
         return cls(array[rows][:, columns], index, estimand, "given")
 
     @classmethod
-    def from_labels(cls, labels: object, n_labels: int, items: Iterable[object] | None = None) -> "Truth":
-        """Hard labels (integers from 0), taken as certain."""
+    @check.checks_itself
+    def from_labels(cls, labels: ArrayLike, n_labels: int, items: Iterable[object] | None = None) -> "Truth":
+        """Hard labels (integers from 0), as certain labels."""
         return cls.from_probs(check.one_hot(labels, n_labels, "labels"), items=items, estimand="class")

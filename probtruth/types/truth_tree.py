@@ -19,7 +19,7 @@ DIMENSIONS = {
 """Dimensions of sampled parameters after chain and draw; those not named here are scalars."""
 
 STATS = ("diverging", "lp", "energy", "n_steps", "acceptance_rate")
-"""What the sampler says of every draw."""
+"""The sampler's statistics of every draw."""
 
 PREDICTED = ("agreement", "agreement_spread")
 """Statistics of answers replicated from every draw."""

@@ -78,12 +78,12 @@ def test_a_closed_pipe(start, tmp_path):
 
 
 def test_interrupted(run, files, tmp_path, monkeypatch):
-    importlib.import_module("probtruth.line.evaluate")  # a first import under the patch would keep what is patched
+    importlib.import_module("probtruth.line.compare")  # a first import under the patch would keep what is patched
 
     def interrupt(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("probtruth.comparison.compare.compare", interrupt)
+    monkeypatch.setattr("probtruth.line.compare.compare_in_memory", interrupt)
     outcome = run("compare", files["scores"], "--lower-is-better", "--out", tmp_path / "out")
     assert outcome.status == 130
     assert outcome.err.splitlines()[-1] == "probtruth: interrupted: nothing was written"

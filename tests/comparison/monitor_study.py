@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import nct, t
 
 from probtruth.study.arrivals import Units
-from probtruth.study.confidence_sequence import Evidence
+from probtruth.study.confidence_sequence import SequentialEvidence
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,11 @@ UNBOUNDED = (
 )
 
 
-def evidence(stream: Stream, differences: np.ndarray) -> Evidence:
+def evidence(stream: Stream, differences: np.ndarray) -> SequentialEvidence:
     rows = differences.reshape(-1, stream.cluster)
-    return Evidence(Units(rows.sum(1), np.full(len(rows), float(stream.cluster)), stream.cluster), stream.reach)
+    return SequentialEvidence(
+        Units(rows.sum(1), np.full(len(rows), float(stream.cluster)), stream.cluster), stream.reach
+    )
 
 
 def alarms(stream: Stream, n_items: int, replications: int, seed: int, alpha: float = 0.05) -> tuple[float, float]:

@@ -20,7 +20,7 @@ class TestNamesThatArePatterns:
     def test_counts(self, tmp_path, label):
         path = tmp_path / "t.csv"
         path.write_text(f"item,x0,{label},x1\n3,2,1,5\n4,7,0,5\n")
-        annotations = pt.read_annotations(path)
+        annotations = pt.read_annotations(path, format="counts")
         assert annotations.index.labels == tuple(sorted(["x0", label, "x1"]))
         column = annotations.index.labels.index(label)
         assert annotations.counts()[:, column].tolist() == [1, 0]
@@ -44,7 +44,7 @@ class TestNamesThatArePatterns:
     def test_the_item_column(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("*,x,y\na,1,0\nb,0,2\n")
-        assert pt.read_annotations(path, item="*").counts().tolist() == [[1, 0], [0, 2]]
+        assert pt.read_annotations(path, item="*", format="counts").counts().tolist() == [[1, 0], [0, 2]]
 
     @pytest.mark.parametrize("form", ["parquet", "arrow"])
     def test_streams(self, tmp_path, form):

@@ -176,7 +176,7 @@ class TestLarge:
         else:
             path.write_text(f'{{"item": "a", "{names[0]}": 1, ' + ", ".join(f'"{name}": 0' for name in names[1:]) + "}")
         start = time.perf_counter()
-        assert read_annotations(path).n_labels == n_columns
+        assert read_annotations(path, format="counts").n_labels == n_columns
         assert read_predictions({"m": path}).index.labels[0] == "c0"
         attempt("scores", path)
         assert time.perf_counter() - start < self.SECONDS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from monitor_study import BOUNDED, UNBOUNDED, alarms, evidence, fixed_size, stopping_times
 
 from probtruth.study.arrivals import Units
-from probtruth.study.confidence_sequence import Evidence
+from probtruth.study.confidence_sequence import SequentialEvidence
 
 FIND = 1e-6
 """How finely the limits are found, with the sizes of scores used here."""
@@ -23,7 +23,7 @@ def units(differences):
 @settings(deadline=None, max_examples=25, derandomize=True)
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=1, max_size=60))
 def test_bounded_limits_are_where_rejection_ends(differences):
-    found = Evidence(units(differences), 1.0)
+    found = SequentialEvidence(units(differences), 1.0)
     low, high = found.interval(len(differences), 0.05)
     for limit, path in ((low, found.above), (high, found.below)):
         if abs(limit) == 1:
@@ -34,7 +34,7 @@ def test_bounded_limits_are_where_rejection_ends(differences):
 
 
 def test_unbounded_limits_are_where_rejection_ends():
-    found = Evidence(units(np.random.default_rng(0).normal(0.2, 1, 500)), None)
+    found = SequentialEvidence(units(np.random.default_rng(0).normal(0.2, 1, 500)), None)
     low, high = found.interval(500, 0.05)
     assert -0.5 < low < 0.2 < high < 0.9
     assert found.above(low - FIND).max() >= math.log(40) > found.above(low + FIND).max()
@@ -44,27 +44,30 @@ def test_unbounded_limits_are_where_rejection_ends():
 @pytest.mark.parametrize("reach", [2.0, None])
 def test_mirrored_differences_give_the_mirrored_sequence(reach):
     d = np.random.default_rng(0).uniform(-1, 0.8, 300)
-    low, high = Evidence(units(d), reach).interval(300, 0.1)
-    assert Evidence(units(-d), reach).interval(300, 0.1) == (-high, -low)
+    low, high = SequentialEvidence(units(d), reach).interval(300, 0.1)
+    assert SequentialEvidence(units(-d), reach).interval(300, 0.1) == (-high, -low)
 
 
 @pytest.mark.parametrize("reach", [1.0, None])
 def test_never_widens(reach):
-    found = Evidence(units(np.random.default_rng(3).uniform(-1, 1, 400)), reach)
+    found = SequentialEvidence(units(np.random.default_rng(3).uniform(-1, 1, 400)), reach)
     ends = np.array([found.interval(n, 0.05) for n in range(90, 400, 10)])
     assert (np.diff(ends[:, 0]) >= -FIND).all() if reach else (np.diff(ends[2:, 0]) >= -FIND).all()
     assert (np.diff(ends[:, 1]) <= FIND).all() if reach else (np.diff(ends[2:, 1]) <= FIND).all()
 
 
 def test_nothing_known():
-    assert Evidence(units([]), 1.0).interval(0, 0.05) == (-1.0, 1.0)
-    assert Evidence(units([]), None).interval(0, 0.05) == (-math.inf, math.inf)
-    assert Evidence(units([1.0] * 99), None).interval(99, 0.05) == (-math.inf, math.inf)
-    assert Evidence(units([1.0] * 500), None).interval(500, 0.05) == (-math.inf, math.inf)  # no spread to judge by
+    assert SequentialEvidence(units([]), 1.0).interval(0, 0.05) == (-1.0, 1.0)
+    assert SequentialEvidence(units([]), None).interval(0, 0.05) == (-math.inf, math.inf)
+    assert SequentialEvidence(units([1.0] * 99), None).interval(99, 0.05) == (-math.inf, math.inf)
+    assert SequentialEvidence(units([1.0] * 500), None).interval(500, 0.05) == (
+        -math.inf,
+        math.inf,
+    )  # no spread to judge by
 
 
 def test_a_constant_difference_at_the_bound():
-    low, high = Evidence(units([1.0] * 500), 1.0).interval(500, 0.05)
+    low, high = SequentialEvidence(units([1.0] * 500), 1.0).interval(500, 0.05)
     assert 0.9 < low < 1.0
     assert high == 1.0
 
@@ -72,8 +75,8 @@ def test_a_constant_difference_at_the_bound():
 @pytest.mark.parametrize("scale", [1e-200, 1e-12, 1e50])
 def test_scale_changes_nothing_but_the_unit(scale):
     d = np.random.default_rng(5).uniform(-0.5, 1, 200)
-    low, high = Evidence(units(d), 1.0).interval(200, 0.05)
-    scaled = Evidence(units(scale * d), scale).interval(200, 0.05)
+    low, high = SequentialEvidence(units(d), 1.0).interval(200, 0.05)
+    scaled = SequentialEvidence(units(scale * d), scale).interval(200, 0.05)
     assert np.array(scaled) / scale == pytest.approx([low, high], rel=FIND)
 
 

@@ -45,7 +45,7 @@ def test_the_argument_has_no_default():
     parameter = inspect.signature(pt.Scores.from_frame).parameters["higher_is_better"]
     assert (parameter.default, parameter.kind) == (inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY)
     with pytest.raises(TypeError, match="higher_is_better"):
-        pt.Scores.from_frame(MARKS, higher_is_better=False)
+        pt.Scores.from_frame(MARKS)
 
 
 BOTH = "--higher-is-better or --lower-is-better"
@@ -94,5 +94,5 @@ def test_the_report_says_first_which_way_is_better(way: bool, said: str):
 
 def test_the_documented_list_is_the_list():
     page = Path(__file__).parents[2].joinpath("docs", "formats.md").read_text(encoding="utf-8")
-    listed = page.split("More is better of")[1].split(";\n")[0], page.split("less is better of")[1].split(".\n")[0]
+    listed = page.split("Higher is better for")[1].split(";\n")[0], page.split("lower is better for")[1].split(".\n")[0]
     assert [set(re.findall("`([^`]+)`", part)) for part in listed] == [HIGHER, LOWER]

@@ -1,14 +1,15 @@
 """The Bayesian tests of Benavoli, Corani and colleagues, for comparing classifiers over data sets.
 
-They answer other questions than `compare`: the correlated t has a fixed correlation between folds, the signed-rank test
-is about the pseudo-median over data sets, and the hierarchical test about which region a new data set most probably
-lies in. Differences are first minus second, in units of the score; `left` is below minus the ROPE.
+They answer different questions from `compare`: the correlated t-test fixes the correlation between folds, the
+signed-rank test is about the pseudo-median over data sets, and the hierarchical test asks in which region a new data
+set most probably lies. Differences are first minus second, in units of the score; `left` is below minus the ROPE.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from probtruth import check
@@ -36,14 +37,15 @@ class ThreeRegions:
     min_ess: float | None = None
 
 
-def correlated_t_test(differences: object, correlation: object, rope: object = 0.0) -> ThreeRegions:
+@check.checks_itself
+def correlated_t_test(differences: ArrayLike, correlation: float, rope: float = 0.0) -> ThreeRegions:
     r"""The posterior of the mean difference over folds that share training data.
 
     Formula: $\mu \sim t_{n-1}(\bar x, (1/n + \rho/(1-\rho)) s^2)$; with $\rho = n_{test}/(n_{test} + n_{train})$, which
     is 1/k for k folds, the tail is the p-value of Nadeau and Bengio's corrected t-test.
 
-    Arguments: `differences` of one data set, one a fold; `correlation` between folds; `rope` the largest difference
-    that does not matter.
+    Arguments: `differences` of one data set, one for each fold; `correlation` between folds; `rope` the largest
+    difference that does not matter.
 
     Returns: the three probabilities.
 
@@ -69,20 +71,21 @@ def correlated_t(differences: Float[np.ndarray, " fold"], correlation: float) ->
     return Margin(float(differences.mean()), scale, n - 1.0)
 
 
+@check.checks_itself
 def signed_rank_test(
-    differences: object, rope: object = 0.0, prior_strength: object = 0.5, *, draws: object = 50_000, seed: object = 0
+    differences: ArrayLike, rope: float = 0.0, prior_strength: float = 0.5, *, draws: int = 50_000, seed: int = 0
 ) -> ThreeRegions:
     r"""The Bayesian signed-rank test: which region holds most of the pairs' means (z_i + z_j)/2.
 
     Formula: weights $w \sim Dirichlet(s, 1, \dots, 1)$ on the differences z and a pseudo-observation at 0 of prior
-    strength s; $\theta_{left} = \sum_{ij} w_i w_j 1(z_i + z_j < -2r)$ and so on; the result is how often each is the
-    largest of the three.
+    strength s; $\theta_{left} = \sum_{ij} w_i w_j 1(z_i + z_j < -2r)$ and so on; the result is how often each of the
+    three is the largest.
 
     Arguments: `differences` one a data set (mean over its folds); `prior_strength` of the pseudo-observation.
 
-    Returns: the three probabilities, by `draws` independent draws (Monte Carlo error below .0025 at 50,000).
+    Returns: the three probabilities, by `draws` independent draws (Monte Carlo error below 0.0025 at 50,000).
 
-    Errors: `InputError` for no differences, or ones that are not finite.
+    Errors: `InputError` if there are no differences or some are not finite.
 
     Source: Benavoli et al. 2014, "A Bayesian Wilcoxon signed-rank test based on the Dirichlet process", Proceedings of
     Machine Learning Research 32; 2017, "Time for a change", Journal of Machine Learning Research 18 (77).
@@ -107,21 +110,22 @@ def signed_rank_test(
     return ThreeRegions(*(counts / draws).tolist())
 
 
+@check.checks_itself
 def hierarchical_test(
-    differences: object, correlation: object, rope: object = 0.0, *, draws: object = 2000, seed: object = 0
+    differences: ArrayLike, correlation: float, rope: float = 0.0, *, draws: int = 2000, seed: int = 0
 ) -> ThreeRegions:
     r"""The hierarchical test: in which region a new data set's mean difference most probably lies.
 
     Formula: folds of data set i are equicorrelated normals around $\mu_i$ with standard deviation $\sigma_i$;
-    $\mu_i \sim t_\nu(\mu_0, \sigma_0)$; priors as published, in units of the mean standard deviation. For every draw of
-    $(\mu_0, \sigma_0, \nu)$ the most probable region of $\mu_{new}$ is counted.
+    $\mu_i \sim t_\nu(\mu_0, \sigma_0)$; priors as published, in units of the mean standard deviation. Each draw of
+    $(\mu_0, \sigma_0, \nu)$ counts for its most probable region of $\mu_{new}$.
 
     Arguments: `differences[i, j]` of data set i on fold j; `correlation` between folds (1/k for k folds); `rope` the
     largest difference that does not matter; `draws` per chain, of four chains.
 
     Returns: the three probabilities, with R-hat and effective sample size of the sampling by NUTS.
 
-    Errors: `InputError` for fewer than two data sets or folds; `PosteriorError` where the chains did not mix.
+    Errors: `InputError` for fewer than two data sets or folds; `PosteriorError` if the chains did not mix.
 
     Source: Corani, Benavoli, Demsar, Mangili and Zaffalon 2017, doi:10.1007/s10994-017-5641-9.
 
@@ -158,21 +162,21 @@ def hierarchical_test(
     return ThreeRegions(float(first), float(second), float(third), rhat, ess)
 
 
-def _finite(given: object, what: str) -> Float[np.ndarray, " value"]:
-    values = check.as_floats(given, what.replace(" ", "-"), "differences").astype(np.float64)
+def _finite(differences: object, what: str) -> Float[np.ndarray, " value"]:
+    values = check.as_floats(differences, what.replace(" ", "-"), "differences").astype(np.float64)
     if not len(values) or not np.isfinite(values).all():
         raise InputError("no differences, or ones that are not finite", f"one number for each {what}", "Check them.")
     return values
 
 
-def _folds(given: object) -> Float[np.ndarray, " fold"]:
-    values = _finite(given, "fold")
+def _folds(differences: object) -> Float[np.ndarray, " fold"]:
+    values = _finite(differences, "fold")
     if len(values) < 2:
         raise InputError("one fold", "at least two", "The spread between folds cannot be known from one.")
     return values
 
 
-def _positive(given: object) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 < float(given) < np.inf:
-        raise InputError(f"prior_strength {given!r}", "a positive number", "Leave it out for 0.5.")
-    return float(given)
+def _positive(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+        raise InputError(f"prior_strength {value!r}", "a positive number", "Leave it out for 0.5.")
+    return float(value)

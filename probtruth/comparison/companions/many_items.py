@@ -33,19 +33,19 @@ PAIRS = 32
 
 
 def companions_of(
-    parts: Parts, order: Int[np.ndarray, " finite"], weights: Float[np.ndarray, " group"], place: Location
+    parts: Parts, order: Int[np.ndarray, " finite"], weights: Float[np.ndarray, " group"], location: Location
 ) -> list[Companion]:
     """The tests of every pair of these models; of more items than can be ranked those that need no item by itself."""
     within = parts.structure
     if int(within.n_items.sum()) > MOST:
-        return many_companions(parts, order, weights, place)
+        return many_companions(parts, order, weights, location)
     part = gathered(parts)
     whole = Structure(within.n_items, part.group, part.unit, within.unit_group)
-    return companions(part.values[order], whole, weights, place)
+    return companions(part.values[order], whole, weights, location)
 
 
 def many_companions(
-    parts: Parts, order: Int[np.ndarray, " finite"], weights: Float[np.ndarray, " group"], place: Location
+    parts: Parts, order: Int[np.ndarray, " finite"], weights: Float[np.ndarray, " group"], location: Location
 ) -> list[Companion]:
     """As `companions`, from sums and counts of the differences alone."""
     pairs = pairs_of(order)
@@ -54,26 +54,26 @@ def many_companions(
         rows = RowSums(parts, pairs[start : start + PAIRS])
         chosen = slice(start, start + PAIRS)
         counts = rows.size_counts()
-        alone = int(rows.within.n_items.sum()) == place.n_units and len(weights) == 1
-        spreads = _alone(place, chosen, counts) if alone else _together(rows, weights, place, chosen)
+        alone = int(rows.within.n_items.sum()) == location.n_units and len(weights) == 1
+        spreads = _alone(location, chosen, counts) if alone else _together(rows, weights, location, chosen)
         for row, (count, *spread) in enumerate(zip(counts, *spreads, strict=True)):
-            made.append(_tests(place, start + row, count, [float(part) for part in spread], alone))
+            made.append(_tests(location, start + row, count, [float(part) for part in spread], alone))
     return made
 
 
-def _alone(place: Location, rows: slice, counts: list[SizeCounts]) -> tuple[np.ndarray, ...]:
+def _alone(location: Location, rows: slice, counts: list[SizeCounts]) -> tuple[np.ndarray, ...]:
     """What `_together` finds where every item stands for itself: known from the variance of the mean.
 
     There a residual with its share of the mean is the difference itself, over n.
     """
-    n = place.n_units
-    square = place.plain_variance[rows] * (n - 1) / n + place.mean[rows] ** 2 / n
+    n = location.n_units
+    square = location.plain_variance[rows] * (n - 1) / n + location.mean[rows] ** 2 / n
     peak = np.array([count.largest / n for count in counts])
     return square, peak, square, peak
 
 
 def _together(
-    rows: RowSums, weights: Float[np.ndarray, " group"], place: Location, chosen: slice
+    rows: RowSums, weights: Float[np.ndarray, " group"], location: Location, chosen: slice
 ) -> tuple[np.ndarray, ...]:
     """Sum of squares and largest size of what the units add to the mean, and of that less their group's mean.
 
@@ -84,14 +84,14 @@ def _together(
     centre = rows.totals() / rows.within.n_items
     square, peak = rows.weighted(np.zeros_like(centre), share)
     residual, highest = rows.weighted(centre, share)
-    own = place.mean[chosen] / place.n_units
-    return square, peak, residual + place.n_units * own**2, highest + np.abs(own)
+    own = location.mean[chosen] / location.n_units
+    return square, peak, residual + location.n_units * own**2, highest + np.abs(own)
 
 
-def _tests(place: Location, row: int, count: SizeCounts, spread: list[float], alone: bool) -> Companion:
+def _tests(location: Location, row: int, count: SizeCounts, spread: list[float], alone: bool) -> Companion:
     square, peak, residual, highest = spread
-    mean = float(place.mean[row])
-    statistic, df, p = student(place, row)
+    mean = float(location.mean[row])
+    statistic, df, p = student(location, row)
     ranks, ranks_error = count.signed_rank_p()
     flips = flips_error = below = below_error = None
     if square > 0:
@@ -103,7 +103,7 @@ def _tests(place: Location, row: int, count: SizeCounts, spread: list[float], al
     if alone and len(count.bins) == 1 and count.tied.all():
         right, wrong = int(count.positive[0]), int(count.negative[0])
         flips, flips_error = sign_test_p(right, right + wrong), 0.0
-    if place.plain_variance[row] > 0:
+    if location.plain_variance[row] > 0:
         below = float(ndtr(-mean / math.sqrt(residual)))
         off = BERRY_ESSEEN * CUBE * highest / math.sqrt(residual)
         below_error = min(off, max(below, 1 - below))

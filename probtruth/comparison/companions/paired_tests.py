@@ -1,4 +1,4 @@
-"""Model-free tests that stand beside the posterior, Holm-adjusted over the pairs."""
+"""Model-free tests to show beside the posterior, Holm-adjusted over the pairs."""
 
 import math
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ TESTS = ("t_p", "wilcoxon_p", "sign_flip_p")
 
 @dataclass(frozen=True)
 class Companion:
-    """The tests of one pair, a minus b; None where a test does not exist.
+    """The tests of one pair, a minus b; None if a test does not exist.
 
     `t_p`, `sign_flip_p` and `bootstrap_p_a_better` are about the mean, with the clusters and groups of the comparison;
-    `wilcoxon_p` is about the pseudo-median of the items. The errors say how far the three can be from those of the same
-    tests without bins and limits, which are used for many items (see `many_items`); None where they are not.
+    `wilcoxon_p` is about the pseudo-median of the items. The errors bound how far the three are from the same tests
+    without the bins and limits that are used for many items (see `many_items`); None without them.
     """
 
     t: float | None = None
@@ -46,7 +46,7 @@ class Companion:
 
 
 def companions(
-    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], place: Location
+    values: Float[np.ndarray, "model item"], within: Structure, weights: Float[np.ndarray, " group"], location: Location
 ) -> list[Companion]:
     """The tests of every pair (a < b) of models with finite scores.
 
@@ -60,20 +60,20 @@ def companions(
         first, second = pairs[rows].T
         differences = values[first] - values[second]
         units, residuals = _units(differences, within, weights)
-        constant = place.plain_variance[rows] == 0
+        constant = location.plain_variance[rows] == 0
         residuals = np.where(constant[:, None], 0.0, residuals)
         flips = sign_flip_p(units)
-        below = bootstrap_p_below(residuals, place.mean[rows])
+        below = bootstrap_p_below(residuals, location.mean[rows])
         for row, difference in enumerate(differences):
             ranks = signed_rank_p(difference)
-            statistic, df, p = student(place, start + row)
+            statistic, df, p = student(location, start + row)
             made.append(Companion(statistic, df, p, ranks, flips[row], below[row]))
     return made
 
 
-def held_fixed(place: Location) -> list[Companion]:
-    """The t alone, for items that are held fixed: what the other tests resample, the items, does not vary."""
-    return [Companion(*student(place, row)) for row in range(len(place.mean))]
+def held_fixed(location: Location) -> list[Companion]:
+    """Only the t-test, for fixed items: the other tests resample items, which do not vary here."""
+    return [Companion(*student(location, row)) for row in range(len(location.mean))]
 
 
 def companion_rows(
@@ -91,18 +91,18 @@ def companion_rows(
     return rows
 
 
-def student(place: Location, row: int) -> tuple[float | None, float | None, float | None]:
+def student(location: Location, row: int) -> tuple[float | None, float | None, float | None]:
     """The statistic, its degrees of freedom and the two-sided p-value of one pair's t; None without spread."""
-    if place.plain_variance[row] == 0:
+    if location.plain_variance[row] == 0:
         return None, None, None
-    statistic = float(place.mean[row] / math.sqrt(place.plain_variance[row]))
-    return statistic, float(place.df[row]), float(2 * stdtr(place.df[row], -abs(statistic)))
+    statistic = float(location.mean[row] / math.sqrt(location.plain_variance[row]))
+    return statistic, float(location.df[row]), float(2 * stdtr(location.df[row], -abs(statistic)))
 
 
 def _units(
     differences: Float[np.ndarray, "pair item"], within: Structure, weights: Float[np.ndarray, " group"]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each unit adds to the mean difference, and how far that is from what its group's mean gives it."""
+    """What each unit adds to the mean difference, and its distance from what its group's mean explains."""
     of_item = within.of_item()
     own = differences * (weights / within.n_items)[of_item]
     mean = within.group_totals(within.unit_totals(own)) / within.n_items
@@ -114,10 +114,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     Source: Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6.
     """
-    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None and not math.isnan(p))
+    known = sorted((p, position) for position, p in enumerate(p_values) if p is not None and not math.isnan(p))
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
-    for step, (p, place) in enumerate(known):
+    for step, (p, position) in enumerate(known):
         largest = max(largest, min(1.0, (len(known) - step) * p))
-        adjusted[place] = largest
+        adjusted[position] = largest
     return adjusted

@@ -1,8 +1,8 @@
 """Model-free tests of a mean by resampling: sign flips and the Bayesian bootstrap, in bounded memory and time.
 
 Both act on independent units (items or clusters): `units[j]` is what unit j adds to the estimated mean difference. The
-largest EXPLICIT units of each pair are flipped or weighted one by one; the many small ones beyond them enter as the
-normal that their sum is.
+EXPLICIT largest units of each pair are flipped or weighted one by one; the sum of the many smaller ones is drawn from
+a normal.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from scipy.special import bdtr
 from probtruth.kernels.exact_sums import exact_sum
 
 EXPLICIT = 400
-"""Units of a pair that are resampled one by one; the normal for the rest is off by less than Monte Carlo error."""
+"""Units of a pair that are resampled one by one; the normal for the rest adds less than the Monte Carlo error."""
 FLIPS = 9999
-"""Random sign patterns; Monte Carlo error of p = .05 is .002."""
+"""Random sign patterns; Monte Carlo error of p = 0.05 is 0.002."""
 WEIGHTS = 4000
-"""Bayesian bootstrap draws; Monte Carlo error of P = .975 is .0025."""
+"""Bayesian bootstrap draws; Monte Carlo error of P = 0.975 is 0.0025."""
 ENUMERATED = 13
-"""Up to so many differing units every sign pattern is tried."""
+"""With at most this many differing units every sign pattern is tried."""
 BLOCK = 500
 ROUNDING = 1e-9
 """Sums closer than this, relative to the larger, are ties."""
@@ -27,12 +27,12 @@ ROUNDING = 1e-9
 def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[float | None]:
     """Two-sided p-values of mean zero, by flipping the signs of the units; None where all units are zero.
 
-    Exact where few units differ or all that differ have one size (then it is the sign test, McNemar's for right and
-    wrong answers); else Monte Carlo, counting the observed pattern in.
+    Exact if few units differ or all that differ have one size (then it is the sign test, McNemar's for right and wrong
+    answers); otherwise Monte Carlo, which includes the observed pattern.
 
     Source: Fisher 1935, The design of experiments, section 21; Phipson and Smyth 2010, doi:10.2202/1544-6115.1585.
     """
-    found: list[float | None] = [None] * len(units)
+    p_values: list[float | None] = [None] * len(units)
     sampled = []
     for row, values in enumerate(units):
         differ = values[values != 0]
@@ -40,9 +40,9 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
         if not len(differ):
             continue
         if np.ptp(sizes) <= ROUNDING * sizes.max():
-            found[row] = sign_test_p(int((differ > 0).sum()), len(differ))
+            p_values[row] = sign_test_p(int((differ > 0).sum()), len(differ))
         elif len(differ) <= ENUMERATED:
-            found[row] = _enumerated(differ)
+            p_values[row] = _enumerated(differ)
         else:
             sampled.append(row)
     if sampled:
@@ -57,12 +57,12 @@ def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[fl
             noise = rng.standard_normal((size, 1)) * np.sqrt(square)
             beyond += (np.abs(2 * (up @ largest.T) - whole + noise) >= observed).sum(0)
         for row, count in zip(sampled, beyond, strict=True):
-            found[row] = float((count + 1) / (FLIPS + 1))
-    return found
+            p_values[row] = float((count + 1) / (FLIPS + 1))
+    return p_values
 
 
 def sign_test_p(above: int, n: int) -> float:
-    """Two-sided p of so many of n signs being positive."""
+    """Two-sided p-value of this number of positive signs among n."""
     return min(1.0, 2 * float(bdtr(min(above, n - above), n, 0.5)))
 
 
@@ -73,9 +73,9 @@ def _enumerated(values: Float[np.ndarray, " unit"]) -> float:
 
 
 def _split(units: Float[np.ndarray, "pair unit"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The largest units of every pair, by value and filled up with zeros; the sum and the sum of squares of the others.
+    """The largest units of every pair, by value and padded with zeros; the sum and the sum of squares of the others.
 
-    Units that tie for the last places all count as others, so that the order of the units does not matter.
+    Units that tie for the last ranks all count as others, so the order of the units does not matter.
     """
     n = units.shape[1]
     if n <= EXPLICIT:
@@ -96,9 +96,9 @@ def bootstrap_p_below(
 ) -> list[float | None]:
     """P(mean < 0) + P(mean = 0)/2 under the Bayesian bootstrap; None where nothing varies.
 
-    Unit j adds its residual (what it adds to the mean, less what its group's mean gives it) times a standard
-    exponential weight, all divided by the mean weight: Rubin's uniform Dirichlet over the units (with groups or unequal
-    clusters its linearisation).
+    Unit j adds its residual (its contribution to the mean minus the part that its group's mean explains) times a
+    standard exponential weight; the total is divided by the mean weight. This is Rubin's uniform Dirichlet over the
+    units (with groups or unequal clusters its linearisation).
 
     Source: Rubin 1981, "The Bayesian bootstrap", doi:10.1214/aos/1176345338.
     """

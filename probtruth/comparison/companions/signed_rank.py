@@ -7,11 +7,11 @@ from jaxtyping import Float, Int
 from scipy.special import ndtr
 
 EXACT = 50
-"""Up to so many non-zero differences the distribution is enumerated."""
+"""With at most this many non-zero differences the distribution is enumerated."""
 
 
 def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
-    """Two-sided p of the pseudo-median being zero; zero differences are left out; None where none is left.
+    """Two-sided p-value for a pseudo-median of zero; zero differences are left out; None if none remains.
 
     Source: Wilcoxon 1945, doi:10.2307/3001968; exact with ties: Streitberg and Roehmel 1986 (shift algorithm).
     """
@@ -28,7 +28,8 @@ def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
 
 
 def two_sided_p(doubled: Int[np.ndarray, " rank"], number: Int[np.ndarray, " rank"], observed: int) -> float:
-    """Two-sided p of the total of the positive differences' doubled ranks, so many of which are equal."""
+    """Two-sided p-value of the total of the positive differences' doubled ranks; `number` counts how often each
+    occurs."""
     n, most = int(number.sum()), int((doubled * number).sum())
     if n <= EXACT:
         counts = np.zeros(most + 1)

@@ -1,4 +1,4 @@
-"""Wilcoxon's signed-rank test of more differences than can be ranked: counted by sign in narrow bins of their size."""
+"""Wilcoxon's signed-rank test for very many differences: counts them by sign in narrow bins of their size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from scipy.special import ndtr
 from probtruth.comparison.companions.signed_rank import EXACT, two_sided_p
 
 KEPT = 12
-"""Bits of the mantissa that tell bins apart: sizes in one bin differ by less than 2^-12 of themselves."""
+"""Bits of the mantissa that distinguish bins: sizes in one bin differ by less than 2^-12 of themselves."""
 WIDE = 1 << 20
-"""Beyond so many bins from the least to the largest size, only those that hold something are gone through."""
+"""Beyond this many bins between the smallest and the largest size, only non-empty bins are visited."""
 _BELOW = np.finfo(np.float64).nmant - KEPT
 _SIZE = (1 << 63) - 1
-"""All bits of a float64 but its sign: whole numbers in the order of the sizes."""
+"""All bits of a float64 except its sign: whole numbers in the order of the sizes."""
 
 
 @dataclass(frozen=True, eq=False)
 class SizeCounts:
-    """How many differences of either sign each bin holds, and the bits of their size, where all have one (else 0).
+    """How many differences of each sign each bin holds, and the bits of their size if all are equal (else 0).
 
-    Only bins that hold something are listed, by size; a difference of 0 is in none. What is merged in any order is the
-    same.
+    Only non-empty bins are listed, by size; a difference of 0 is in no bin. Merging in any order gives the same
+    result.
     """
 
     bins: Int[np.ndarray, " bin"]
@@ -39,13 +39,13 @@ class SizeCounts:
         bins = size >> _BELOW
         low, high = (int(bins.min()), int(bins.max())) if len(bins) else (0, -1)
         if high - low < WIDE:
-            place, known = bins - low, np.arange(low, high + 1)
+            position, known = bins - low, np.arange(low, high + 1)
         else:
-            known, place = np.unique(bins, return_inverse=True)
-        number = np.bincount(2 * place + (bits < 0), minlength=2 * len(known)).reshape(-1, 2)
+            known, position = np.unique(bins, return_inverse=True)
+        number = np.bincount(2 * position + (bits < 0), minlength=2 * len(known)).reshape(-1, 2)
         tie = np.zeros(len(known), np.int64)
-        tie[place] = size  # of several, any: it is seen next whether there are several
-        tie[place[tie[place] != size]] = 0
+        tie[position] = size  # of several, any: it is seen next whether there are several
+        tie[position[tie[position] != size]] = 0
         held = number.any(1)
         return cls(known[held], number[held, 0], number[held, 1], tie[held])
 
@@ -71,23 +71,24 @@ class SizeCounts:
 
     @property
     def tied(self) -> Bool[np.ndarray, " bin"]:
-        """Which bins hold one size only."""
+        """Which bins hold only one size."""
         return self.tie > 0
 
     @property
     def largest(self) -> float:
-        """What no size is above: the largest, or the end of its bin."""
+        """An upper bound of the sizes: the largest, or the end of its bin."""
         if not len(self.bins):
             return 0.0
         bits = self.tie[-1:] if self.tie[-1] else (self.bins[-1:] + 1) << _BELOW
         return float(bits.view(np.float64)[0])
 
     def signed_rank_p(self) -> tuple[float | None, float | None]:
-        """Two-sided p of the pseudo-median being zero, and how far at most that of the unrounded sizes is from it.
+        """Two-sided p-value for a pseudo-median of zero, and a bound of its distance from the p-value of the unrounded
+        sizes.
 
-        All of a bin take the mean of its ranks: the test of sizes rounded to the bins, which is as valid as that of the
-        sizes themselves, because under symmetry signs do not depend on sizes. The bound holds for every order inside
-        the bins; it is 0 where each holds one size. None without a difference.
+        All differences in a bin get its mean rank. This is the test of sizes rounded to the bins; it is as valid as
+        the test of the exact sizes, because under symmetry signs do not depend on sizes. The bound holds for every
+        order inside the bins; it is 0 if each bin holds one size. None without a difference.
         """
         number = self.positive + self.negative
         n = int(number.sum())

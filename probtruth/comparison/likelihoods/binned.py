@@ -1,4 +1,4 @@
-"""Differences as weighted bins, so that a fit of any likelihood costs the same whatever the number of items."""
+"""Differences as weighted bins, so that the cost of fitting a likelihood does not depend on the number of items."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ import numpy as np
 from jaxtyping import Float
 
 FEWEST, TAIL = 256, 32
-"""Least number of bins, and how many of the largest and of the smallest differences stand alone."""
+"""Smallest number of bins, and how many of the largest and of the smallest differences get their own bin."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
     """Values with the number of items at (or near) each, in units of `unit` from `centre`; `ties` are exactly zero.
 
-    Bins of weight 0 fill the arrays up to a power of two, so that fits of other data need no new compilation.
+    Bins of weight 0 pad the arrays to a power of two, so that fits of other data need no new compilation.
     """
 
     value: Float[np.ndarray, " bin"]
@@ -30,7 +30,8 @@ class Bins:
 
 
 def bins(differences: Float[np.ndarray, " item"]) -> Bins:
-    """The bins of one pair's differences; beyond the tails they have equal width and lie at the mean of their items."""
+    """The bins of one pair's differences; between the tails they have equal width, and each lies at the mean of its
+    items."""
     values = np.sort(differences)
     n, ties = len(values), int((values == 0).sum())
     centre, unit = float(values.mean()), float(values.std(ddof=1))
@@ -40,9 +41,9 @@ def bins(differences: Float[np.ndarray, " item"]) -> Bins:
         value, weight = scaled, np.ones(n)
     else:
         inner = scaled[TAIL:-TAIL]
-        place = np.minimum(((inner - inner[0]) / np.ptp(inner) * (most - 2 * TAIL)).astype(int), most - 2 * TAIL - 1)
-        count = np.bincount(place, minlength=most - 2 * TAIL)
-        total = np.bincount(place, inner, minlength=most - 2 * TAIL)
+        bin_of = np.minimum(((inner - inner[0]) / np.ptp(inner) * (most - 2 * TAIL)).astype(int), most - 2 * TAIL - 1)
+        count = np.bincount(bin_of, minlength=most - 2 * TAIL)
+        total = np.bincount(bin_of, inner, minlength=most - 2 * TAIL)
         used = count > 0
         value = np.r_[scaled[:TAIL], total[used] / count[used], scaled[-TAIL:]]
         weight = np.r_[np.ones(TAIL), count[used], np.ones(TAIL)].astype(np.float64)

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     import polars
 
 
-def compare_likelihoods(
-    scores: Scores, a: object, b: object, *, draws: object = 1000, seed: int = 0
-) -> "polars.DataFrame":
+@check.checks_itself
+def compare_likelihoods(scores: Scores, a: str, b: str, *, draws: int = 1000, seed: int = 0) -> "polars.DataFrame":
     """The mean difference of two models under each likelihood, its checks, and how well each predicts new items.
 
     Arguments: `a` and `b` are names of models; `draws` is per chain, of four chains.
 
     Returns: one row for each likelihood, best predicting first: `mean`, `low`, `high` of a minus b (negative favours
-    a), `p_a_better`, `location` (None where the likelihood has two); posterior predictive p-values `ppc_mean`,
-    `ppc_ties`, `ppc_tails` (share beyond three standard deviations) and `ppc_largest`, near 0 or 1 where simulated
-    differences are unlike the real ones; `elpd_loo` with `elpd_se`, the expected log predictive density of items left
-    out (higher is better; None for "tie-spike" where there are ties: a mass is no density), `pareto_k`, above .7 where
-    that is unsure; `max_rhat`, `min_ess`; and `alarm`, where the mean and the fit part.
+    a), `p_a_better`, `location` (None if the likelihood has two); posterior predictive p-values `ppc_mean`,
+    `ppc_ties`, `ppc_tails` (share beyond three standard deviations) and `ppc_largest`, near 0 or 1 if simulated
+    differences do not resemble the real ones; `elpd_loo` with `elpd_se`, the expected log predictive density of items
+    left out (higher is better; None for "tie-spike" with ties, because a mass is not a density), `pareto_k`, above 0.7
+    if that estimate is unreliable; `max_rhat`, `min_ess`; and `alarm`, if the mean under the fit is far from the mean
+    of the differences.
 
     Errors: `InputError` for unknown models, infinite scores, or differences that never vary.
 
@@ -47,12 +47,12 @@ def compare_likelihoods(
     difference = scores.values[rows[0]] - scores.values[rows[1]]
     size, told = whole(draws, "draws", 1), []
     for name in LIKELIHOODS[1:]:
-        found = fit(name, difference, whole(seed, "seed", 0), size)
-        margin = found.margin()
+        fitted = fit(name, difference, whole(seed, "seed", 0), size)
+        margin = fitted.margin()
         low, high = margin.interval()
-        commensurable = name != "tie-spike" or found.data.ties == 0
-        elpd, se, k = loo(found) if commensurable else (None, None, None)
-        centre = found.data.centre + found.data.unit * float(found.drawn.sites["location"].mean())
+        commensurable = name != "tie-spike" or fitted.data.ties == 0
+        elpd, se, k = loo(fitted) if commensurable else (None, None, None)
+        centre = fitted.data.centre + fitted.data.unit * float(fitted.drawn.sites["location"].mean())
         told.append(
             {
                 "likelihood": name,
@@ -61,13 +61,13 @@ def compare_likelihoods(
                 "high": high,
                 "p_a_better": margin.below(0.0),
                 "location": None if name == "two-component" else centre,
-                **checks(found, difference, seed),
+                **checks(fitted, difference, seed),
                 "elpd_loo": elpd,
                 "elpd_se": se,
                 "pareto_k": k,
-                "max_rhat": found.max_rhat,
-                "min_ess": found.min_ess,
-                "alarm": "; ".join(found.alarms()) or None,
+                "max_rhat": fitted.max_rhat,
+                "min_ess": fitted.min_ess,
+                "alarm": "; ".join(fitted.alarms()) or None,
             }
         )
     told.sort(key=lambda row: np.inf if row["elpd_loo"] is None else -float(str(row["elpd_loo"])))

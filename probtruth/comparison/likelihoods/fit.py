@@ -18,21 +18,21 @@ from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence
 
 APART = 2.0
-"""Standard errors between the plain mean and the mean under a likelihood that raise an alarm."""
+"""An alarm is raised if the mean under a likelihood is this many standard errors from the plain mean."""
 NO_MEAN = 1.5
 """Degrees of freedom below which the mean of a t hardly exists."""
 REPLICATED, SIMULATED = 200, 20_000
-"""Data sets that are simulated for a check, and the most items of each."""
+"""Number of data sets that a check simulates, and the largest number of items of each."""
 THREE = 3.0
 ZERO = 1e-12
 """Differences below this, in standard deviations, are ties."""
 SURPRISE = 0.005
-"""Posterior predictive p-values beyond this, on either side, are warned of."""
+"""Posterior predictive p-values beyond this, on either side, give a warning."""
 
 
 @dataclass(frozen=True)
 class DrawnMargin(Margin):
-    """A margin that is known by draws: `draws`, sorted."""
+    """A margin known only by its sorted `draws`."""
 
     draws: tuple[float, ...] = ()
 
@@ -86,18 +86,18 @@ class Fit:
         )
 
     def alarms(self) -> list[str]:
-        """Where the mean under this likelihood and that of the data part, or the mean hardly exists."""
-        said, se = [], self.data.unit / self.data.n_items**0.5
-        found = float(self.mean.mean())
-        if abs(found - self.data.centre) > APART * se:
-            said.append(
-                f"the mean under the likelihood {self.name!r} is {found:.4g}, that of the differences "
+        """Warnings if the mean under this likelihood is far from that of the data, or hardly exists."""
+        messages, se = [], self.data.unit / self.data.n_items**0.5
+        mean = float(self.mean.mean())
+        if abs(mean - self.data.centre) > APART * se:
+            messages.append(
+                f"the mean under the likelihood {self.name!r} is {mean:.4g}, that of the differences "
                 f"{self.data.centre:.4g} (standard error {se:.2g}): it does not fit them"
             )
         df = self.drawn.sites.get("df")
         if df is not None and float(np.mean(df < NO_MEAN)) > 0.5:
-            said.append(f"under the likelihood {self.name!r} the tails are so heavy that the mean hardly exists")
-        return said
+            messages.append(f"under the likelihood {self.name!r} the tails are so heavy that the mean hardly exists")
+        return messages
 
 
 def fit(name: str, differences: Float[np.ndarray, " item"], seed: int, draws: int) -> Fit:
@@ -109,9 +109,9 @@ def fit(name: str, differences: Float[np.ndarray, " item"], seed: int, draws: in
         raise InputError(f"likelihood={name!r} for differences that never vary", "differences that vary", "Use 'auto'.")
     data = bins(differences)
     if name == "tie-spike" and data.ties:
-        kept = bins_without_ties(differences, data)
-        weight = kept.weight
-        value = kept.value
+        without_ties = bins_without_ties(differences, data)
+        weight = without_ties.weight
+        value = without_ties.value
     else:
         value, weight = data.value, data.weight
     arrays = {"value": value, "weight": weight, "ties": np.asarray(float(data.ties)), "zero": np.asarray(data.zero)}
@@ -131,31 +131,31 @@ def bins_without_ties(differences: Float[np.ndarray, " item"], whole: Bins) -> B
     return replace(whole, value=value, weight=own.weight)
 
 
-def log_likelihood(found: Fit) -> Float[np.ndarray, "chain draw bin"]:
+def log_likelihood(fitted: Fit) -> Float[np.ndarray, "chain draw bin"]:
     """The log density of one item of each bin, under every draw."""
     with jax.enable_x64(True):
-        value = jnp.asarray(found.data.value)
-        of_draw = partial(LIKELIHOODS[found.name].log_density, value=value)
-        return np.asarray(jax.jit(jax.vmap(jax.vmap(of_draw)))(dict(found.drawn.sites)))
+        value = jnp.asarray(fitted.data.value)
+        of_draw = partial(LIKELIHOODS[fitted.name].log_density, value=value)
+        return np.asarray(jax.jit(jax.vmap(jax.vmap(of_draw)))(dict(fitted.drawn.sites)))
 
 
-def loo(found: Fit) -> tuple[float, float, float]:
+def loo(fitted: Fit) -> tuple[float, float, float]:
     """Expected log predictive density of items left out one by one, its standard error, and the largest Pareto k.
 
-    Items of one bin count alike.
+    All items of a bin count the same.
 
     Source: Vehtari, Gelman and Gabry 2017, doi:10.1007/s11222-016-9696-4.
     """
     import arviz_stats
     import xarray
 
-    used = found.data.weight > 0
-    density, weight = log_likelihood(found)[..., used], found.data.weight[used]
+    used = fitted.data.weight > 0
+    density, weight = log_likelihood(fitted)[..., used], fitted.data.weight[used]
     dims = ("chain", "draw", "bin")
     coords = {"chain": np.arange(density.shape[0]), "draw": np.arange(density.shape[1])}
     tree = xarray.DataTree.from_dict(
         {
-            "/posterior": xarray.Dataset({"mean": (("chain", "draw"), found.mean)}, coords),
+            "/posterior": xarray.Dataset({"mean": (("chain", "draw"), fitted.mean)}, coords),
             "/log_likelihood": xarray.Dataset({"differences": (dims, density)}, coords),
         }
     )
@@ -166,24 +166,24 @@ def loo(found: Fit) -> tuple[float, float, float]:
     n = weight.sum()
     total = float(weight @ each)
     spread = float(weight @ (each - total / n) ** 2)
-    return total - n * float(np.log(found.data.unit)), float(np.sqrt(n / (n - 1) * spread)), float(k.max())
+    return total - n * float(np.log(fitted.data.unit)), float(np.sqrt(n / (n - 1) * spread)), float(k.max())
 
 
-def checks(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> dict[str, float]:
+def checks(fitted: Fit, differences: Float[np.ndarray, " item"], seed: int) -> dict[str, float]:
     """Posterior predictive p-values: how often simulated differences have a larger mean, tie rate, share beyond three
     standard deviations, and largest size, than the real ones (ties count half)."""
     rng = np.random.default_rng(seed)
     n = min(len(differences), SIMULATED)
     real = differences if n == len(differences) else rng.choice(differences, n, replace=False)
-    flat = {name: value.reshape(-1) for name, value in found.drawn.sites.items()}
+    flat = {name: value.reshape(-1) for name, value in fitted.drawn.sites.items()}
     rows = rng.integers(0, len(flat["mean"]), REPLICATED)
     with jax.enable_x64(True):
         keys = jax.random.split(jax.random.key(seed), REPLICATED)
-        one = partial(LIKELIHOODS[found.name].simulated, zero=jnp.asarray(found.data.zero), n=n)
+        one = partial(LIKELIHOODS[fitted.name].simulated, zero=jnp.asarray(fitted.data.zero), n=n)
         sites = {name: value[rows] for name, value in flat.items()}
         drawn = np.asarray(jax.jit(jax.vmap(lambda sites, key: one(sites, key=key)))(sites, keys))
-    simulated = np.array([_figures(found.data.centre + found.data.unit * values, found.data) for values in drawn])
-    wanted = np.array(_figures(real, found.data))
+    simulated = np.array([_figures(fitted.data.centre + fitted.data.unit * values, fitted.data) for values in drawn])
+    wanted = np.array(_figures(real, fitted.data))
     p = ((simulated > wanted).mean(0) + (simulated == wanted).mean(0) / 2).tolist()
     return dict(zip(("ppc_mean", "ppc_ties", "ppc_tails", "ppc_largest"), p, strict=True))
 
@@ -194,18 +194,18 @@ def _figures(values: Float[np.ndarray, " item"], data: Bins) -> list[float]:
     return [float(values.mean()), ties, float((far > THREE).mean()), float(far.max())]
 
 
-def surprises(found: Fit, differences: Float[np.ndarray, " item"], seed: int) -> list[str]:
-    """In words, what simulated differences fail to be like."""
+def surprises(fitted: Fit, differences: Float[np.ndarray, " item"], seed: int) -> list[str]:
+    """In words, how simulated differences differ from the real ones."""
     words = {"ppc_mean": "mean", "ppc_ties": "tie rate", "ppc_tails": "tails", "ppc_largest": "largest difference"}
-    figures = checks(found, differences, seed).items()
+    figures = checks(fitted, differences, seed).items()
     failing = [words[name] for name, p in figures if min(p, 1 - p) < SURPRISE]
-    said = f"the likelihood {found.name!r} does not simulate the {' and the '.join(failing)} of the differences"
-    return [said] if failing else []
+    message = f"the likelihood {fitted.name!r} does not simulate the {' and the '.join(failing)} of the differences"
+    return [message] if failing else []
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The margins of all pairs under one likelihood, what to warn of, and the worst diagnostics."""
+    """The margins of all pairs under one likelihood, the warnings, and the worst diagnostics."""
 
     margins: list[Margin]
     warnings: tuple[str, ...]
@@ -218,20 +218,20 @@ def fit_pairs(
     name: str, differences: Sequence[Float[np.ndarray, " item"]], plain: Sequence[Margin], seed: int, draws: int
 ) -> Fitted:
     """The likelihood for every pair; pairs that never vary keep their plain margin."""
-    kept: list[Margin] = []
-    said: dict[str, None] = {}
+    margins: list[Margin] = []
+    messages: dict[str, None] = {}
     runs: list[Fit] = []
     for difference, margin in zip(differences, plain, strict=True):
         if margin.scale == 0 or np.ptp(difference) == 0:
-            kept.append(margin)
+            margins.append(margin)
             continue
-        found = fit(name, difference, seed, draws)
-        runs.append(found)
-        kept.append(replace(found.margin(), given_mean=margin.mean))
-        said |= dict.fromkeys([*found.alarms(), *surprises(found, difference, seed)])
+        fitted = fit(name, difference, seed, draws)
+        runs.append(fitted)
+        margins.append(replace(fitted.margin(), given_mean=margin.mean))
+        messages |= dict.fromkeys([*fitted.alarms(), *surprises(fitted, difference, seed)])
     return Fitted(
-        kept,
-        tuple(said),
+        margins,
+        tuple(messages),
         max((run.max_rhat for run in runs), default=None),
         min((run.min_ess for run in runs), default=None),
         sum(int(run.drawn.stats["diverging"].sum()) for run in runs),

@@ -1,4 +1,4 @@
-"""Likelihoods of one pair's differences; under each the estimand is the mean, which a location need not be."""
+"""Likelihoods of one pair's differences; under each the estimand is the mean, which can differ from the location."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class TwoPieceT(dist.Distribution):  # type: ignore[misc]
     support = constraints.real
 
     def __init__(self, df: Array, location: Array, scale: Array, skew: Array) -> None:
-        """`skew` above 1 makes the upper tail the heavier one."""
+        """`skew` above 1 makes the upper tail heavier."""
         self.t = dist.StudentT(df)
         self.location, self.scale, self.skew = location, scale, skew
         super().__init__(batch_shape=jnp.shape(location))

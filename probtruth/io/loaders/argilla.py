@@ -1,17 +1,17 @@
 """Argilla: records as `dataset.records.to_json` writes them (version 2), or lists of records of version 1."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
+from probtruth import check
 from probtruth.io.loaders.json_values import JsonObject, as_list, as_name, as_object, need, need_name, read_objects
 from probtruth.io.loaders.votes import Vote, annotations
 from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
 
 
-def read_argilla(
-    path: str | Path, question: str | None = None, labels: Iterable[str | int] | None = None
-) -> Annotations:
+@check.checks_itself
+def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[str | int] | None = None) -> Annotations:
     r"""Annotations from an export of Argilla (JSON).
 
     Responses are labels, but for drafts and discarded ones, where the export tells them apart (that of version 2 does

@@ -62,7 +62,7 @@ def scores(entries: Sequence[Entry], rule: str, higher_is_better: bool, repeated
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
     alike, audit = same_questions(entries, repeated, what)
     names = ("item", "model", "score", "group", "replicate")
-    columns = {name: [getattr(entry, name) for entry in alike] for name in names}
+    columns: dict[str, Iterable[object]] = {name: [getattr(entry, name) for entry in alike] for name in names}
     table = Scores.from_frame(
         columns,
         group="group" if len(set(columns["group"])) > 1 else None,

@@ -24,6 +24,7 @@ from probtruth.io.loaders.json_values import (
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
+from probtruth.types.arguments import Files
 
 PATTERNS = ("per_instance_stats.json",)
 """The name of HELM's files."""
@@ -45,8 +46,9 @@ class _Instance(NamedTuple):
     content: str | None
 
 
+@check.checks_itself
 def read_helm(
-    files: LogFiles, metric: str | None = None, perturbation: str | None = None, higher_is_better: bool | None = None
+    files: Files, metric: str | None = None, perturbation: str | None = None, higher_is_better: bool | None = None
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 

@@ -26,6 +26,7 @@ from probtruth.io.loaders.json_values import (
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
+from probtruth.types.arguments import Files
 
 PATTERNS = ("*.eval", "*.json")
 """The names of Inspect's files."""
@@ -53,7 +54,8 @@ class _InspectSample:
     prompt: str | None
 
 
-def read_inspect(files: LogFiles, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
+@check.checks_itself
+def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
     Items are samples (`TASK/id`), replicates are epochs, groups are tasks if there are several. Grades become

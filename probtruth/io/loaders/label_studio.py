@@ -1,7 +1,6 @@
 """Label Studio: the export formats JSON and JSON-MIN."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from probtruth import check
@@ -18,6 +17,7 @@ from probtruth.io.loaders.json_values import (
 )
 from probtruth.io.loaders.votes import Vote, annotations
 from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
 
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
 """The types of results that are one label, and the key under which each has it."""
@@ -25,8 +25,9 @@ OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_tim
 """Keys of a JSON-MIN task that are neither data nor answers."""
 
 
+@check.checks_itself
 def read_label_studio(
-    path: str | Path,
+    path: StrPath,
     question: str | None = None,
     item: str | None = None,
     labels: Iterable[str | int] | None = None,

@@ -28,6 +28,7 @@ from probtruth.io.loaders.json_values import (
 from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import shown
 from probtruth.types import Predictions, Scores, Truth, orientation
+from probtruth.types.arguments import Files
 
 PATTERNS = ("samples_*.jsonl",)
 """The names of the harness's files."""
@@ -53,8 +54,9 @@ class _LmEvalSample:
     item: str
 
 
+@check.checks_itself
 def read_lm_eval_samples(
-    files: LogFiles, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
+    files: Files, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
@@ -87,9 +89,8 @@ def read_lm_eval_samples(
     return collect.scores(entries, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
-def read_lm_eval_choices(
-    files: LogFiles, normalise: Literal["none", "characters"] = "none"
-) -> tuple[Predictions, Truth]:
+@check.checks_itself
+def read_lm_eval_choices(files: Files, normalise: Literal["none", "characters"] = "none") -> tuple[Predictions, Truth]:
     r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
 
     The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the

@@ -1,8 +1,8 @@
 """Prodigy: the JSON lines of `prodigy db-out`."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders.json_values import (
     JsonObject,
@@ -17,9 +17,11 @@ from probtruth.io.loaders.json_values import (
 from probtruth.io.loaders.votes import Vote, annotations, label_text
 from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
 
 
-def read_prodigy(path: str | Path, labels: Iterable[str | int] | None = None) -> Annotations:
+@check.checks_itself
+def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
     r"""Annotations from `prodigy db-out` (JSONL), of the interfaces `choice` and `classification`.
 
     With `choice` the label is the option that was accepted, and items are inputs (`_input_hash`). With one `label` to

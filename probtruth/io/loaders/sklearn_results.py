@@ -11,11 +11,11 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.types import Predictions, Scores
+from probtruth.types.arguments import Frame, Tables
 from probtruth.types.index import as_names
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
-    from numpy.typing import ArrayLike
 
     SearchResults = Mapping[str, Any] | IntoDataFrame
 
@@ -25,7 +25,7 @@ FOLD = re.compile(r"split(\d+)_test_(.+)")
 
 @check.checks_itself
 def from_cross_val_predict(
-    probs: "Mapping[str, ArrayLike]", classes: Iterable[str | int], items: Iterable[str | int] | None = None
+    probs: Tables, classes: Iterable[str | int], items: Iterable[str | int] | None = None
 ) -> Predictions:
     """Predictions from arrays of `cross_val_predict(..., method="predict_proba")`, one for each estimator.
 
@@ -45,7 +45,7 @@ def from_cross_val_predict(
 
 @check.checks_itself
 def read_cv_results(
-    results: "SearchResults | Mapping[str, SearchResults]",
+    results: Frame | Mapping[str, Frame],
     metric: str = "score",
     names: Iterable[str | int] | None = None,
     higher_is_better: bool = True,

@@ -1,6 +1,6 @@
 """Wide tables: one row for each item, and one column for each model (scores) or each annotator (labels)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +11,15 @@ from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.types import Annotations, Scores, orientation
+from probtruth.types.arguments import Frame, StrPath
 
 if TYPE_CHECKING:
     import polars
-    from narwhals.typing import IntoFrame
 
 
 @check.checks_itself
 def read_wide_scores(
-    table: "str | Path | IntoFrame | Mapping[str, Sequence[object]]",
+    table: StrPath | Frame,
     models: Sequence[str] | None = None,
     item: str = "item",
     group: str | None = None,
@@ -72,7 +72,7 @@ def read_wide_scores(
 
 @check.checks_itself
 def read_wide_annotations(
-    table: "str | Path | IntoFrame | Mapping[str, Sequence[object]]",
+    table: StrPath | Frame,
     annotators: Sequence[str] | None = None,
     item: str = "item",
     labels: Sequence[str | int] | None = None,

@@ -27,7 +27,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Names:
+class NameCodes:
     """The distinct names of a column; a row's code is the place of its name."""
 
     column: str
@@ -35,7 +35,7 @@ class Names:
     known: polars.Series
 
     @classmethod
-    def of(cls, table: BigTable, column: str, option: str, size: int, ordered: bool = True) -> "Names":
+    def of(cls, table: BigTable, column: str, option: str, size: int, ordered: bool = True) -> "NameCodes":
         """From a pass over the column; `ordered` as `sort_names` does, else in the order of first appearance."""
         frames.need_columns(table.columns, {option: column}, table.name)
         found = frames.names
@@ -77,7 +77,7 @@ def sorted_names(names: polars.Series) -> polars.Series:
 
 
 def rows(
-    table: BigTable, names: tuple[Names, Names], score: str, size: int, skip: frozenset[int] = frozenset()
+    table: BigTable, names: tuple[NameCodes, NameCodes], score: str, size: int, skip: frozenset[int] = frozenset()
 ) -> Iterator[Rows]:
     """The rows of a table in batches; an item and a model stand together once.
 
@@ -91,7 +91,7 @@ def rows(
 
 
 def cells(
-    table: BigTable, names: tuple[Names, Names], size: int, *more: str
+    table: BigTable, names: tuple[NameCodes, NameCodes], size: int, *more: str
 ) -> Iterator[tuple[Batch, Int[np.ndarray, " row"], Int[np.ndarray, " row"]]]:
     """The batches of a table, with more of its columns, and the codes of each row's item and model.
 
@@ -124,8 +124,8 @@ def _once(
     of_model: Int[np.ndarray, " row"],
     of_item: Int[np.ndarray, " row"],
     batch: Batch,
-    items: Names,
-    models: Names,
+    items: NameCodes,
+    models: NameCodes,
 ) -> None:
     cell = of_model * seen.shape[1] + of_item
     flat = seen.reshape(-1)
@@ -147,13 +147,13 @@ def _once(
 
 
 def per_item(
-    table: BigTable, items: Names, column: str, what: str, kept: Bool[np.ndarray, " item"], size: int
+    table: BigTable, items: NameCodes, column: str, what: str, kept: Bool[np.ndarray, " item"], size: int
 ) -> tuple[Int[np.ndarray, " kept"], Sequence[str]]:
     """The group (or cluster) of each item that is kept, as codes, and the names of those that are used.
 
     Errors: `InputError` for an item in two of them.
     """
-    names = Names.of(table, column, what, size)
+    names = NameCodes.of(table, column, what, size)
     of_item = np.full(len(items), -1)
     guess = 0
     for batch in table.batches([items.column, column], size):

@@ -53,6 +53,6 @@ class Analysis:
         return items.divided_items(self.scores, self.comparison, self.labelled)
 
     @cached_property
-    def replicates(self) -> replicates.Replicates | None:
+    def replicates(self) -> replicates.ReplicatedDifferences | None:
         """Differences of the two leading models, item by item, beside replicated ones."""
         return replicates.replicates_of(self.scores, self.comparison)

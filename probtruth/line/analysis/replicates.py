@@ -14,7 +14,7 @@ from probtruth.types import Comparison, Scores
 
 
 @dataclass(frozen=True, eq=False)
-class Replicates:
+class ReplicatedDifferences:
     """Differences `a` minus `b` on each item, in the scores' own orientation, replicated ones, and statistics of both.
 
     Nothing is replicated of fewer than three items, or of differences that never vary: `rows` is empty then. See
@@ -29,7 +29,7 @@ class Replicates:
     replicated: Float[np.ndarray, " value"]
 
 
-def replicates_of(scores: Scores | Streamed, comparison: Comparison) -> Replicates | None:
+def replicates_of(scores: Scores | Streamed, comparison: Comparison) -> ReplicatedDifferences | None:
     """Those of the two leading models, by name; None where a difference is infinite, or scores were streamed."""
     if not isinstance(scores, Scores):
         return None
@@ -38,4 +38,4 @@ def replicates_of(scores: Scores | Streamed, comparison: Comparison) -> Replicat
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return None
     differences = second - first if scores.higher_is_better else first - second
-    return Replicates(a, b, scores.higher_is_better, differences, *replicated(differences, comparison.seed))
+    return ReplicatedDifferences(a, b, scores.higher_is_better, differences, *replicated(differences, comparison.seed))

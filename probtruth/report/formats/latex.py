@@ -55,7 +55,8 @@ _POWER = re.compile("([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
 
-def latex_table(result: object, table: str = "models") -> str:
+@check.checks_itself
+def latex_table(result: Result, table: str = "models") -> str:
     r"""A table of the result as LaTeX, to be read in with `\input`; the document loads the package `booktabs`.
 
     Arguments: `table` is "models" (mean score, interval, P(best), ranks), "pairs" (differences, intervals and

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.line.analysis.annotators import Row, annotator_rows
 from probtruth.report.plots import axes as figures
@@ -16,7 +17,8 @@ MOST = 30
 """Annotators that are drawn: of more, the best and the worst half of them."""
 
 
-def plot_annotators(truth: object, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
     """Skill of each annotator with its 95 per cent interval, best first; flagged ones are orange, with the flag.
 
     Formula: skill is kappa with the class, (accuracy - chance) / (1 - chance): 1 is always right, 0 is by chance.

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 
+@check.checks_itself
 def plot_reliability(
-    curve: "polars.DataFrame", label: object = None, models: Sequence[object] | None = None, ax: Axes | None = None
+    curve: "polars.DataFrame", label: str | None = None, models: Sequence[object] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Observed frequency against forecast probability of one label, with its band; calibrated is the dashed line.
 
@@ -54,8 +55,12 @@ def plot_reliability(
     return ax
 
 
+@check.checks_itself
 def plot_murphy(
-    diagram: "polars.DataFrame", label: object = None, models: Sequence[object] | None = None, ax: Axes | None = None
+    diagram: "polars.DataFrame",
+    label: str | None = None,
+    models: Sequence[object] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Murphy diagram: the mean loss at every threshold of decision, over the loss that no forecast can avoid.
 
@@ -96,7 +101,8 @@ def plot_murphy(
     return ax
 
 
-def plot_decomposition(table: "polars.DataFrame", label: object = None, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_decomposition(table: "polars.DataFrame", label: str | None = None, ax: Axes | None = None) -> Axes:
     """Miscalibration against discrimination of each model; along a dashed line the score is the same.
 
     Formula: score = miscalibration - discrimination + uncertainty, so that lines of equal score have slope 1.

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.line.analysis.leading import leaders
 from probtruth.report.plots import axes as figures
@@ -31,7 +32,8 @@ DEEPEST = 0.4
 """Opacity of a cell of probability 0 or 1: the number in it stays legible."""
 
 
-def plot_forest(comparison: object, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_forest(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Differences of all pairs with 95 per cent intervals; an interval to the left of 0 favours the model named there.
 
     Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.
@@ -66,7 +68,8 @@ def difference_title(comparison: Comparison) -> str:
     return f"difference of mean {with_unit(comparison.rule)}"
 
 
-def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """P(row beats column) of all pairs, best model first: blue where the row is better, orange where the column is.
 
     Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.
@@ -124,7 +127,8 @@ def plot_matrix(comparison: object, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_ranks(comparison: object, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """P(rank = r) of each model, best first, as a bar in the column of the rank.
 
     Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.

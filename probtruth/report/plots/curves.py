@@ -10,8 +10,9 @@ from probtruth.report.plots.axes import COLOURS, DASHES, INK, few, short, square
 from probtruth.scoring.confusion.curves import Curves
 
 
+@check.checks_itself
 def plot_curves(
-    curves: object, label: object = None, models: Sequence[object] | None = None, ax: Axes | None = None
+    curves: Curves, label: str | None = None, models: Sequence[object] | None = None, ax: Axes | None = None
 ) -> Axes:
     """ROC or precision-recall curves of one label: actual solid, implied by the model's own probabilities dashed.
 

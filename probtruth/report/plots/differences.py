@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from probtruth import check
 from probtruth.comparison.posterior.predictive_check import replicated
 from probtruth.errors import InputError
-from probtruth.line.analysis.replicates import Replicates
+from probtruth.line.analysis.replicates import ReplicatedDifferences
 from probtruth.report.plots.axes import BLUE, INK, RED, panel, text
 from probtruth.report.words.numbers import MINUS, short_names
 from probtruth.report.words.sentences import measure, unit
@@ -18,7 +18,8 @@ WIDE = 4.0
 """Standard deviations on either side that are drawn; what lies beyond is counted in words."""
 
 
-def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_differences(scores: Scores, a: str, b: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
     """Differences of two models on each item as a histogram, and those that the normal program replicates as a line.
 
     Arguments: `scores` is what `score` returned or `Scores.from_frame` made; `a` and `b` are names of models; `seed` is
@@ -49,11 +50,11 @@ def plot_differences(scores: object, a: object, b: object, *, seed: int = 0, ax:
             "Choose other models, or score with a floor.",
         )
     return draw_differences(
-        Replicates(str(a), str(b), scores.higher_is_better, differences, rows, again), scores.rule, ax
+        ReplicatedDifferences(str(a), str(b), scores.higher_is_better, differences, rows, again), scores.rule, ax
     )
 
 
-def draw_differences(pair: Replicates, rule: str, ax: Axes | None = None) -> Axes:
+def draw_differences(pair: ReplicatedDifferences, rule: str, ax: Axes | None = None) -> Axes:
     """The differences of a pair of models, beside the replicated ones."""
     ax = panel(ax, f"difference on an item ({unit(rule) or measure(rule)})", "share of items", height=310, left=62)
     low, high = _drawn(ax, pair.differences, pair.replicated)

@@ -15,7 +15,8 @@ BUBBLE = 260
 SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}
 
 
-def plot_nelson(risk: object, model: object = None, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
     """Model probability against source probability: bubbles of the bins, the three marks, the identity line.
 
     Arguments: `risk` is what `risk_profile` returned; `model` is a name, needed where there are several; `ax` are the
@@ -62,7 +63,8 @@ def plot_nelson(risk: object, model: object = None, ax: Axes | None = None) -> A
     return ax
 
 
-def plot_divergence(risk: object, model: object = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
     """The divergence probability: the model's mark projected from the origin to a source probability of 1.
 
     Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
@@ -101,7 +103,8 @@ def plot_divergence(risk: object, model: object = None, power: float = 0.0, ax: 
     return ax
 
 
-def plot_spectrum(risk: object, models: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_spectrum(risk: RiskProfile, models: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
     """Generalised means over all powers of the profile: each model solid, its source dashed.
 
     Arguments: `risk` is what `risk_profile` returned; `models` are the names to show, all unless given, four at most;

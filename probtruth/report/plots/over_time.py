@@ -1,6 +1,6 @@
 """A monitor over time: what is known about the difference, or the evidence, after every item."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,10 @@ from probtruth.report.words.numbers import short_names
 from probtruth.study.monitored import Monitor
 
 
-def plot_monitor(watch: object, show: object = "difference", ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_monitor(
+    watch: Monitor, show: Literal["difference", "evidence"] = "difference", ax: Axes | None = None
+) -> Axes:
     """The confidence sequence of a monitor over time, or the evidence for each model.
 
     Arguments: `watch` is what `monitor` returned; `show` is "difference" (the mean and its sequence, 0 and the ROPE) or

@@ -1,7 +1,7 @@
 """What a study would show, against its size."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,7 +16,8 @@ GAP = 0.06
 """Between labels, in parts of the height."""
 
 
-def plot_plan(plan: object, show: object = "chance", ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_plan(plan: Plan, show: Literal["chance", "width"] = "chance", ax: Axes | None = None) -> Axes:
     """How likely a study of each size is to decide, or how wide its interval will be.
 
     Arguments: `plan` is what `plan` returned; `show` is "chance" (the probability that the study decides, with the

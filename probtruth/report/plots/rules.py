@@ -6,6 +6,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -26,13 +27,15 @@ from probtruth.report.plots.axes import (
 )
 from probtruth.report.words.numbers import probability
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 
 STEPS = 1000
 """Responses from 0 to 1 at which the loss is drawn; the truth is among them."""
 Curve = Float[np.ndarray, " response"]
 
 
-def plot_rule(rule: object = "log", y: object = 0.7, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None) -> Axes:
     """Expected loss of every response to one item whose label is uncertain.
 
     Formula: expected(r) = sum over labels k of y_k times the loss of response r if the label is k.
@@ -76,9 +79,10 @@ def plot_rule(rule: object = "log", y: object = 0.7, ax: Axes | None = None) -> 
     return ax
 
 
+@check.checks_itself
 def plot_rules(
-    rules: Sequence[object] = ("log", "brier"),
-    y: object = 1.0,
+    rules: Sequence[RuleLike] = ("log", "brier"),
+    y: ArrayLike = 1.0,
     match_at: float | None = None,
     zoom: tuple[float, float] | None = None,
     ax: Axes | None = None,

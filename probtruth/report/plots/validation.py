@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.report.plots.axes import BLUE, DASHES, INK, short, square
 from probtruth.study.validation import Validation
@@ -11,7 +12,8 @@ BAR = 1.96
 """Standard errors on either side of a point."""
 
 
-def plot_validation(found: object, ax: Axes | None = None) -> Axes:
+@check.checks_itself
+def plot_validation(found: Validation, ax: Axes | None = None) -> Axes:
     """Calibration of P(a better): what was said in simulated studies, and how often it was so.
 
     Arguments: `found` is what `validate` returned; `ax` are the axes to draw on.

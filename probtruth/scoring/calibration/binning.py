@@ -13,7 +13,7 @@ BINS = ("uniform", "quantile")
 
 @dataclass(frozen=True, eq=False)
 class ForecastBins:
-    """Which bin each item is in, and how much of the weight each bin holds; empty bins are left out."""
+    """The bin of each item, and the weight of each bin; empty bins are left out."""
 
     place: Int[np.ndarray, " item"]
     weights: Float[np.ndarray, " item"]
@@ -33,7 +33,7 @@ class ForecastBins:
         return cls(place, heavy, np.bincount(place, heavy))
 
     def means(self, values: Float[np.ndarray, " item"]) -> Float[np.ndarray, " bin"]:
-        """Weighted mean in each bin; NaN where the bin has no weight."""
+        """Weighted mean in each bin; NaN if the bin has no weight."""
         with np.errstate(invalid="ignore"):
             mean: np.ndarray = np.bincount(self.place, self.weights * values, len(self.total)) / self.total
         return mean

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import jax
 import numpy as np
 from jax import Array
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
@@ -16,7 +17,10 @@ from probtruth.scoring.calibration.events import against_rest, top_label
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 from probtruth.scoring.score import check_floor, floored
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -27,29 +31,30 @@ PARTS = ("miscalibration", "discrimination", "uncertainty")
 Rows = Float[np.ndarray, "item label"]
 
 
+@check.checks_itself
 def calibration_decomposition(
-    predictions: object,
-    truth: object,
-    rule: object = "log",
-    by: object = "label",
-    floor: object = None,
-    weights: object = None,
-    n_bootstrap: object = 0,
-    level: object = 0.95,
+    predictions: Predictions,
+    truth: Truth,
+    rule: RuleLike = "log",
+    by: JudgedBy | Literal["joint"] = "label",
+    floor: float | None = None,
+    weights: ArrayLike | None = None,
+    n_bootstrap: int = 0,
+    level: float = 0.95,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Mean expected loss as miscalibration minus discrimination plus uncertainty (CORP), with bootstrap bands.
 
-    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts made calibrated by
+    Formula: S(p) = [S(p) - S(c)] - [S(r) - S(c)] + S(r), with S the mean loss, c the forecasts after calibration by
     isotonic regression on the labels (equal forecasts pooled), and r the mean label, the same forecast for every item.
-    The three are miscalibration, discrimination and uncertainty.
+    The three parts are miscalibration, discrimination and uncertainty.
 
     Arguments: `by` "label" judges each label against all others; "top-label" judges the greatest probability as a
     forecast of being right (labels that tie count with their mean); "joint" judges the whole distribution, c being the
-    fits of all labels divided by their sum (and p or r itself where that does better, so that no part is negative; with
-    two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give the
-    equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in small
-    samples, and so are its bands. The rest as in `score`.
+    fits of all labels divided by their sum (or p or r itself if that has a lower loss, so that no part is negative;
+    with two labels it is the same as "label"). `weights` weigh the items; `n_bootstrap` resamples of the items give
+    the equal-tailed `level` bands, which describe the spread of these estimates: miscalibration is biased upwards in
+    small samples, and so are its bands. The rest as in `score`.
 
     Returns: one row for each model (and label), in units of the rule: `model`, `label`, `score`, the three parts, and
     with a bootstrap `..._low` and `..._high` of each. Low miscalibration and high discrimination are better.
@@ -145,14 +150,14 @@ def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray 
 
 
 def problems(aligned: Aligned, log_probs: Rows, by: str, rule: ScoringRule) -> list[tuple[str | None, Problem]]:
-    """What is judged: the whole distribution, each label against the others, or the most probable label."""
+    """The forecasts to judge: the whole distribution, each label against the others, or the most probable label."""
     if by == "joint":
         return [(None, Problem.of(rule, log_probs, aligned.truth))]
     if by == "top-label":
         return [(None, Problem.of(rule, *top_label(log_probs, aligned.truth)))]
     return [
-        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, place)))
-        for place, label in enumerate(aligned.labels)
+        (label, Problem.of(rule, *against_rest(log_probs, aligned.truth, position)))
+        for position, label in enumerate(aligned.labels)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Many labels as questions of two: one label against the others, or the most probable label against being wrong."""
+"""Many labels as questions about two: one label against the others, or the most probable label against being wrong."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,5 +39,5 @@ def events(
         logs, outcomes = top_label(log_probs, truth)
         yield None, np.exp(logs[:, 1]), outcomes[:, 1]
         return
-    for place, label in enumerate(labels):
-        yield label, np.exp(log_probs[:, place]), truth[:, place]
+    for position, label in enumerate(labels):
+        yield label, np.exp(log_probs[:, position]), truth[:, position]

@@ -1,8 +1,9 @@
-"""Expected calibration error, for those who must report it, beside what a calibrated model would show."""
+"""Expected calibration error, beside the value that a calibrated model would show."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
@@ -11,6 +12,8 @@ from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.reliability import calibrated_outcomes
 from probtruth.scoring.calibration.resampling import check_resampling, item_weights
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import Binning, JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -18,24 +21,25 @@ if TYPE_CHECKING:
 BY = ("top-label", "class-wise", "label")
 
 
+@check.checks_itself
 def calibration_error(
-    predictions: object,
-    truth: object,
-    by: object = "top-label",
-    n_bins: object = 15,
-    bins: object = "uniform",
-    n_resamples: object = 200,
-    weights: object = None,
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy | Literal["class-wise"] = "top-label",
+    n_bins: int = 15,
+    bins: Binning = "uniform",
+    n_resamples: int = 200,
+    weights: ArrayLike | None = None,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Expected calibration error (ECE) in bins, and its value if the forecasts were calibrated.
 
     Formula: sum over the bins of share of the items times |mean outcome - mean forecast|.
 
-    It is not a score: a forecast of the mean label for every item has none. It is biased upwards, the more so the more
-    bins and the fewer items there are: `if_calibrated` is its mean over outcomes drawn as if the forecasts were
-    calibrated (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The
-    miscalibration of `calibration_decomposition` has no bins, and belongs to a proper score.
+    It is not a score: a forecast of the mean label for every item has an error of 0. It is biased upwards, more so
+    with more bins and fewer items: `if_calibrated` is its mean over outcomes drawn as if the forecasts were calibrated
+    (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The miscalibration of
+    `calibration_decomposition` needs no bins, and is a part of a proper score.
 
     Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
     each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.

@@ -1,25 +1,28 @@
-"""What recalibration cannot mend: items that a model cannot tell apart, and the labels' own spread."""
+"""What recalibration cannot repair: items that a model cannot tell apart, and the spread of the labels themselves."""
 
 from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import get_rule
+from probtruth.scoring.rules.by_name import RuleLike
 from probtruth.scoring.score import check_floor, floored
+from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
     import polars
 
 
+@check.checks_itself
 def grouping_decomposition(
-    predictions: object, truth: object, rule: object = "log", floor: object = None
+    predictions: Predictions, truth: Truth, rule: RuleLike = "log", floor: float | None = None
 ) -> "polars.DataFrame":
-    """Mean expected loss as calibration plus grouping plus irreducible loss, which soft labels make computable.
+    """Mean expected loss as calibration plus grouping plus irreducible loss; soft labels make the parts computable.
 
     Formula: S(p) = [S(p) - S(c)] + [S(c) - H(t)] + H(t), with S the mean expected loss, c the calibrated forecasts (as
     in `calibration_decomposition`, jointly over the labels) and H(t) the mean entropy of the items' labels. The
@@ -29,7 +32,7 @@ def grouping_decomposition(
     Arguments: as in `score`.
 
     Returns: one row for each model, in units of the rule, lower is better: `model`, `expected`, `calibration`,
-    `grouping`, `irreducible`; and, where the labels are vote shares, `grouping_corrected` and `irreducible_corrected`,
+    `grouping`, `irreducible`; and, if the labels are vote shares, `grouping_corrected` and `irreducible_corrected`,
     which allow for few votes (votes scatter around the item's distribution, which looks like grouping loss; see
     `decompose`), else NaN.
 

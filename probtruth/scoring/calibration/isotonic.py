@@ -1,4 +1,4 @@
-"""Isotonic regression with weights, equal forecasts pooled: the calibrated forecast that CORP compares with."""
+"""Isotonic regression with weights, equal forecasts pooled: the calibrated forecast of CORP."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from scipy.optimize import isotonic_regression
 
 @dataclass(frozen=True, eq=False)
 class Isotone:
-    """Forecasts in order, ready to be fitted to many outcomes (the forecasts are sorted once).
+    """Sorted forecasts, ready to fit to many outcomes.
 
-    `points` are the distinct forecasts and `place` says where each item's forecast stands among them.
+    `points` are the distinct forecasts and `place` is the position of each item's forecast among them.
     """
 
     points: Float[np.ndarray, " point"]
@@ -30,7 +30,7 @@ class Isotone:
     def means(
         self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None
     ) -> Float[np.ndarray, " point"]:
-        """Weighted mean outcome at each point; NaN where no item has weight."""
+        """Weighted mean outcome at each point; NaN if no item has weight."""
         total = self.weights(weights)
         summed = np.bincount(self.place, outcomes if weights is None else outcomes * weights, len(self.points))
         return np.where(total > 0, summed / np.where(total > 0, total, 1), np.nan)
@@ -40,7 +40,7 @@ class Isotone:
     ) -> Float[np.ndarray, " point"]:
         """The non-decreasing values with the least weighted squared error, one for each point.
 
-        They have the least loss under every other proper rule for two labels too. Points without weight take the value
+        They also have the least loss under every other proper rule for two labels. Points without weight get a value
         on the line between their neighbours.
 
         Source: Ayer et al. (1955), doi:10.1214/aoms/1177728423; Dimitriadis, Gneiting and Jordan (2021),

@@ -1,15 +1,18 @@
-"""The Murphy diagram: the loss at every threshold at which a decision can turn."""
+"""The Murphy diagram: the loss at every threshold for a decision."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.resampling import item_weights
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -18,17 +21,22 @@ Items = Float[np.ndarray, " item"]
 Thresholds = Float[np.ndarray, " threshold"]
 
 
+@check.checks_itself
 def murphy_diagram(
-    predictions: object, truth: object, by: str = "label", thresholds: object = None, weights: object = None
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy = "label",
+    thresholds: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> "polars.DataFrame":
     """Mean expected elementary score of each model at every threshold, split into entropy and divergence.
 
-    Formula: for an event of probability t and a forecast p, t (1 - u) where p <= u (not acted upon, and it came) and
-    (1 - t) u where p > u (acted upon in vain), at the threshold u; entropy is min(t (1 - u), (1 - t) u). Every proper
+    Formula: for an event of probability t and a forecast p, at the threshold u, t (1 - u) if p <= u (no action, and
+    the event happened) and (1 - t) u if p > u (action in vain); entropy is min(t (1 - u), (1 - t) u). Every proper
     rule for two labels is a weighted integral of this over u: twice the integral is (p - y)^2, and with the weight
     1/(u (1 - u)) it is the log score. A model that is lower at every threshold is better under all proper rules.
 
-    A soft label is a chance of the event here, not an outcome between 0 and 1 (which would drop the entropy).
+    Here a soft label is a probability of the event, not an outcome between 0 and 1 (which would drop the entropy).
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right;
     `thresholds` between 0 and 1 (101 even ones by default); `weights` of the items.
@@ -46,8 +54,8 @@ def murphy_diagram(
     [[0.15, 0.15], [0.245, 0.195]]
     """
     check.one_of(by, ("label", "top-label"), "by")
-    places = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
-    if not ((places >= 0) & (places <= 1)).all():
+    grid = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
+    if not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
     aligned = align(predictions, truth)
     heavy = item_weights(weights, len(aligned.items))
@@ -55,18 +63,18 @@ def murphy_diagram(
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):
         for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, by):
-            expected = elementary_score(forecasts, outcomes, places, shares)
-            entropy = elementary_score(outcomes, outcomes, places, shares)
+            expected = elementary_score(forecasts, outcomes, grid, shares)
+            entropy = elementary_score(outcomes, outcomes, grid, shares)
             rows += [
                 {
                     "model": model,
                     "label": label,
-                    "threshold": float(place),
+                    "threshold": float(threshold),
                     "expected": float(loss),
                     "entropy": float(least),
                     "divergence": float(max(loss - least, 0)),
                 }
-                for place, loss, least in zip(places, expected, entropy, strict=True)
+                for threshold, loss, least in zip(grid, expected, entropy, strict=True)
             ]
     return frames.from_rows(rows)
 

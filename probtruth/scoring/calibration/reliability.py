@@ -1,11 +1,12 @@
-"""The reliability curve: how often an event happens where it is forecast with a given probability."""
+"""The reliability curve: how often an event happens when its forecast has a given probability."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
@@ -13,6 +14,8 @@ from probtruth.scoring.calibration.binning import ForecastBins, check_bins
 from probtruth.scoring.calibration.events import events
 from probtruth.scoring.calibration.isotonic import Isotone
 from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import Binning, JudgedBy
 
 if TYPE_CHECKING:
     import polars
@@ -24,16 +27,17 @@ Items = Float[np.ndarray, " item"]
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
+@check.checks_itself
 def reliability_curve(
-    predictions: object,
-    truth: object,
-    by: object = "label",
-    method: object = "isotonic",
-    n_bins: object = 10,
-    band: object = "consistency",
-    level: object = 0.9,
-    n_resamples: object = 200,
-    weights: object = None,
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy = "label",
+    method: Binning | Literal["isotonic"] = "isotonic",
+    n_bins: int = 10,
+    band: Literal["consistency", "confidence", "none"] = "consistency",
+    level: float = 0.9,
+    n_resamples: int = 200,
+    weights: ArrayLike | None = None,
     seed: int = 0,
 ) -> "polars.DataFrame":
     """Observed frequency of an event against its forecast probability, with a band.
@@ -43,10 +47,10 @@ def reliability_curve(
 
     Arguments: `by` "label" takes each label against the others, "top-label" the most probable label being right.
     `method` is "isotonic", or bins of "uniform" width or "quantile" (equal numbers), `n_bins` of them. `band`
-    "consistency" shows where the curve would be if the forecasts were calibrated: outcomes are drawn anew from the
-    forecasts where all labels are hard; soft labels scatter around the forecast as they do around the fitted curve,
-    signs at random. "confidence" is the spread of the curve over resamples of the items. Both are pointwise, equal-
-    tailed, at `level`, from `n_resamples`.
+    "consistency" shows where the curve would be if the forecasts were calibrated: if all labels are hard, outcomes are
+    redrawn from the forecasts; soft labels scatter around the forecast as they do around the fitted curve, with random
+    signs. "confidence" is the spread of the curve over resamples of the items. Both are pointwise, equal- tailed, at
+    `level`, from `n_resamples`.
 
     Returns: rows in the order of the forecast: `model`, `label`, `forecast`, `observed`, `weight` (share of the items
     in the bin; for the isotonic curve, which is linear between its rows, in the flat piece that the row bounds), `low`,
@@ -102,7 +106,7 @@ def reliability_aligned(
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a curve and its band are made."""
+    """The options of a curve and its band."""
 
     method: str
     n_bins: int
@@ -144,7 +148,7 @@ def _curve(forecasts: Items, outcomes: Items, weights: Weights, how: Drawing) ->
 def calibrated_outcomes(
     forecasts: Items, outcomes: Items, fitted: Items, n_resamples: int, seed: int
 ) -> Iterator[Items]:
-    """Outcomes as they could be if the forecasts were calibrated.
+    """Possible outcomes if the forecasts were calibrated.
 
     Hard outcomes are drawn from the forecasts; soft ones keep their distance from the fitted curve, its sign at random
     (the wild bootstrap), around the forecast.
@@ -159,7 +163,7 @@ def calibrated_outcomes(
 
 
 def _steps(order: Isotone, fitted: np.ndarray, weights: Weights) -> Curve:
-    """The two ends of every flat piece of the fit (one row where they are the same)."""
+    """The two ends of every flat piece of the fit (one row if they are equal)."""
     first = np.concatenate([[True], fitted[1:] != fitted[:-1]])
     last = np.concatenate([first[1:], [True]])
     piece = np.cumsum(first) - 1

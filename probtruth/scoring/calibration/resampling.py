@@ -1,4 +1,4 @@
-"""Weights of items, resamples of items, and the bands that they give."""
+"""Weights of items, resamples of items, and bands from the resamples."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def item_weights(weights: object, n_items: int) -> Weights:
 
 
 def check_resampling(n_resamples: object, level: object) -> tuple[int, float]:
-    """The number of resamples and the level; an error where they are not a count and a number between 0 and 1."""
+    """The number of resamples and the level; an error unless they are a count and a number between 0 and 1."""
     if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 0:
         raise InputError(f"{n_resamples!r} resamples", "a count", "200 are enough to see, 2,000 for two digits.")
     if not isinstance(level, (float, np.floating)) or not 0 < level < 1:

@@ -1,4 +1,5 @@
-"""ROC and precision-recall curves against soft labels: as it turned out, and as the model's own probabilities imply."""
+"""ROC and precision-recall curves against soft labels: the actual ones, and those that the model's own probabilities
+imply."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from jaxtyping import Float
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.confusion.measures import ratio
+from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
     import polars
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
 KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
 
 NEARLY_SURE = -1e-8
-"""Above this log-probability, reports are told apart by the rest, -(1 - p), which has the digits that log p lost."""
+"""Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
     """One curve: a point for each distinct report, from the highest threshold down.
 
-    At `thresholds[i]` the response is the label where its probability is at least that. For kind "roc" x is the false
-    and y the true positive rate, starting at (0, 0); for "precision-recall" x is the recall and y the precision.
-    `area` is by trapezoids under the ROC curve, by steps (average precision) under the other; more is better. All is
-    NaN where the label has no events, or the ROC curve no other events.
+    At `thresholds[i]` the response is the label if its probability is at least that. For kind "roc" x is the false and
+    y the true positive rate, starting at (0, 0); for "precision-recall" x is the recall and y the precision. `area` is
+    by trapezoids under the ROC curve, by steps (average precision) under the other; higher is better. All is NaN if
+    the label has no events, or the ROC curve has no non-events.
     """
 
     model: str
@@ -42,13 +44,13 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Curves of all models and labels: the actual one and the one that the model implies."""
+    """Curves of all models and labels: the actual and the implied one."""
 
     kind: str
     curves: tuple[Curve, ...]
 
     def of(self, model: object, label: object = None, implied: bool = False) -> Curve:
-        """One curve; the label may be left out where there is only one.
+        """One curve; you may leave out the label if there is only one.
 
         Errors: `InputError` for an unknown model or label.
         """
@@ -77,17 +79,19 @@ class Curves:
         return frames.from_rows(rows)
 
 
-def roc_curves(predictions: object, truth: object, label: object = None) -> Curves:
+@check.checks_itself
+def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Receiver operating characteristic of each model against the truth, each label against the rest.
 
     Formula: with y the probability that the item has the label and p the report, TPR(t) = sum y [p >= t] / sum y and
-    FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of itself
-    on these items. Where it lies above the actual curve the model is over-confident.
+    FPR(t) = sum (1 - y) [p >= t] / sum (1 - y). The implied curve has p in place of y: what the model expects of
+    itself on these items. If it lies above the actual curve, the model is over-confident.
 
     Arguments: `label` is the event; without it the second of two labels, or every one of more.
 
-    Returns: `Curves`; areas are between 0 and 1, more is better. An area is the chance that an event ranks above a
-    non-event when both are drawn with the soft labels as weights, ties counting half (an item may meet itself).
+    Returns: `Curves`; areas are between 0 and 1, higher is better. An area is the probability that an event ranks
+    above a non-event when both are drawn with the soft labels as weights, ties counting half (an item may meet
+    itself).
 
     Errors: `InputError` for an unknown label.
 
@@ -103,13 +107,14 @@ def roc_curves(predictions: object, truth: object, label: object = None) -> Curv
     return _curves(align(predictions, truth), label, "roc")
 
 
-def precision_recall_curves(predictions: object, truth: object, label: object = None) -> Curves:
+@check.checks_itself
+def precision_recall_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Precision against recall of each model, each label against the rest; the implied curve as in `roc_curves`.
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
     Arguments, returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
-    the step in recall: no straight lines are drawn between points, which would be too kind.
+    the step in recall; straight lines between the points would make it too large.
 
     Source: Davis and Goadrich (2006), doi:10.1145/1143844.1143874
 
@@ -124,28 +129,28 @@ def precision_recall_curves(predictions: object, truth: object, label: object = 
 
 def _curves(aligned: Aligned, label: object, kind: str) -> Curves:
     labels = aligned.labels
-    found = []
+    curves = []
     for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
         for k in chosen_labels(label, labels):
             order, probs = ranking(logs, k)
             for implied, events in ((False, aligned.truth[:, k]), (True, probs)):
-                found.append(_curve(model, labels[k], kind, implied, order, probs, events))
-    return Curves(kind, tuple(found))
+                curves.append(_curve(model, labels[k], kind, implied, order, probs, events))
+    return Curves(kind, tuple(curves))
 
 
 def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
-    """The place of the label that is asked for; without one the second of two, or every one of more."""
+    """The position of the requested label; by default the second of two, or every one of more."""
     if label is not None:
         return [labels.index(check.one_of(str(label), labels, "label"))]
     return [1] if len(labels) == 2 else list(range(len(labels)))
 
 
 def ranking(
-    logs: Float[np.ndarray, "item label"], place: int
+    logs: Float[np.ndarray, "item label"], position: int
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
-    """Numbers in the order of one label's reports, apart even where these round to 1; and the reports."""
-    rest = np.exp(np.delete(logs, place, axis=1)).sum(1)
-    return np.where(logs[:, place] > NEARLY_SURE, -rest, logs[:, place]), np.exp(logs[:, place])
+    """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
+    rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
+    return np.where(logs[:, position] > NEARLY_SURE, -rest, logs[:, position]), np.exp(logs[:, position])
 
 
 def _curve(

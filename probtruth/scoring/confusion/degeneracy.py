@@ -1,11 +1,11 @@
-"""What each metric of a confusion matrix rewards when the truth is uncertain: seldom an honest report."""
+"""What each metric of a confusion matrix rewards when the truth is uncertain: rarely an honest report."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.scoring.confusion.measures import METRICS, label_places, measure_table
 from probtruth.types.truth import Truth
@@ -14,27 +14,29 @@ if TYPE_CHECKING:
     import polars
 
 EQUAL = 1e-12
-"""Two values this close are the same but for rounding."""
+"""Two values this close differ only by rounding."""
 
 ANY = "any response"
 
 
-def degeneracy_report(truth: object) -> "polars.DataFrame":
-    """For each metric the response that it rewards most at this truth, against answering with the truth itself.
+@check.checks_itself
+def degeneracy_report(truth: Truth) -> "polars.DataFrame":
+    """For each metric the response that it rewards most under this truth, compared with the truth itself as the
+    answer.
 
     The honest model reports each item's distribution and answers by drawing from it. The best response maximises the
     ratio of expected counts (for the two scores: minimises the expected score). Accuracy: the most probable label of
-    every item. Recall of a label: that label always; specificity: never; precision: only for the items most likely to
-    have it; F: for all items above a threshold, which is half of the best F. Log and Brier scores, which are proper,
-    are best served by the truth itself.
+    every item. Recall of a label: always that label; specificity: never; precision: only for the items most likely to
+    have it; F: for all items above a threshold, which is half of the best F. For log and Brier scores, which are
+    proper, the truth itself is best.
 
     Returns: one row for each metric (and label): `honest` and `best` values, `best_response` in words, and
-    `honest_is_best`. For accuracy, precision, recall, specificity and F more is better, for the scores less.
+    `honest_is_best`. For accuracy, precision, recall, specificity and F higher is better, for the scores lower.
 
     Errors: `InputError` for anything but a `Truth`.
 
     Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog (which
-    writes y = 0 where accuracy is the same for all responses; it is y = 0.5); for F Lipton, Elkan and Naryanaswamy
+    says that accuracy is the same for all responses at y = 0; it is at y = 0.5); for F Lipton, Elkan and Naryanaswamy
     (2014), doi:10.1007/978-3-662-44851-9_15.
 
     >>> import probtruth as pt

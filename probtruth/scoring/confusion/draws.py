@@ -1,4 +1,4 @@
-"""Metrics over draws: of the truth's posterior, or of labels and responses where there is none."""
+"""Metrics over draws: of the truth's posterior, or of labels and responses without a posterior."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -8,10 +8,10 @@ from probtruth.scoring.confusion.measures import Summary, measure, summarise
 from probtruth.types.truth import Truth
 
 CELLS = 2**21
-"""How many drawn labels are held at a time (16 MiB of random numbers); a different number gives different draws."""
+"""Drawn labels in memory at a time (16 MiB of random numbers); a different number gives different draws."""
 
 FEW_LABELS = 16
-"""Up to so many labels a draw compares with each cumulative probability; above, it searches among them."""
+"""Up to this many labels a draw is compared with each cumulative probability; above, it is found by a search."""
 
 
 def draw_labels(
@@ -27,8 +27,8 @@ def draw_labels(
         for step in steps[:, :-1].T:
             labels += chance >= step[:, None]
         return labels
-    found = [np.searchsorted(row, numbers, side="right") for row, numbers in zip(steps, chance, strict=True)]
-    return np.stack(found)
+    positions = [np.searchsorted(row, numbers, side="right") for row, numbers in zip(steps, chance, strict=True)]
+    return np.stack(positions)
 
 
 def sampled_measures(
@@ -40,7 +40,7 @@ def sampled_measures(
 ) -> Summary:
     """The measures over independent draws of every item's label, the same for all models.
 
-    `respond` draws the responses too; else the counts are expected over the responses.
+    With `respond` the responses are drawn too; otherwise the counts are expected over the responses.
     """
     n_items, n_labels = truth.shape
     generator = np.random.default_rng(seed)
@@ -58,9 +58,9 @@ def sampled_measures(
                 right[:, model] += _sums(code, weights, draws, n_labels)
                 of_response[:, model] += answer.sum(0)
                 continue
-            given = draw_labels(answer, draws, generator)
-            right[:, model] += _sums(code[(given == labels).ravel()], None, draws, n_labels)
-            of_response[:, model] += _sums((given + n_labels * np.arange(draws)).ravel(), None, draws, n_labels)
+            responses = draw_labels(answer, draws, generator)
+            right[:, model] += _sums(code[(responses == labels).ravel()], None, draws, n_labels)
+            of_response[:, model] += _sums((responses + n_labels * np.arange(draws)).ravel(), None, draws, n_labels)
     return summarise(*measure(right, np.broadcast_to(of_label, shape), of_response))
 
 
@@ -71,7 +71,7 @@ def _sums(
 
 
 def truth_draws(truth: Truth, aligned: Aligned) -> Float[np.ndarray, "draw item label"] | None:
-    """The draws of the truth on the items and labels that it shares with the predictions; None where it has none."""
+    """The draws of the truth on the items and labels that it shares with the predictions; None if it has none."""
     if truth.draws is None:
         return None
     tables = np.zeros((len(truth.draws), *aligned.truth.shape), truth.draws.dtype)

@@ -24,46 +24,46 @@ NODES = 32
 """The rule's relative error is below REACH^(2n+1) (n!)^4 / ((2n+1) (2n)!^3) = 1e-22 for n = 32."""
 
 MOST_CELLS = 3e8
-"""Updates of cells that the exact distribution may cost (about a second); above, the spread is simulated."""
+"""The exact distribution may cost this many updates of cells (about a second); above, the spread is simulated."""
 
 
 def exact_measures(
     truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"], draws: int, seed: int
 ) -> Summary:
-    """Expectation of each measure given that it is defined, and its spread over labels and responses.
+    """Expectation of each measure, given that it is defined, and its spread over labels and responses.
 
-    Where few tables are possible, all is exact. Else the expectation is exact (`mc_error` 0) for accuracy, for every
-    label, for micro averages and weighted recall, and for the other averages where every label that counts is certainly
-    defined, otherwise the mean over the draws; sd and interval are exact for accuracy and labels up to a few hundred
-    items, else over the draws.
+    If few tables are possible, all is exact. Otherwise the expectation is exact (`mc_error` 0) for accuracy, for every
+    label, for micro averages and weighted recall, and for the other averages if every label that counts is certainly
+    defined; if not, it is the mean over the draws. Sd and interval are exact for accuracy and labels up to a few
+    hundred items, else over the draws.
     """
     exact_tables = table_measures(truth, answers)
     if exact_tables is not None:
         return exact_tables
     n_labels = truth.shape[1]
-    found = sampled_measures(truth, answers, draws, seed, respond=True)
-    mean, undefined = found.value.copy(), found.undefined.copy()
-    error = np.maximum(found.mc_error, 1 / draws)  # draws that all agree are not an exact answer
+    summary = sampled_measures(truth, answers, draws, seed, respond=True)
+    mean, undefined = summary.value.copy(), summary.undefined.copy()
+    error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
     for model, answer in enumerate(answers):
         linear = _linear(float((truth * answer).sum() / len(truth)), n_labels)
         each = {metric: _expected(metric, truth, answer) for metric in METRICS}
-        for place, number in linear.items():
-            mean[model, place], undefined[model, place], error[model, place] = number, 0.0, 0.0
+        for position, number in linear.items():
+            mean[model, position], undefined[model, position], error[model, position] = number, 0.0, 0.0
         for metric, (value, hole, by_label) in each.items():
-            places = label_places(metric, n_labels)
-            mean[model, places], undefined[model, places], error[model, places] = value, hole, 0.0
+            positions = label_places(metric, n_labels)
+            mean[model, positions], undefined[model, positions], error[model, positions] = value, hole, 0.0
             for average, exact in _averages(metric, value, hole, by_label, truth).items():
-                place = average_place(metric, average, n_labels)
-                undefined[model, place] = hole.sum()
+                position = average_place(metric, average, n_labels)
+                undefined[model, position] = hole.sum()
                 if exact is not None:
-                    mean[model, place], error[model, place] = exact, 0.0
-    found = replace(found, value=mean, undefined=undefined, mc_error=error)
+                    mean[model, position], error[model, position] = exact, 0.0
+    summary = replace(summary, value=mean, undefined=undefined, mc_error=error)
     cells = len(answers) * (n_labels * 5 * float(len(truth)) ** 3 + float(len(truth)) ** 2)
-    return _with_exact_spread(found, truth, answers) if cells <= MOST_CELLS else found
+    return _with_exact_spread(summary, truth, answers) if cells <= MOST_CELLS else summary
 
 
 def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
-    """The measures that are linear in the counts, by their places."""
+    """The measures that are linear in the counts, by position."""
     values = {average_place(metric, "micro", n_labels): accuracy for metric in METRICS}
     values[average_place("specificity", "micro", n_labels)] = (
         np.nan if n_labels == 1 else 1 - (1 - accuracy) / (n_labels - 1)
@@ -78,7 +78,7 @@ def _averages(
     by_label: Float[np.ndarray, " label"],
     truth: Float[np.ndarray, "item label"],
 ) -> dict[str, float | None]:
-    """Macro and weighted averages where they are exact: where every label is surely defined or surely out."""
+    """Macro and weighted averages that are exact, because every label is certainly defined or certainly left out."""
     surely, never = hole <= SURE, hole >= 1
     macro = float(value[surely].mean()) if (surely | never).all() and surely.any() else None
     absent = truth.max(0) == 0
@@ -136,18 +136,18 @@ def _integrals(
 
 
 def _with_exact_spread(
-    found: Summary, truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
+    summary: Summary, truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
 ) -> Summary:
     n_labels = truth.shape[1]
-    sd, low, high = found.sd.copy(), found.low.copy(), found.high.copy()
+    sd, low, high = summary.sd.copy(), summary.low.copy(), summary.high.copy()
     for model, answer in enumerate(answers):
         hit = (truth * answer).sum(1, keepdims=True)
         spread = ratio_spread([(1, 1, hit), (0, 1, 1 - hit)])
-        for place in _linear(0.0, n_labels):
-            shrink = max(n_labels - 1, 1) if place == average_place("specificity", "micro", n_labels) else 1
-            sd[model, place] = spread[0][0] / shrink
+        for position in _linear(0.0, n_labels):
+            shrink = max(n_labels - 1, 1) if position == average_place("specificity", "micro", n_labels) else 1
+            sd[model, position] = spread[0][0] / shrink
             for target, value in ((low, spread[1][0]), (high, spread[2][0])):
-                target[model, place] = 1 - (1 - value) / shrink
+                target[model, position] = 1 - (1 - value) / shrink
         both, neither = truth * answer, (1 - truth) * (1 - answer)
         steps = {
             "precision": [(1, 1, both), (0, 1, (1 - truth) * answer)],
@@ -156,15 +156,15 @@ def _with_exact_spread(
             "f": [(2, 2, both), (0, 1, truth * (1 - answer) + (1 - truth) * answer)],
         }
         for metric in METRICS:
-            places = label_places(metric, n_labels)
-            sd[model, places], low[model, places], high[model, places] = ratio_spread(steps[metric])
-    return replace(found, sd=sd, low=low, high=high)
+            positions = label_places(metric, n_labels)
+            sd[model, positions], low[model, positions], high[model, positions] = ratio_spread(steps[metric])
+    return replace(summary, sd=sd, low=low, high=high)
 
 
 def ratio_spread(
     steps: list[tuple[int, int, Float[np.ndarray, "item label"]]],
 ) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
-    """Sd and 95 per cent interval of above/below, given below > 0, from the exact joint distribution of the two.
+    """Sd and 95% interval of above/below, given below > 0, from the exact joint distribution of the two.
 
     Every item takes one of the `steps` (what it adds above, what it adds below, with what probability), or nothing.
     """

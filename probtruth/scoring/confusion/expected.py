@@ -1,7 +1,8 @@
-"""The expected confusion matrix: what to count when neither the truth nor the response is certain."""
+"""The expected confusion matrix, when neither the truth nor the response is certain."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -23,6 +24,8 @@ from probtruth.scoring.confusion.measures import (
     measure_table,
 )
 from probtruth.scoring.confusion.responses import RESPONSES, response_probs
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
 
 if TYPE_CHECKING:
@@ -33,13 +36,13 @@ METHODS = ("ratio", "exact", "draws")
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """Expected counts of each model and the metrics that follow from them; more is better.
+    """Expected counts of each model and the metrics from them; higher is better.
 
     `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the
-    metrics named by `measures`, NaN where undefined; `undefined` is the expected number of labels (for one label: the
-    probability) that were undefined behind each number. `plug_in` are the ratios of expected counts. `sd`, `low` and
-    `high` (95 per cent, equal-tailed) are the spread of the metric under the method, NaN where it has none; `mc_error`
-    is the standard error of `values` from simulation, 0 where they are exact.
+    metrics named by `measures`, NaN where undefined; `undefined` is the expected number of undefined labels (for one
+    label: the probability) behind each number. `plug_in` are the ratios of expected counts. `sd`, `low` and `high`
+    (95%, equal-tailed) are the spread of the metric under the method, NaN if it has none; `mc_error` is the standard
+    error of `values` from simulation, 0 if they are exact.
     """
 
     counts: Float[np.ndarray, "model label label"]
@@ -90,12 +93,12 @@ class Confusion:
     def metric(self, metric: object, label: object = None, average: object = None) -> Float[np.ndarray, " model"]:
         """One metric of every model: accuracy, or precision, recall, specificity or f of a label or averaged.
 
-        Errors: `InputError` for an unknown metric, label or average, and where neither or both of the two are given.
+        Errors: `InputError` for an unknown metric, label or average, and unless you pass either a label or an average.
         """
         return self.values[:, self.place(metric, label, average)]
 
     def place(self, metric: object, label: object = None, average: object = None) -> int:
-        """Where a metric stands in `measures`, `values` and the other arrays."""
+        """The position of a metric in `measures`, `values` and the other arrays."""
         name = check.one_of(metric, ("accuracy", *METRICS), "metric")
         if name == "accuracy":
             return 0
@@ -107,11 +110,11 @@ class Confusion:
             )
         if average is not None:
             return average_place(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
-        place = self.labels.index(check.one_of(str(label), self.labels, "label"))
-        return first_place(name, len(self.labels)) + place
+        position = self.labels.index(check.one_of(str(label), self.labels, "label"))
+        return first_place(name, len(self.labels)) + position
 
     def table(self) -> "polars.DataFrame":
-        """A row for each model and metric; `label` or `average` says what of, `undefined` counts undefined labels."""
+        """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
         numbers = {
             "value": self.values,
             "sd": self.sd,
@@ -130,13 +133,14 @@ class Confusion:
         return frames.from_rows(rows)
 
 
+@check.checks_itself
 def expected_confusion(
-    predictions: object,
-    truth: object,
-    response: object = "sample",
-    method: object = "ratio",
-    threshold: object = None,
-    draws: object = 1000,
+    predictions: Predictions,
+    truth: Truth,
+    response: ResponseMode = "sample",
+    method: Literal["ratio", "exact", "draws"] = "ratio",
+    threshold: float | Sequence[float] | None = None,
+    draws: int = 1000,
     *,
     seed: int = 0,
 ) -> Confusion:
@@ -146,15 +150,15 @@ def expected_confusion(
     probability of each response; label and response are drawn independently given the item.
 
     Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most
-    probable label (ties share), "threshold" the second label where its probability reaches `threshold` (or, with one
-    threshold for each label, the label of greatest probability divided by threshold).
-    `method` "ratio" takes ratios of expected counts; "exact" the expectation of each ratio given that it is defined,
-    over labels and responses, with the spread of one realisation (macro and weighted averages go over the labels
-    defined in it); "draws" the posterior of the ratio over the draws of the truth, or over drawn labels where it has
-    none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not.
-    `draws` and `seed` are for what is simulated: spreads beyond a few hundred items, some averages, drawn labels.
+    probable label (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one
+    threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios of
+    expected counts; "exact" the expectation of each ratio given that it is defined, over labels and responses, with
+    the spread of one realisation (macro and weighted averages go over the labels defined in it); "draws" the posterior
+    of the ratio over the draws of the truth, or over drawn labels if it has none. A posterior that smooths vote shares
+    moves the centre: compare `plug_in`, which does not. `draws` and `seed` are for what is simulated: spreads beyond a
+    few hundred items, some averages, drawn labels.
 
-    Returns: a `Confusion`; metrics are between 0 and 1, more is better, and NaN (counted) where 0/0. None of them is a
+    Returns: a `Confusion`; metrics are between 0 and 1, higher is better, and NaN (counted) for 0/0. None of them is a
     proper score: see `degeneracy_report`.
 
     Errors: `InputError` for an unknown option, a threshold that does not fit, or fewer than 2 draws.
@@ -179,24 +183,24 @@ def expected_confusion(
     plug_in, undefined = measure_table(counts)
     if way == "ratio":
         none = np.full_like(plug_in, np.nan)
-        found = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
+        summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        found = exact_measures(aligned.truth, answers, draws, seed)
+        summary = exact_measures(aligned.truth, answers, draws, seed)
     else:
         tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
         if tables is None:
-            found = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
+            summary = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
         else:
-            found = posterior_measures(tables, answers)
+            summary = posterior_measures(tables, answers)
     return Confusion(
         counts,
-        found.value,
-        found.undefined,
+        summary.value,
+        summary.undefined,
         plug_in,
-        found.sd,
-        found.low,
-        found.high,
-        found.mc_error,
+        summary.sd,
+        summary.low,
+        summary.high,
+        summary.mc_error,
         measure_names(aligned.labels),
         aligned.models,
         aligned.labels,

@@ -28,18 +28,18 @@ def measure_names(labels: tuple[str, ...]) -> tuple[Measure, ...]:
 
 
 def first_place(metric: str, n_labels: int) -> int:
-    """Where the first label of a metric stands among the measures."""
+    """Position of the first label of a metric among the measures."""
     return 1 + METRICS.index(metric) * (n_labels + len(AVERAGES))
 
 
 def label_places(metric: str, n_labels: int) -> slice:
-    """Where the labels of a metric stand among the measures."""
+    """Positions of the labels of a metric among the measures."""
     start = first_place(metric, n_labels)
     return slice(start, start + n_labels)
 
 
 def average_place(metric: str, average: str, n_labels: int) -> int:
-    """Where an average of a metric stands among the measures."""
+    """Position of an average of a metric among the measures."""
     return first_place(metric, n_labels) + n_labels + AVERAGES.index(average)
 
 
@@ -48,7 +48,7 @@ def measure(
     of_label: Float[np.ndarray, "*batch label"],
     of_response: Float[np.ndarray, "*batch label"],
 ) -> tuple[Float[np.ndarray, "*batch measure"], Float[np.ndarray, "*batch measure"]]:
-    """The measures of each table, NaN where one is 0/0, and how many labels were undefined behind each number.
+    """The measures of each table, NaN for 0/0, and the number of undefined labels behind each.
 
     With true positives TP (the diagonal), label totals T (rows), response totals R (columns) and the total N: precision
     TP/R, recall TP/T, specificity (N - T - R + TP)/(N - T), F 2TP/(T + R). Macro is the mean over the labels that are
@@ -88,7 +88,7 @@ def measure_table(
 def ratio(
     above: Float[np.ndarray, "*batch value"], below: Float[np.ndarray, "*batch #value"]
 ) -> Float[np.ndarray, "*batch value"]:
-    """above / below, NaN where below is not positive."""
+    """above / below, NaN if below is not positive."""
     fine = below > 0
     value: np.ndarray = np.where(fine, above / np.where(fine, below, 1.0), np.nan)
     return value
@@ -96,7 +96,7 @@ def ratio(
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known of each measure: its value, spread and 95 per cent interval, and the error of the value."""
+    """Each measure's value, spread and 95% interval, and the error of the value."""
 
     value: Float[np.ndarray, "model measure"]
     undefined: Float[np.ndarray, "model measure"]
@@ -109,7 +109,7 @@ class Summary:
 def summarise(
     values: Float[np.ndarray, "draw model measure"], undefined: Float[np.ndarray, "draw model measure"]
 ) -> Summary:
-    """Mean, sd and equal-tailed 95 per cent interval over the draws in which a measure is defined."""
+    """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
     defined = ~np.isnan(values)
     number = defined.sum(0).astype(np.float64)
     filled = np.where(defined, values, 0.0)
@@ -125,9 +125,9 @@ def _quantile(
     ordered: Float[np.ndarray, "draw model measure"], number: Float[np.ndarray, "model measure"], level: float
 ) -> Float[np.ndarray, "model measure"]:
     """The quantile of the first `number` sorted values, by linear interpolation."""
-    place = level * np.maximum(number - 1, 0)
-    below = np.floor(place).astype(np.intp)
+    rank = level * np.maximum(number - 1, 0)
+    below = np.floor(rank).astype(np.intp)
     above = np.minimum(below + 1, np.maximum(number - 1, 0).astype(np.intp))
     left, right = (np.take_along_axis(ordered, where[None], 0)[0] for where in (below, above))
-    value: np.ndarray = left + (right - left) * (place - below)
+    value: np.ndarray = left + (right - left) * (rank - below)
     return value

@@ -14,10 +14,10 @@ RESPONSES = ("sample", "argmax", "threshold")
 def response_probs(
     log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
 ) -> Float[np.ndarray, "model item label"]:
-    """The probability of each answer: the model's distribution itself, or 1 at the label that it decides for.
+    """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses.
 
-    Labels that tie for the first place share the answer equally, so that their order does not matter. A threshold is a
-    number for two labels (the second label is the answer where its probability is at least that), or one number for
+    Labels that tie for the highest probability share the answer equally, so their order does not matter. A threshold
+    is a number for two labels (the second label is the answer if its probability is at least that), or one number for
     each label (the answer is the label of greatest probability divided by threshold).
     """
     if response != "threshold" and threshold is not None:

@@ -1,4 +1,4 @@
-"""The exact distribution of the whole table of counts, where the possible tables are few."""
+"""The exact distribution of the whole table of counts, if few tables are possible."""
 
 import numpy as np
 from jaxtyping import Float
@@ -6,7 +6,7 @@ from jaxtyping import Float
 from probtruth.scoring.confusion.measures import Summary, measure_table, ratio
 
 MOST_TABLES = 30_000
-"""Above so many possible tables (two labels: 54 items; three: 9) the averages over labels are simulated."""
+"""Above this many possible tables (two labels: 54 items; three: 9) the averages over labels are simulated."""
 
 SURE = 1e-15
 """Probabilities below this are rounding."""
@@ -15,7 +15,7 @@ SURE = 1e-15
 def table_distribution(
     truth: Float[np.ndarray, "item label"], answer: Float[np.ndarray, "item label"]
 ) -> tuple[Float[np.ndarray, "table label label"], Float[np.ndarray, " table"]] | None:
-    """Every table of counts that can arise and its probability; None where there are more than `MOST_TABLES`."""
+    """Every possible table of counts and its probability; None if there are more than `MOST_TABLES`."""
     n_items, n_labels = truth.shape
     if n_labels**2 * np.log2(n_items + 1) > 62:
         return None
@@ -35,13 +35,13 @@ def table_distribution(
 def table_measures(
     truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
 ) -> Summary | None:
-    """Exact expectation, spread and interval of every measure; None where the tables are too many."""
+    """Exact expectation, spread and interval of every measure; None if there are too many tables."""
     rows = []
     for answer in answers:
-        found = table_distribution(truth, answer)
-        if found is None:
+        distribution = table_distribution(truth, answer)
+        if distribution is None:
             return None
-        tables, mass = found
+        tables, mass = distribution
         values, undefined = measure_table(tables)
         each = [distribution_summary(column, mass[None]) for column in values.T]
         mean, sd, low, high = (np.array([float(one[part][0]) for one in each]) for part in range(4))
@@ -54,7 +54,7 @@ def distribution_summary(
 ) -> tuple[
     Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]
 ]:
-    """Mean, sd and equal-tailed 95 per cent interval over the values that are not NaN, for each row of masses."""
+    """Mean, sd and equal-tailed 95% interval over the values that are not NaN, for each row of masses."""
     order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]
     if order.size == 0:
         nothing = np.full(len(mass), np.nan)

@@ -1,4 +1,4 @@
-"""Generalised means of probabilities (Nelson's risk profile), coupled Gaussians and the powers that belong to them."""
+"""Generalised means of probabilities (Nelson's risk profile), coupled Gaussians and their powers."""
 
 from probtruth.scoring.nelson import coupled_gaussian
 from probtruth.scoring.nelson.coupling import (

@@ -23,10 +23,10 @@ Vector = Real[Array | np.ndarray, " dim"]
 Matrix = Real[Array | np.ndarray, "dim dim"]
 
 TINY_COUPLING = 1e-5
-"""Below this |kappa| the normaliser is its series in kappa; the first term left out is about (d kappa)^4."""
+"""Below this |kappa| the normaliser is a series in kappa; the first omitted term is about (d kappa)^4."""
 
 STIRLING = 10.0
-"""From this argument on, ratios of gamma functions are taken from Stirling's series (error below 1e-14)."""
+"""From this argument on, ratios of gamma functions use Stirling's series (error below 1e-14)."""
 
 
 @jax.jit
@@ -133,7 +133,7 @@ def log_posterior(
 ) -> Float[Array, "*batch label"]:
     """Log-probability of each class by Bayes' rule: log f_k + log pi_k, normalised over the classes.
 
-    Returns: NaN where every class has density 0, which compact supports can bring: nothing is known there.
+    Returns: NaN if every class has density 0, which happens with compact supports: nothing is known there.
 
     >>> import jax.numpy as jnp
     >>> logs = log_density(jnp.array([1.0])[:, None], loc=jnp.array([0.0, 2.0]), kappa=0.5)
@@ -152,7 +152,7 @@ def log_posterior(
 
 
 def _log_kernel(squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: int) -> Float[Array, "..."]:
-    """-(1/kappa + d)/2 log(1 + kappa r^2), written so that kappa = 0 needs no case of its own."""
+    """-(1/kappa + d)/2 log(1 + kappa r^2), written so that kappa = 0 is not a special case."""
     product = kappa * squares
     inside = product > -1
     fine = jnp.where(inside, product, 0.0)
@@ -173,7 +173,7 @@ def _gamma_excess(z: Float[Array, "..."], a: float) -> Float[Array, "..."]:
 
 
 def _stretch(key: Array, squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: int) -> Float[Array, "..."]:
-    """What multiplies a normal vector of squared length `squares`: 1/sqrt(2 |kappa| (G + [kappa < 0] squares/2)).
+    """The factor of a normal vector of squared length `squares`: 1/sqrt(2 |kappa| (G + [kappa < 0] squares/2)).
 
     For kappa > 0, G ~ Gamma(1/(2 kappa)) makes it Student's t; for kappa < 0, G ~ Gamma(a + 1) makes |kappa| r^2 a
     Beta(d/2, a + 1) variable.

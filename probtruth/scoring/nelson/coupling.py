@@ -2,7 +2,7 @@
 
 
 def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float:
-    """The power of the generalised mean that belongs to a coupling.
+    """The power of the generalised mean for a coupling.
 
     Formula: m = -alpha kappa / (1 + d kappa).
 
@@ -18,7 +18,7 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
 
 def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float:
-    """The coupling to which a power belongs: the inverse of `power_from_coupling`.
+    """The coupling for a power: the inverse of `power_from_coupling`.
 
     Formula: kappa = -m / (alpha + d m).
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import inf, isnan
+from typing import Literal
 
 import jax
 import numpy as np
@@ -17,7 +18,7 @@ NAMED = {"decisiveness": 1.0, "accuracy": 0.0, "robustness": -2 / 3}
 
 @dataclass(frozen=True)
 class MetricExplanation:
-    """What a generalised mean of the probabilities of what happened asks of a forecaster.
+    """What a generalised mean of the probabilities of what happened rewards in a forecaster.
 
     `exponent` e says that the best report under the truth t is t^e, normalised: 1 is honesty, above 1 sharpened, below
     1 hedged, 0 uniform, infinite certainty of the most probable label. `text` says so in words.
@@ -33,12 +34,13 @@ class MetricExplanation:
         return self.text
 
     def report(self, truth: object) -> Float[np.ndarray, "... label"]:
-        """The report that the metric rewards most where labels follow `truth`; certainty is shared by ties."""
+        """The report that the metric rewards most if labels follow `truth`; ties share certainty."""
         with jax.enable_x64(True):
             return np.asarray(rewarded_report(np.asarray(truth, np.float64), self.power))
 
 
-def explain_metric(power: object) -> MetricExplanation:
+@check.checks_itself
+def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustness"]) -> MetricExplanation:
     """Which report the generalised mean of power m rewards, and whether that is the truth.
 
     Formula: (mean of p^m)^(1/m) over the probabilities p of what happened is expected to be greatest at the report

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from probtruth import check
@@ -13,36 +14,39 @@ from probtruth.kernels.power_mean import log_generalized_mean
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
+from probtruth.types import Predictions, Truth
+from probtruth.types.arguments import SourceMethod
 
 POWERS = tuple(np.linspace(-4, 4, 33).tolist())
-"""The spectrum unless another is asked for."""
+"""The default spectrum."""
 
 FEW = 1_000_000
-"""Logarithms, times powers, up to which the means are taken without compiling anything."""
+"""Up to this many logarithms times powers, the means are computed without compilation."""
 
 
+@check.checks_itself
 def risk_profile(
-    predictions: object,
-    truth: object,
-    floor: object = None,
-    powers: object = POWERS,
-    source: object = "isotonic",
-    smoothing: object = None,
+    predictions: Predictions,
+    truth: Truth,
+    floor: float | None = None,
+    powers: ArrayLike = POWERS,
+    source: SourceMethod = "isotonic",
+    smoothing: float | None = None,
     by_label: bool = True,
 ) -> RiskProfile:
     """Decisiveness, accuracy, robustness and the spectrum between, of the model and of the source, after Nelson.
 
     Formula: P_model(m) = (sum over items and labels of y q^m / N)^(1/m), with y the truth, q the reported probability;
-    P_source(m) the same with the source probability in place of q; P_div = P_model / P_source. The weights are the true
-    events: the paper's equal weights of bins do not hold where bins hold unequal numbers of true events.
+    P_source(m) the same with the source probability instead of q; P_div = P_model / P_source. The weights are the true
+    events: the paper's equal weights of bins are wrong if bins have unequal numbers of true events.
 
-    Arguments: `floor` is the paper's precision q_lim: reports and source probabilities are kept within floor and
-    1 - floor; without it one impossible event makes the accuracy 0. `powers` is the spectrum (decisiveness, accuracy
-    and robustness are always in it). `source` and `smoothing` are how the source probability is estimated, see
+    Arguments: `floor` is the paper's precision q_lim: it keeps reports and source probabilities between floor and 1 -
+    floor; without it one impossible event makes the accuracy 0. `powers` is the spectrum (decisiveness, accuracy and
+    robustness are always in it). `source` and `smoothing` say how to estimate the source probability, see
     `source_probability`; with "isotonic" and two labels, or "truth", P_div is at most 1 at power 0. `by_label` sorts
-    each label's reports on their own, else all labels' reports are pooled.
+    each label's reports separately, otherwise all labels' reports are pooled.
 
-    Returns: a `RiskProfile`; probabilities from 0 to 1, more is better.
+    Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better.
 
     Errors: `InputError` for an unknown source, a floor outside 0 to 1/K, or a power that is not a number.
 
@@ -144,21 +148,21 @@ def _means(
     if logs.size * len(powers) <= FEW:
         return np.exp(_few_means(logs, events, powers))
     with jax.enable_x64(True):
-        found = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
-    found[1:][events.sum(0) == 0] = np.nan
-    return found
+        means = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
+    means[1:][events.sum(0) == 0] = np.nan
+    return means
 
 
 def _few_means(
     logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
 ) -> Float[np.ndarray, "all_then_label power"]:
-    """What `_all_means` gives, in plain arrays: compiling takes longer than so few numbers."""
+    """As `_all_means`, in plain arrays: for so few numbers compilation would take longer."""
     parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
     return np.array([[_log_mean(values, weights, power) for power in powers] for values, weights in parts])
 
 
 def _log_mean(logs: Float[np.ndarray, " event"], weights: Float[np.ndarray, " event"], power: float) -> float:
-    """`log_generalized_mean` of the events of positive weight; NaN where there are none."""
+    """`log_generalized_mean` of the events of positive weight; NaN if there are none."""
     logs, weights = logs[weights > 0], weights[weights > 0]
     if not len(logs):
         return float("nan")
@@ -188,7 +192,7 @@ def _all_means(
 
 
 def _p_sigma(logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"]) -> float:
-    """exp(-sd of the log-probabilities of what happened), 0 where one of them is infinite."""
+    """exp(-sd of the log-probabilities of what happened), 0 if one of them is infinite."""
     happened = events > 0
     values, weights = logs[happened], events[happened] / events.sum()
     if np.isneginf(values).any():
@@ -208,9 +212,9 @@ def _bubbles(
     rows: list[dict[str, object]] = []
     for label, q, y in zip(labels, reported.T, events.T, strict=True):
         logs = _log(q[None])[0]
-        place = equal_count_bins(q, n_bins)
-        for here in np.unique(place):
-            inside = place == here
+        bin_of = equal_count_bins(q, n_bins)
+        for here in np.unique(bin_of):
+            inside = bin_of == here
             true = y[inside]
             total, happened = float(true.sum()), true > 0
             log_mean = float(true[happened] @ logs[inside][happened] / total) if total > 0 else np.nan

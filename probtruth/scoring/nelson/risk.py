@@ -23,9 +23,9 @@ class RiskProfile:
 
     `model[i, m]` is the mean of order `powers[m]` of the probabilities that model i reported for what happened,
     `source[i, m]` that of the source probabilities; the `by_label` arrays are the same for one label's events.
-    `p_sigma` is exp(-sd of the log-probabilities). `impossible` names, for each model, the items of which something
-    happened that the model called impossible. More is better, but only the accuracy (power 0) is a proper criterion,
-    through its logarithm, and not where there is a floor.
+    `p_sigma` is exp(-sd of the log-probabilities). `impossible` names, for each model, the items where something
+    happened that the model called impossible. Higher is better, but only the accuracy (power 0) is a proper criterion,
+    through its logarithm, and not with a floor.
     """
 
     models: tuple[str, ...]
@@ -78,7 +78,7 @@ class RiskProfile:
     def angle(self) -> Float[np.ndarray, " model"]:
         """Degrees of the line from robustness to decisiveness in the plot of model against source.
 
-        45 for a calibrated model, more where it is over-confident, less where it is under-confident.
+        45 for a calibrated model, more if it is over-confident, less if it is under-confident.
         """
         high, low = (self.powers.index(MARKS[name]) for name in ("decisiveness", "robustness"))
         rise, run = (table[:, high] - table[:, low] for table in (self.model, self.source))
@@ -89,18 +89,18 @@ class RiskProfile:
     def log_sd_band(self) -> Float[np.ndarray, "model 2"]:
         """Accuracy times and divided by `p_sigma`; the upper end can exceed 1, which is why the paper turns to powers.
 
-        Source: Nelson (2017), Equation 10 (in which the minus before the root is lost).
+        Source: Nelson (2017), Equation 10 (which lost the minus before the root).
         """
         return np.stack([self.accuracy * self.p_sigma, self.accuracy / self.p_sigma], -1)
 
     def table(self) -> "polars.DataFrame":
         """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
-        places = {name: self.powers.index(power) for name, power in MARKS.items()}
+        positions = {name: self.powers.index(power) for name, power in MARKS.items()}
         rows = []
         for i, model in enumerate(self.models):
             row: dict[str, object] = {"model": model}
             for kind, values in (("", self.model), ("source_", self.source), ("divergence_", self.divergence)):
-                row |= {kind + name: float(values[i, place]) for name, place in places.items()}
+                row |= {kind + name: float(values[i, position]) for name, position in positions.items()}
             low, high = self.log_sd_band[i]
             row |= {"angle": float(self.angle[i]), "low": float(low), "high": float(high)}
             rows.append(row | {"impossible": len(self.impossible[i])})
@@ -130,8 +130,8 @@ class RiskProfile:
                 pairs = [(None, self.source[i, at], self.model[i, at])]
                 labels = zip(self.labels, self.source_by_label[i, :, at], self.model_by_label[i, :, at], strict=True)
                 for label, source, reported in [*pairs, *labels]:
-                    place = {"source": float(source), "reported": float(reported)}
-                    rows.append({"model": model, "label": label, "mark": name, "power": power, **place})
+                    coordinates = {"source": float(source), "reported": float(reported)}
+                    rows.append({"model": model, "label": label, "mark": name, "power": power, **coordinates})
         return frames.from_rows(rows)
 
     def bubbles(self) -> "polars.DataFrame":

@@ -1,4 +1,4 @@
-"""The source probability: how often events happened that a model reported with about this probability."""
+"""The source probability: how often events happened that a model reported with about a given probability."""
 
 from collections.abc import Callable
 
@@ -13,13 +13,13 @@ from probtruth.errors import InputError
 SOURCES = ("isotonic", "bins", "bayes-bins", "kernel", "neighbours", "truth")
 
 MOST_BINS = 100
-"""The number of bins of the paper's figures, for data that allow so many."""
+"""The number of bins of the paper's figures, if there are enough data."""
 
 STEPS_PER_BANDWIDTH = 8
 """Grid steps of the kernel estimate per standard deviation of the kernel: its error is of order 1/8^2/8."""
 
 LEAST_BANDWIDTH = 1e-5
-"""The narrowest kernel: a grid over all probabilities then has 800,000 steps."""
+"""The narrowest kernel; its grid over all probabilities has 800,000 steps."""
 
 REACH = 6
 """Standard deviations after which the kernel is cut off (at 1e-8 of its height)."""
@@ -30,18 +30,17 @@ Entries = Float[np.ndarray, " entry"]
 def source_probability(
     reported: Entries, events: Entries, method: object = "isotonic", smoothing: object = None
 ) -> Entries:
-    """For each reported probability, the estimated frequency of the event among like reports.
+    """For each reported probability, the estimated frequency of the event among similar reports.
 
     Arguments: `reported` are the probabilities, `events` how much of each event happened (1, 0 or a soft label).
     `method` "isotonic" is the monotone fit of greatest likelihood, "bins" the frequency in bins of equal counts,
-    "bayes-bins" its posterior mean in each bin under a Beta prior worth one entry, with the frequency of all entries as
-    its mean, "kernel" a Gaussian average over like reports, "neighbours" the frequency among the nearest reports,
-    "truth" the soft labels themselves. `smoothing` is the number of bins (default: root of the number of entries, at
-    most 100), the kernel's standard deviation (default: 1.06 sd n^(-1/5)) or the number of neighbours (default: root of
-    the number).
-    Equal reports share one estimate, so that the order of the entries does not matter.
+    "bayes-bins" its posterior mean in each bin under a Beta prior worth one entry, with the frequency of all entries
+    as its mean, "kernel" a Gaussian average over similar reports, "neighbours" the frequency among the nearest
+    reports, "truth" the soft labels themselves. `smoothing` is the number of bins (default: root of the number of
+    entries, at most 100), the kernel's standard deviation (default: 1.06 sd n^(-1/5)) or the number of neighbours
+    (default: root of the number). Equal reports share one estimate, so the order of the entries does not matter.
 
-    Returns: probabilities, positive wherever something of the event happened.
+    Returns: probabilities, positive wherever some of the event happened.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Section 4, step 3b.
 
@@ -59,7 +58,7 @@ def source_probability(
 
 
 def equal_count_bins(reported: Entries, n_bins: int | None = None) -> Int[np.ndarray, " entry"]:
-    """The bin of each report; bins hold equal counts but for ties, which are never split. Some may stay empty."""
+    """The bin of each report; bins have equal counts except for ties, which are never split. Some may stay empty."""
     _, inverse, counts = np.unique(reported, return_inverse=True, return_counts=True)
     chosen = n_bins if n_bins is not None else default_bins(len(reported))
     return _bin_of(counts, chosen)[inverse]
@@ -72,8 +71,8 @@ def default_bins(n_entries: int) -> int:
 
 def _bin_of(counts: np.ndarray, n_bins: int) -> np.ndarray:
     middle = np.cumsum(counts) - counts / 2
-    place: np.ndarray = np.minimum((middle / counts.sum() * n_bins).astype(np.int64), n_bins - 1)
-    return place
+    bins: np.ndarray = np.minimum((middle / counts.sum() * n_bins).astype(np.int64), n_bins - 1)
+    return bins
 
 
 def _isotonic(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
@@ -84,18 +83,18 @@ def _isotonic(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoo
 
 def _bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
     n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
-    place = _bin_of(counts, n_bins)
-    total = np.bincount(place, counts, n_bins)
-    frequency: np.ndarray = (np.bincount(place, happened, n_bins) / np.maximum(total, 1))[place]
+    bins = _bin_of(counts, n_bins)
+    total = np.bincount(bins, counts, n_bins)
+    frequency: np.ndarray = (np.bincount(bins, happened, n_bins) / np.maximum(total, 1))[bins]
     return frequency
 
 
 def _bayes_bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
     n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
-    place = _bin_of(counts, n_bins)
+    bins = _bin_of(counts, n_bins)
     everywhere = happened.sum() / counts.sum()
-    hits, sizes = np.bincount(place, happened, n_bins), np.bincount(place, counts, n_bins)
-    frequency: np.ndarray = ((hits + everywhere) / (sizes + 1))[place]
+    hits, sizes = np.bincount(bins, happened, n_bins), np.bincount(bins, counts, n_bins)
+    frequency: np.ndarray = ((hits + everywhere) / (sizes + 1))[bins]
     return frequency
 
 
@@ -111,10 +110,10 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smooth
     if width <= 0:  # all reports are equal
         return np.full_like(values, happened.sum() / number)
     step = width / STEPS_PER_BANDWIDTH
-    place = (values - values[0]) / step
-    size = int(place[-1]) + 2
-    left = place.astype(np.int64)
-    share = place - left
+    position = (values - values[0]) / step
+    size = int(position[-1]) + 2
+    left = position.astype(np.int64)
+    share = position - left
 
     offsets = np.arange(-REACH * STEPS_PER_BANDWIDTH, REACH * STEPS_PER_BANDWIDTH + 1) / STEPS_PER_BANDWIDTH
     bell = np.exp(-(offsets**2) / 2)
@@ -129,7 +128,7 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smooth
 
 
 def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
-    """The frequency within the distance that reaches `smoothing` entries, all of that distance included."""
+    """The frequency within the distance that reaches `smoothing` entries, with all entries at that distance."""
     number = int(counts.sum())
     wanted = min(whole(smoothing, max(1, int(np.sqrt(number))), "neighbours"), number)
     entries = np.repeat(values, counts)
@@ -152,7 +151,7 @@ def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, sm
 
 
 def _possible(frequency: np.ndarray, happened: np.ndarray) -> np.ndarray:
-    """Frequencies within 0 and 1 despite rounding, and above 0 where something happened."""
+    """Frequencies between 0 and 1 despite rounding, and above 0 if something happened."""
     value: np.ndarray = np.clip(frequency, np.where(happened > 0, np.finfo(np.float64).tiny, 0.0), 1.0)
     return value
 

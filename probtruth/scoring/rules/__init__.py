@@ -1,4 +1,4 @@
-"""Scoring rules: the named ones as values, the families as functions that return a rule, and what a rule rewards."""
+"""Scoring rules: named rules as values, families as functions that return a rule, and what a rule rewards."""
 
 from probtruth.scoring.rules.beta import beta
 from probtruth.scoring.rules.bregman import bregman

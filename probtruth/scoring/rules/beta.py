@@ -1,4 +1,4 @@
-"""The beta family of rules for two labels: a weight on every threshold at which a decision can turn."""
+"""The beta family of rules for two labels: a weight on every threshold for a decision."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,6 +8,7 @@ import numpy as np
 from jax import Array
 from scipy import special
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
@@ -17,10 +18,11 @@ from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 N_NODES = 16
-"""Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so that 16 reach float64 rounding."""
+"""Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""
 
 
-def beta(a: object, b: object) -> ScoringRule:
+@check.checks_itself
+def beta(a: float, b: float) -> ScoringRule:
     """The beta family of rules for two labels, strictly proper for a, b > -1.
 
     Formula: with p the probability of the second label, the loss is the integral of u^(a-1) (1 - u)^b over u from p to
@@ -72,10 +74,10 @@ def _beta(a: float, b: float) -> ScoringRule:
         near = jnp.abs(gap) < simplex.NEAR * floats.min(-1)
         lost, won = (jnp.where(near, floats[..., label], 0.5) for label in (0, 1))
         step = jnp.where(near, gap, 0)
-        places, shares = (jnp.asarray(column, gap.dtype) for column in (PLACES, WEIGHTS))
-        moved = places * step[..., None]
+        nodes, shares = (jnp.asarray(column, gap.dtype) for column in (PLACES, WEIGHTS))
+        moved = nodes * step[..., None]
         weight = (won[..., None] + moved) ** (a - 1) * (lost[..., None] - moved) ** (b - 1)
-        curve = (shares * (1 - places) * weight).sum(-1)
+        curve = (shares * (1 - nodes) * weight).sum(-1)
         apart = jnp.where(near[..., None], jnp.asarray(0.5, floats.dtype), floats)
         far = expected(apart, weights) - expected(weights, weights)
         return jnp.where(near, step * step * curve, jnp.maximum(far, 0))

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
@@ -19,20 +20,21 @@ CLOSE = 0.1
 """Largest relative distance at which the divergence is integrated from second derivatives."""
 
 
+@check.checks_itself
 def bregman(
-    generator: object,
+    generator: Generator,
     name: str | None = None,
     strictly_proper: bool = True,
     range: Interval = (-INFINITE, INFINITE),
 ) -> ScoringRule:
-    """The proper scoring rule that belongs to a convex function G on distributions.
+    """The proper scoring rule of a convex function G on distributions.
 
     Formula: -G(p) - (dG/dp_y - sum_k p_k dG/dp_k); entropy -G(t); divergence G(t) - G(p) - <dG(p), t - p>.
 
-    Arguments: `generator` takes one distribution (the label axis alone) to a number, with JAX operations that are twice
-    differentiable inside the simplex; on the edge it is taken as the limit from inside, an infinite slope included, so
-    that `(p * jnp.log(p)).sum()` is the log score. `strictly_proper` says that it is strictly convex; `range` bounds
-    the loss where that is known. Nothing is verified: ask `check_proper`.
+    Arguments: `generator` takes one distribution (the label axis alone) to a number, with JAX operations that are
+    twice differentiable inside the simplex; on the edge its value is the limit from inside, possibly with an infinite
+    slope, so `(p * jnp.log(p)).sum()` is the log score. `strictly_proper` says that it is strictly convex; `range`
+    bounds the loss if that is known. Nothing is verified: use `check_proper`.
 
     Returns: a `ScoringRule`, lower is better, in the units of G.
 
@@ -67,8 +69,8 @@ def bregman(
         def curvature(place: Array) -> Array:
             return _dot(jax.jvp(jax.grad(generator), (probs + place * step,), (step,))[1], step)
 
-        places, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS))
-        return jnp.sum(weights * (1 - places) * jax.vmap(curvature)(places))
+        nodes, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS))
+        return jnp.sum(weights * (1 - nodes) * jax.vmap(curvature)(nodes))
 
     def distance(truth: Array, probs: Array) -> Array:
         near = (jnp.abs(truth - probs) <= CLOSE * jnp.minimum(truth, probs)).all()
@@ -112,7 +114,7 @@ def _inside(probs: Array) -> Array:
 def _value_and_slope(generator: Generator, probs: Array) -> tuple[Array, Array]:
     """Value and gradient; along a label of probability 0 the limit from inside.
 
-    The limit is minus infinity where the slope falls faster and faster on a ladder of three ever smaller probabilities.
+    The limit is minus infinity if the slope falls faster and faster on a ladder of three decreasing probabilities.
     """
     point = _inside(probs)
     value, slope = jax.value_and_grad(generator)(point)

@@ -1,4 +1,4 @@
-"""The rules that have names, and what an option `rule` may be."""
+"""The named rules, and the values of an option `rule`."""
 
 from collections.abc import Sequence
 
@@ -6,15 +6,19 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import brier, linear, log, quadratic, ranked_probability, spherical, zero_one
 from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.types.arguments import RuleName
 
 RULES: dict[str, ScoringRule] = {
     rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
 }
-"""The rules that can be asked for by name."""
+"""The rules by name."""
+
+type RuleLike = RuleName | ScoringRule
+"""A rule, or the name of one."""
 
 
 def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:
-    """The rule of that name, or the rule itself; with `order`, for labels whose names from low to high are these.
+    """The rule of that name, or the rule itself; `order` names the labels from low to high.
 
     Errors: `InputError` for an unknown name, with the nearest known one, or an order that the rule does not need.
 

@@ -1,8 +1,8 @@
 """Distances between a forecast and a distribution over labels that are not scores.
 
-Each is 0 only where the two agree, but none is an expected loss: against the vote shares of a few annotators their
-least value is not at the true distribution (`check_proper(distance, 2, annotators=5)` returns a counter-example), and
-they can put a sharper model before a better one. The log score and the Brier score do not have this fault.
+Each is 0 only if the two agree, but none is an expected loss: against the vote shares of a few annotators the minimum
+is not at the true distribution (`check_proper(distance, 2, annotators=5)` returns a counter-example), and they can
+rank a sharper model before a better one. The log score and the Brier score do not have this fault.
 """
 
 import jax.numpy as jnp

@@ -1,34 +1,37 @@
-"""What every report costs: the loss of a response to one soft label, under any rule."""
+"""The cost of every report: the loss of a response to one soft label, under any rule."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.rules.by_name import get_rule
+from probtruth.scoring.rules.by_name import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:
     import polars
 
-RULES = ("log", "brier")
+RULES: tuple[RuleLike, ...] = ("log", "brier")
 
 
+@check.checks_itself
 def loss_curve(
-    truth: object,
-    rules: object = RULES,
-    reports: object = None,
+    truth: ArrayLike,
+    rules: RuleLike | Sequence[RuleLike] = RULES,
+    reports: ArrayLike | None = None,
     label: int = -1,
     match_at: float | None = None,
 ) -> "polars.DataFrame":
     """Expected loss of every report of one label's probability, under each rule.
 
-    Formula: loss(p, t) where p gives `report` to the label, and what is left to the others in proportion to the truth.
+    Formula: loss(p, t) where p gives `report` to the label, and the rest to the others in proportion to the truth.
     With `match_at` every rule but the first is moved and scaled so that a certain and right report costs nothing and,
-    if the label comes, a report of `match_at` costs what it does under the first rule (at .5, (1 - p)^2 is multiplied
+    if the label comes, a report of `match_at` costs what it does under the first rule (at 0.5, (1 - p)^2 is multiplied
     by 4 log 2 to meet the log loss).
 
     Arguments: `truth` is one distribution, or the probability of the second of two labels; `rules` one rule or several;

@@ -1,4 +1,4 @@
-"""The rules that have names: log, Brier, quadratic, spherical, ranked probability, zero-one, linear."""
+"""The named rules: log, Brier, quadratic, spherical, ranked probability, zero-one, linear."""
 
 import jax.numpy as jnp
 from jax import Array

@@ -1,4 +1,4 @@
-"""Checks of the numbers that pick a rule out of its family."""
+"""Checks of the parameters of a family of rules."""
 
 from math import isfinite
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 import jax.numpy as jnp
 from jax import Array
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import bregman, simplex
 from probtruth.scoring.rules.named import INFINITE, log
@@ -16,13 +17,14 @@ from probtruth.scoring.rules.rule import ScoringRule
 JOSE_NAU_WINKLER = "Jose, Nau and Winkler (2008), doi:10.1287/opre.1070.0498"
 
 
-def power(beta: object) -> ScoringRule:
+@check.checks_itself
+def power(beta: float) -> ScoringRule:
     """The power family of rules, strictly proper for every beta > 0.
 
     Formula: -(p_y^(beta-1) - 1)/(beta - 1) + (sum_k p_k^beta - 1)/beta; entropy (1 - sum t^beta)/(beta (beta - 1)).
     At beta = 1 it is the log score, at beta = 2 half the Brier score.
 
-    Arguments: `beta` weighs rare labels: the lower, the dearer a small probability of what happens.
+    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 
@@ -37,7 +39,8 @@ def power(beta: object) -> ScoringRule:
     return _power(positive(beta, "beta"))
 
 
-def tempered(temperature: object) -> ScoringRule:
+@check.checks_itself
+def tempered(temperature: float) -> ScoringRule:
     """The tempered log loss: the power family at beta = 2 - temperature, bounded for a temperature below 1.
 
     Formula: -log_s(p_y) - (1 - sum_k p_k^(2-s))/(2 - s), with log_s(x) = (x^(1-s) - 1)/(1 - s) at temperature s.

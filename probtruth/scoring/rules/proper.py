@@ -1,10 +1,10 @@
 """Scores of one forecast against a soft or one-hot label: pure kernels for jit, vmap and grad.
 
 The last axis is the label, all axes before it broadcast. Every score is a loss, lower is better, and is the *expected*
-score when the label is drawn from `truth`: it holds both the entropy of the truth and the divergence from it. Nothing
-is checked, clipped or renormalised here; an infinite loss is infinite. NumPy arrays of float64 are computed in float64
-(NumPy in, NumPy out); arrays of JAX, and what stands inside a transformation, have the precision that JAX gives them,
-float32 unless its x64 mode is on.
+score when the label is drawn from `truth`, that is the entropy of the truth plus the divergence from it. Nothing is
+checked, clipped or renormalised here; an infinite loss stays infinite. NumPy arrays of float64 are computed in float64
+(NumPy in, NumPy out); JAX arrays, and everything inside a transformation, have JAX's precision, float32 unless its x64
+mode is on.
 """
 
 import jax.numpy as jnp
@@ -100,7 +100,7 @@ def brier_score(probs: Probs, truth: Probs) -> Losses:
 
 @float64_for_numpy
 def quadratic_score(probs: Probs, truth: Probs) -> Losses:
-    """Quadratic score, the Brier score less 1; strictly proper.
+    """Quadratic score, the Brier score minus 1; strictly proper.
 
     Formula: sum_k t_k (-2 p_k + |p|^2) = |p - t|^2 - |t|^2.
 
@@ -146,7 +146,7 @@ def ranked_probability_score(probs: Probs, truth: Probs) -> Losses:
     Formula: sum_{j=1}^{K-1} sum_k t_k (P_j - [k <= j])^2 = sum_{j=1}^{K-1} (P_j - T_j)^2 + T_j (1 - T_j), with P and T
     the cumulative sums of p and t. It is not divided by K - 1.
 
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution; labels stand in their order.
+    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution; labels are in their order.
 
     Returns: from 0 to K - 1, lower is better.
 
@@ -222,9 +222,10 @@ def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
 
 @float64_for_numpy
 def kl_divergence(probs: Probs, truth: Probs) -> Losses:
-    """Kullback-Leibler divergence of the forecast from the truth: the log score less the entropy, without cancellation.
+    """Kullback-Leibler divergence of the forecast from the truth: the log score minus the entropy, without
+    cancellation.
 
-    Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that holds its digits when p and t are close
+    Formula: sum_k t_k log(t_k / p_k) + p_k - t_k, each term by a formula that keeps its digits when p and t are close
     (`probtruth.kernels.simplex.relative_entropy_terms`); the last two sum to 0 on the simplex.
 
     Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.

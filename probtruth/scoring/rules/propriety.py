@@ -1,26 +1,27 @@
-"""Is a rule proper? A search for a report that beats the truth, exactly as annotators would be asked."""
+"""Is a rule proper? A search for a report that beats the truth."""
 
 from dataclasses import dataclass
 
 import jax
 import numpy as np
 from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.scoring.rules.by_name import get_rule
+from probtruth.scoring.rules.by_name import RuleLike, get_rule
 from probtruth.scoring.rules.report_search import Asked, Loss, asked, polished, simplex_points, tempered_points
 from probtruth.scoring.rules.rule import ScoringRule
 
 TOLERANCE = 1e-9
-"""Least gain, relative to 1 plus the size of the loss, that is not rounding."""
+"""A gain below this, relative to 1 plus the size of the loss, is rounding."""
 APART = 0.01
-"""Total variation at which two reports count as different, for strict propriety."""
+"""Reports at this total variation count as different, for strict propriety."""
 
 
 @dataclass(frozen=True)
 class CounterExample:
-    """A report that does better in expectation than the truth does (or, under `strict`, as well)."""
+    """A report with a lower expected loss than the truth (or, under `strict`, an equal one)."""
 
     rule: str
     truth: tuple[float, ...]
@@ -31,57 +32,59 @@ class CounterExample:
 
     def __str__(self) -> str:
         """The counter-example in a sentence."""
-        given = "" if self.annotators is None else f" against the vote shares of {self.annotators} annotators"
+        condition = "" if self.annotators is None else f" against the vote shares of {self.annotators} annotators"
         shown = [f"({', '.join(f'{prob:.4g}' for prob in row)})" for row in (self.truth, self.report)]
         return (
-            f"{self.rule}{given}: where labels follow {shown[0]}, reporting {shown[1]} is expected to lose "
+            f"{self.rule}{condition}: where labels follow {shown[0]}, reporting {shown[1]} is expected to lose "
             f"{self.loss_of_report:.6g}, reporting the truth {self.loss_of_truth:.6g}."
         )
 
 
+@check.checks_itself
 def check_proper(
-    rule: object, n_labels: int = 3, annotators: int | None = None, strict: bool = False
+    rule: RuleLike | Loss, n_labels: int = 3, annotators: int | None = None, strict: bool = False
 ) -> CounterExample | None:
     """Searches the simplex for a distribution of labels under which another report beats the truth.
 
     Formula: a rule is proper if E[loss(p, y)] with y drawn from t is least at p = t, for every t. With `annotators` =
-    m, the label is the vote shares of m annotators who answer independently, all possible shares weighed by their
-    multinomial probability: the question for distances that are not linear in the label.
+    m, the label is the vote shares of m annotators who answer independently, weighted by their multinomial
+    probability; this is the right question for distances that are not linear in the label.
 
     Arguments: `rule` is a name, a `ScoringRule`, or any function of (probs, truth) whose last axis is the label, lower
-    is better; `strict` also returns a different report that does as well as the truth.
+    is better; `strict` also returns a different report that is as good as the truth.
 
-    Returns: the clearest counter-example found, or None. None is no proof: the search is a grid or a random sample of
-    the simplex, transforms of each truth, and a local search from the best pair.
+    Returns: the clearest counter-example found, or None. None is not a proof: the search is a grid or a random sample
+    of the simplex, transforms of each truth, and a local search from the best pair.
 
     Errors: `InputError` for fewer than 2 labels, a rule for another number of labels, or too many possible shares.
 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
     >>> import probtruth as pt
-    >>> pt.check_proper("brier", n_labels=3) is None
+    >>> pt.rules.check_proper("brier", n_labels=3) is None
     True
-    >>> found = pt.check_proper("linear", n_labels=2)
+    >>> found = pt.rules.check_proper("linear", n_labels=2)
     >>> max(found.report), found.loss_of_report < found.loss_of_truth
     (1.0, True)
     """
     loss, name = as_loss(rule, n_labels)
     losses, points = asked(loss, n_labels, annotators), simplex_points(n_labels)
-    found = [_rival(losses, truth, points, strict) for truth in points]
-    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in found], strict=True))
+    rivals = [_rival(losses, truth, points, strict) for truth in points]
+    own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in rivals], strict=True))
     margin = TOLERANCE * (1 + np.abs(own))
     wins = gain >= -margin if strict else gain > margin
     if not wins.any():
         return None
-    place = int(np.argmax(np.where(wins, gain, -np.inf)))
-    report, mine, value = found[place]
+    position = int(np.argmax(np.where(wins, gain, -np.inf)))
+    report, mine, value = rivals[position]
     if not strict:
-        report, value = polished(losses, points[place], report)
-    return CounterExample(name, tuple(points[place].tolist()), tuple(report.tolist()), mine, value, annotators)
+        report, value = polished(losses, points[position], report)
+    return CounterExample(name, tuple(points[position].tolist()), tuple(report.tolist()), mine, value, annotators)
 
 
-def best_report(rule: object, truth: object, annotators: int | None = None) -> Float[np.ndarray, " label"]:
-    """The report with the least expected loss where labels follow `truth`: the truth itself if the rule is proper.
+@check.checks_itself
+def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Float[np.ndarray, " label"]:
+    """The report with the least expected loss if labels follow `truth`: the truth itself if the rule is proper.
 
     Arguments: `rule`, `annotators` as in `check_proper`; `truth` is one distribution.
 
@@ -121,5 +124,5 @@ def _rival(losses: Asked, truth: np.ndarray, points: np.ndarray, strict: bool) -
     reports = np.concatenate([truth[None], points, tempered_points(truth)])
     tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)
     same = np.abs(reports - truth).sum(1) / 2 < (APART if strict else TOLERANCE)
-    place = int(np.argmin(np.where(same, np.inf, tried)))
-    return reports[place], float(tried[0]), float(tried[place])
+    position = int(np.argmin(np.where(same, np.inf, tried)))
+    return reports[position], float(tried[0]), float(tried[position])

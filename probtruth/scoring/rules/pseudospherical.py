@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
+from probtruth import check
 from probtruth.kernels import bregman, simplex
 from probtruth.scoring.rules.named import INFINITE, log
 from probtruth.scoring.rules.parameters import positive
@@ -15,13 +16,14 @@ from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule
 
 
-def pseudospherical(beta: object) -> ScoringRule:
+@check.checks_itself
+def pseudospherical(beta: float) -> ScoringRule:
     """The pseudospherical family of rules, strictly proper for every beta > 0.
 
     Formula: -((p_y / |p|)^(beta-1) - 1)/(beta - 1), with |p| = (sum_k p_k^beta)^(1/beta); entropy (1 - |t|)/(beta - 1).
     At beta = 1 it is the log score, at beta = 2 the spherical score plus 1.
 
-    Arguments: `beta` weighs rare labels: the lower, the dearer a small probability of what happens.
+    Arguments: `beta` weighs rare labels: the lower, the more a small probability of what happens costs.
 
     Returns: a `ScoringRule`; losses from 0 to 1/(beta - 1), or to inf for beta <= 1; lower is better.
 

@@ -16,9 +16,9 @@ Loss = Callable[..., object]
 Asked = Callable[[Float[np.ndarray, "report label"], Float[np.ndarray, " label"]], Float[np.ndarray, " report"]]
 
 MOST_SHARES = 20_000
-"""Most vote shares that are listed; five annotators and ten labels have 2,002."""
+"""The largest number of vote shares to list; five annotators and ten labels have 2,002."""
 EXPONENTS = (0.0, 0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0, 16.0)
-"""Powers of the truth that are tried as reports: hedged below 1, sharpened above."""
+"""Powers of the truth to try as reports: hedged below 1, sharpened above."""
 
 
 def asked(loss: Loss, n_labels: int, annotators: int | None) -> Asked:
@@ -40,7 +40,7 @@ def asked(loss: Loss, n_labels: int, annotators: int | None) -> Asked:
 
 
 def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share label"]:
-    """All the shares that the votes of so many annotators can have."""
+    """All possible shares of the votes of this many annotators."""
     if isinstance(annotators, bool) or not isinstance(annotators, (int, np.integer)) or annotators < 1:
         raise InputError(
             f"annotators {annotators!r}", "an integer of at least 1", "How many annotators vote on an item?"
@@ -92,7 +92,7 @@ def tempered_points(truth: Float[np.ndarray, " label"]) -> Float[np.ndarray, "po
 def polished(
     losses: Asked, truth: Float[np.ndarray, " label"], report: Float[np.ndarray, " label"]
 ) -> tuple[Float[np.ndarray, " label"], float]:
-    """The report moved downhill: probability passes between two labels in steps that halve when none helps."""
+    """The report after a descent: probability moves between two labels in steps that halve when none helps."""
     n_labels = len(report)
     labels = np.arange(n_labels) if n_labels <= 12 else np.argsort(report * -1 - truth)[:12]
     pairs = [(one, other) for one in labels for other in labels if one != other]

@@ -1,4 +1,4 @@
-"""What a scoring rule is: a loss for each label, with the entropy and the divergence that belong to it."""
+"""A scoring rule: a loss for each label, with its entropy and divergence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,17 +22,17 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringRule:
-    """A rule that gives a loss (lower is better) to a forecast once the label is known.
+    """A rule that gives a forecast a loss (lower is better) once the label is known.
 
-    `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label is
-    drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(probs, truth)`
-    the rest, computed by a formula of its own, so that expected = entropy + divergence. All are pure kernels for jit,
-    vmap and grad, last axis = label.
+    `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label
+    is drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(probs,
+    truth)` the rest, computed by its own formula, so that expected = entropy + divergence. All are pure kernels for
+    jit, vmap and grad, last axis = label.
 
     `proper`: reporting the truth is a best report. `strictly_proper`: it is the only one. `local`: the loss depends on
-    the forecast only through the probability of the label that came. `range` bounds the loss over all numbers of
-    labels (`range_for(n_labels)` for one number). `n_labels` is set where a rule is defined for that number only.
-    `ordered`: the loss depends on the order of the labels, `order` from lowest to highest (None: as the axis stands).
+    the forecast only through the probability of the observed label. `range` bounds the loss over all numbers of labels
+    (`range_for(n_labels)` for one number). `n_labels` is set if a rule is defined only for that number. `ordered`: the
+    loss depends on the order of the labels, `order` from lowest to highest (None: the order of the axis).
     """
 
     name: str
@@ -56,7 +56,7 @@ class ScoringRule:
     def in_order(self, order: Sequence[object]) -> "ScoringRule":
         """The rule for labels whose names, from lowest to highest, are these.
 
-        Errors: `InputError` where the rule does not depend on an order, or a label stands twice.
+        Errors: `InputError` if the rule does not depend on an order, or a label occurs twice.
 
         >>> import probtruth as pt
         >>> pt.rules.ranked_probability.in_order(["low", "medium", "high"]).order
@@ -72,9 +72,9 @@ class ScoringRule:
         return replace(self, order=names)
 
     def for_labels(self, labels: Sequence[str]) -> "ScoringRule":
-        """The rule on probabilities of these labels, in this order; for any labels where it does not depend on one.
+        """The rule on probabilities of these labels, in this order; for any labels if it does not depend on one.
 
-        Numbers are ordered by value, text as `in_order` says; two labels need no order.
+        Numbers are ordered by value, text by `in_order`; two labels need no order.
 
         Errors: `InputError` for another number of labels than the rule is defined for, text without an order, or an
         order that lacks a label.
@@ -95,18 +95,19 @@ class ScoringRule:
         return _permuted(replace(self, order=there), from_low)
 
     def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
-        """The loss if the label were k, from log-probabilities; exact where the rule is a function of logarithms."""
+        """The loss if the label were k, from log-probabilities; exact if the rule is a function of logarithms."""
         if self.log_losses is not None:
             return self.log_losses(log_probs)
         return self.per_label(jnp.exp(*simplex.as_floats(log_probs)))
 
     def expected_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
-        """The expected loss from log-probabilities; a label of probability 0 takes nothing of an infinite loss."""
+        """The expected loss from log-probabilities; a label of probability 0 adds nothing, even if its loss is
+        infinite."""
         logs, weights = simplex.as_floats(log_probs, truth)
         return simplex.expectation(weights, self.per_label_from_log(logs))
 
     def divergence_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
-        """The divergence from log-probabilities; exact where the rule is a function of logarithms."""
+        """The divergence from log-probabilities; exact if the rule is a function of logarithms."""
         if self.log_divergence is not None:
             return self.log_divergence(log_probs, truth)
         weights, logs = simplex.as_floats(truth, log_probs)
@@ -139,7 +140,7 @@ def _permuted(rule: ScoringRule, from_low: Int[np.ndarray, " label"]) -> Scoring
 
 @cache
 def _permutation(rule: ScoringRule, from_low: tuple[int, ...]) -> ScoringRule:
-    """One rule for each order, so that what is compiled for it is compiled once."""
+    """One rule for each order, so that its code is compiled once."""
     back, low = np.argsort(from_low), np.array(from_low)
     return replace(
         rule,

@@ -8,12 +8,13 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
-from probtruth.scoring.rules.by_name import get_rule
+from probtruth.scoring.rules.by_name import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.index import sort_names
 
 
-def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
+@check.checks_itself
+def soft_label_loss(rule: RuleLike = "log") -> Callable[[object, object], float]:
     """A function (soft labels, predicted probabilities) -> mean expected loss, for `sklearn.metrics.make_scorer`.
 
     Formula: mean over items of sum_k q_k S(p, k), q the soft label, p the prediction, S the rule.
@@ -23,12 +24,12 @@ def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
 
     Returns: a function whose value is in units of the rule, lower is better. Its first argument is an array with one
     distribution for each item, or integer labels from 0; its second one distribution for each item, or, with two
-    classes, the probabilities of the second (which is what scikit-learn's scorers pass on). Columns are scikit-learn's
+    classes, the probabilities of the second (as scikit-learn's scorers pass them). Columns are scikit-learn's
     `classes_`, which are sorted. A rule that depends on the order of three or more labels takes integer labels in
     theirs; soft labels need the rule with an order, which names the classes: `RULES["ranked-probability"].in_order(
     ["low", "medium", "high"])`, or `in_order(range(3))` where the columns stand from low to high.
 
-    Errors: `InputError` for rows that are no distribution, other shapes, or an order that is not known.
+    Errors: `InputError` for rows that are not distributions, other shapes, or an order that is not known.
 
     >>> loss = soft_label_loss("brier")
     >>> loss([[0.5, 0.5], [1.0, 0.0]], [[0.5, 0.5], [1.0, 0.0]])
@@ -37,11 +38,11 @@ def soft_label_loss(rule: object = "log") -> Callable[[object, object], float]:
     chosen = get_rule(rule)
 
     def loss(truth: object, probs: object) -> float:
-        given = labelled(probs).values
-        if np.ndim(given) == 1:  # type: ignore[arg-type]
-            second = check.as_floats(given, "item", "probabilities")
-            given = np.stack([1 - second, second], 1)
-        forecast = check.as_floats(given, "item label", "probabilities")
+        forecasts = labelled(probs).values
+        if np.ndim(forecasts) == 1:  # type: ignore[arg-type]
+            second = check.as_floats(forecasts, "item", "probabilities")
+            forecasts = np.stack([1 - second, second], 1)
+        forecast = check.as_floats(forecasts, "item label", "probabilities")
         check.simplex(forecast, "probabilities", lambda row: f"item {row}")
         soft = _soft(truth, forecast.shape)
         whole = np.ndim(truth) == 1  # type: ignore[arg-type]

@@ -126,7 +126,7 @@ def test_logs_without_summaries_and_without_an_end(tmp_path: Path) -> None:
     sample = json.dumps({"id": "q", "epoch": 1, "scores": {"s": {"value": 2}}}).encode()
     path = tmp_path / "x.eval"
     path.write_bytes(zipped({"header.json": header, "samples/q_epoch_1.json": sample}))
-    assert (-read_inspect(path).values).tolist() == [[2]]
+    assert (-read_inspect(path, higher_is_better=True).values).tolist() == [[2]]
     path.write_bytes(zipped({"_journal/start.json": header}))
     with pytest.raises(InputError, match=r"without header\.json"):
         read_inspect(path)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probtruth.io.tables.batches import open_table
-from probtruth.io.tables.long_scores import Names, rows, sorted_names
+from probtruth.io.tables.long_scores import NameCodes, rows, sorted_names
 from probtruth.types.index import sort_names
 
 names = st.one_of(
@@ -27,8 +27,8 @@ def test_codes_are_the_places_of_the_names_in_any_batches(tmp_path):
     frame.write_parquet(tmp_path / "a.parquet")
     table = open_table(tmp_path / "a.parquet")
     for size in (64, 500, 1000):
-        items = Names.of(table, "item", "item", size)
-        models = Names.of(table, "model", "model", size, ordered=False)
+        items = NameCodes.of(table, "item", "item", size)
+        models = NameCodes.of(table, "model", "model", size, ordered=False)
         found = list(rows(table, (items, models), "score", size, frozenset({0})))
         codes = np.concatenate([batch.items for batch in found])
         assert codes.tolist() == item.tolist()

@@ -28,16 +28,16 @@ def test_best_report_to_five_annotators_where_the_truth_is_point_seven(name, bes
 @pytest.mark.parametrize("rule", ["log", "brier"])
 def test_scores_are_least_at_the_truth_whatever_the_number_of_annotators(rule):
     np.testing.assert_allclose(pt.rules.best_report(rule, [0.3, 0.7], annotators=5), [0.3, 0.7], atol=1e-6)
-    assert pt.check_proper(rule, 2, annotators=5) is None
+    assert pt.rules.check_proper(rule, 2, annotators=5) is None
 
 
 @pytest.mark.parametrize("name", NOT_SCORES)
 def test_distances_to_vote_shares_reward_another_report(name):
-    found = pt.check_proper(NOT_SCORES[name], 2, annotators=5)
+    found = pt.rules.check_proper(NOT_SCORES[name], 2, annotators=5)
     assert found.loss_of_report < found.loss_of_truth
     assert found.annotators == 5
     assert "vote shares of 5 annotators" in str(found)
-    assert pt.check_proper(NOT_SCORES[name], 2) is None, "with the distribution itself known they hold"
+    assert pt.rules.check_proper(NOT_SCORES[name], 2) is None, "with the distribution itself known they hold"
 
 
 # Flags of the rules are what the search finds
@@ -50,22 +50,22 @@ def test_distances_to_vote_shares_reward_another_report(name):
     ids=lambda rule: rule.name,
 )
 def test_flags_of_the_rules(rule, n_labels):
-    assert (pt.check_proper(rule, n_labels) is None) == rule.proper
+    assert (pt.rules.check_proper(rule, n_labels) is None) == rule.proper
     if n_labels == 3:
-        assert (pt.check_proper(rule, n_labels, strict=True) is None) == rule.strictly_proper
+        assert (pt.rules.check_proper(rule, n_labels, strict=True) is None) == rule.strictly_proper
 
 
 def test_beta_family_and_a_generated_rule():
-    assert pt.check_proper(pt.rules.beta(-0.5, 2), 2, strict=True) is None
-    assert pt.check_proper(pt.rules.bregman(lambda p: (p**4).sum()), 3) is None
-    assert pt.check_proper(pt.rules.bregman(lambda p: -(p**4).sum()), 3) is not None, "not convex"
+    assert pt.rules.check_proper(pt.rules.beta(-0.5, 2), 2, strict=True) is None
+    assert pt.rules.check_proper(pt.rules.bregman(lambda p: (p**4).sum()), 3) is None
+    assert pt.rules.check_proper(pt.rules.bregman(lambda p: -(p**4).sum()), 3) is not None, "not convex"
 
 
 def test_a_floor_makes_the_log_score_improper():
     def floored(probs, truth):
         return pt.log_score(jnp.maximum(probs, 0.03), truth)
 
-    found = pt.check_proper(floored, 2)
+    found = pt.rules.check_proper(floored, 2)
     assert min(found.truth) <= 0.03
     assert min(found.report) == 0
 
@@ -75,15 +75,15 @@ def test_the_local_quadratic_is_improper_from_three_labels_on():
     def local(probs, truth):
         return (truth * (1 - probs) ** 2).sum(-1)
 
-    assert pt.check_proper(local, 2) is None
+    assert pt.rules.check_proper(local, 2) is None
     np.testing.assert_allclose(pt.rules.best_report(local, [0.5, 0.3, 0.2]), [0.613, 0.355, 0.032], atol=SEARCH)
 
 
 def test_linear_rewards_certainty():
-    found = pt.check_proper("linear", 3)
+    found = pt.rules.check_proper("linear", 3)
     assert max(found.report) == 1
     assert found.loss_of_report < found.loss_of_truth
-    assert found == pt.check_proper("linear", 3), "the search is the same every time"
+    assert found == pt.rules.check_proper("linear", 3), "the search is the same every time"
 
 
 # Errors
@@ -101,7 +101,7 @@ def test_linear_rewards_certainty():
 )
 def test_errors(arguments, message):
     with pytest.raises(pt.InputError, match=message):
-        pt.check_proper(*arguments)
+        pt.rules.check_proper(*arguments)
 
 
 def test_best_report_wants_a_distribution():

@@ -47,12 +47,21 @@ def validate(
     console = settings.console(context, json, quiet)
     columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     pilot = PilotFiles(scores, columns, higher_is_better, annotations, predictions or [], rule, kind)
-    options = {"a": a, "b": b, "n_items": items, "difference": difference, "bounds": bounds, "alpha": alpha}
     check_plot(plot)
     read, labels = pilot.read()
     with console.progress("studies") as on_progress:
         validation = validate(
-            read, annotations=labels, **options, replications=replications, seed=seed, on_progress=on_progress
+            read,
+            a,
+            b,
+            n_items=items,
+            difference=difference,
+            bounds=bounds,
+            alpha=alpha,
+            annotations=labels,
+            replications=replications,
+            seed=seed,
+            on_progress=on_progress,
         )
     if plot is not None:
         from probtruth.figures import plot_validation

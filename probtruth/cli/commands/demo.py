@@ -2,8 +2,8 @@
 
 from probtruth.cli import options as opt
 from probtruth.cli import settings
+from probtruth.cli.commands.run import RunFiles, evaluate_and_report
 from probtruth.cli.reading import AnnotationColumns
-from probtruth.cli.run import RunFiles, evaluate_and_report
 
 
 def demo(

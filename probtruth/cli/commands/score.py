@@ -8,8 +8,8 @@ import typer
 from probtruth import check
 from probtruth.cli import cache, settings, streamed
 from probtruth.cli import options as opt
+from probtruth.cli.commands.run import rule_of
 from probtruth.cli.console import Console
-from probtruth.cli.run import rule_of
 
 if TYPE_CHECKING:
     import probtruth.types

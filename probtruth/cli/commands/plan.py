@@ -1,7 +1,7 @@
 """`probtruth plan`: what a study would show, and what it costs."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,9 +77,11 @@ def plan(
     if plot is not None:
         from probtruth.figures import plot_plan
 
-        reached = "chance" if planned.width is None else "width"
+        def draw() -> Any:
+            return plot_plan(planned, "chance" if planned.width is None else "width")
+
         title = "What studies of each size would show"
-        write_plot(plot, "plan", lambda: plot_plan(planned, reached), title, plan_words(planned))
+        write_plot(plot, "plan", draw, title, plan_words(planned))
     console.show(*plan_summary(planned))
     console.emit(planned.to_dict())
 
