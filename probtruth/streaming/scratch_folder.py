@@ -14,6 +14,8 @@ from probtruth.io.tables.read import shown
 
 LOCK = "probtruth-unfinished.json"
 """The file that marks a folder as unfinished work; the run that works there has locked it and wrote its process."""
+MADE = "probtruth-made-this-folder"
+"""The empty file that says that a run made the folder: by its name, which a crash of the system does not zero."""
 MARK = '{"probtruth": "unfinished work"'
 """How that file begins."""
 STORES = ("asked", "other", "scores")
@@ -36,22 +38,23 @@ def scratch_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     path = _usable(folder)
     try:
         path.mkdir(parents=True)
-        made = True
+        (path / MADE).touch()
     except FileExistsError:
-        made = False
+        pass
     except OSError as error:
         raise _unusable(f"a folder that cannot be made ({os.strerror(error.errno or 0).lower()})", path) from None
     descriptor = _locked(path)
     try:
-        made = _adopted(descriptor, path, made)
+        _no_foreign(path)
+        _sign(descriptor)
         try:
             yield path
         except BaseException:
             if any(name in STORES for name in os.listdir(path)):
                 raise
-            _remove(path, made)
+            _remove(path)
             raise
-        _remove(path, made)
+        _remove(path)
     finally:
         os.close(descriptor)
 
@@ -89,13 +92,15 @@ def _no_foreign(path: Path) -> None:
     """Raises where the folder has anything in it that an unfinished run did not write."""
     names = sorted(os.listdir(path))
     foreign = [name for name in names if not _known(path / name)]
-    if names and (foreign or LOCK not in names):
+    if names and (foreign or not {LOCK, MADE} & set(names)):
         raise _unusable(f"a folder with other files ({(foreign or names)[0]!r})", path)
 
 
 def _known(entry: Path) -> bool:
     if entry.name == LOCK:
         return _marked(entry)
+    if entry.name == MADE:
+        return not entry.is_symlink() and entry.is_file() and entry.stat().st_size == 0
     if entry.name not in STORES or entry.is_symlink() or not entry.is_dir():
         return False
     return all(_own(inner) for inner in entry.iterdir())
@@ -149,16 +154,13 @@ def _locked(path: Path) -> int:
             )
 
 
-def _adopted(descriptor: int, path: Path, made: bool) -> bool:
-    """Writes who works here; returns whether this run or the one before it made the folder."""
-    _no_foreign(path)
-    made = made or _notes(descriptor).get("made") is True
-    notes = {"probtruth": "unfinished work", "made": made, "process": os.getpid(), "host": socket.gethostname()}
+def _sign(descriptor: int) -> None:
+    """Writes who works here."""
+    notes = {"probtruth": "unfinished work", "process": os.getpid(), "host": socket.gethostname()}
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.write(descriptor, json.dumps(notes).encode())
     os.fsync(descriptor)
-    return made
 
 
 def _notes(descriptor: int) -> dict[str, object]:
@@ -171,11 +173,12 @@ def _notes(descriptor: int) -> dict[str, object]:
     return notes if isinstance(notes, dict) else {}
 
 
-def _remove(path: Path, made: bool) -> None:
+def _remove(path: Path) -> None:
     for name in STORES:
         remove_pass(path / name)
     (path / LOCK).unlink(missing_ok=True)
-    if made:
+    if (path / MADE).exists():
+        (path / MADE).unlink(missing_ok=True)
         with suppress(OSError):  # somebody else's file is in it by now
             path.rmdir()
 

@@ -114,6 +114,15 @@ def test_damage_is_noticed_and_the_result_is_right(files, caplog, command, file,
     assert not (files / "scratch").exists()
 
 
+@pytest.mark.parametrize("damage", ["zeroed", "cut off", "emptied", "removed"])
+def test_a_damaged_lock_file_is_taken_for_what_it_was(files, damage):
+    want = streamed("evaluate", files, None)
+    interrupted("evaluate", files, files / "scratch")
+    DAMAGES[damage](files / "scratch" / "probtruth-unfinished.json")
+    assert streamed("evaluate", files, files / "scratch") == want
+    assert not (files / "scratch").exists()
+
+
 def test_zeroed_losses_of_items_that_a_model_lacks_stay_unknown(files, caplog):
     """Zeros where nothing was ever written: the checksum of no batch covers them."""
     want = streamed("evaluate", files, None)
