@@ -1,5 +1,6 @@
 """Input larger than memory: how much memory a command may take, and what it needs to stream its files."""
 
+import hashlib
 import math
 import os
 import re
@@ -49,6 +50,7 @@ def streaming(
 
 
 def _unfinished(out: str) -> Path:
-    """The folder beside the output from which an interrupted run goes on."""
+    """The folder beside the output from which an interrupted run goes on; each output has its own."""
     path = Path(os.path.abspath(out))
-    return path.with_name(f".{path.name[:40]}.unfinished")
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()
+    return path.with_name(f".{path.name[:40]}.{digest[:12]}.unfinished")

@@ -63,8 +63,9 @@ def evaluate(
     Of files, `item` names the column of items and `kind` what the other cells are (see `read_predictions`); `memory`
     (bytes, half of what is free unless you say) bounds the batches, beside the reference and the libraries; with
     `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses are meanwhile in
-    the folder `scratch`, from which a run that was interrupted goes on, and which is removed at the end; without it,
-    in a temporary one. `on_progress(done, total)` hears of the batches, then of the sampling.
+    the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and from which they are
+    removed at the end; without it, in a temporary one. `on_progress(done, total)` hears of the batches, then of the
+    sampling.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings. Where predictions were streamed its
     `scores` have no items, `decomposition` and the lists of items are left out, classes are inferred from the

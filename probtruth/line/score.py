@@ -161,6 +161,7 @@ def _stream(
     with scratch_store(room.scratch, room.client) as store:
         ready = prepare(truth, tables, rule, floor)
         scored = ready.scored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
+        tables.check_unchanged()
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with tempfile.TemporaryDirectory(prefix="probtruth-") as folder:

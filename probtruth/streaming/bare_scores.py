@@ -1,6 +1,5 @@
 """Bare scores in a table larger than memory: laid out by item, on disk or with workers, then compared."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +29,8 @@ from probtruth.streaming.dask_store import (
     known_client,
     sent,
 )
-from probtruth.streaming.disk_arrays import Journal
 from probtruth.streaming.disk_store import DiskStore
+from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.label_terms import StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Progress
 from probtruth.types import Audit, Partition, RuleFacts
@@ -91,18 +90,43 @@ class LongScores:
 
     def on_disk(self, folder: Path, on_progress: Progress | None) -> DiskStore:
         """A store with all scores; from the folder a run that was interrupted goes on."""
-        table, columns, size = self.source.table, self.source.columns, self.source.size
         journal = Journal(folder, self._settings())
-        store = DiskStore(journal, self.names, len(self.items), size)
+        try:
+            return self._filled(journal, on_progress)
+        except Damaged as reason:
+            journal.start_anew(str(reason))
+            return self._filled(journal, on_progress)
+
+    def _filled(self, journal: Journal, on_progress: Progress | None) -> DiskStore:
+        """A store with all scores; raises `Damaged` where a finished batch is not what was written."""
+        table, columns, size = self.source.table, self.source.columns, self.source.size
+        store = DiskStore.of(journal, self.names, len(self.items), size, LOSSES)
         n_batches, finished = len(table.cuts(size)), journal.of(LOSSES)
-        for done, batch in enumerate(rows(table, (self.items, self.models), columns.score, size, finished), 1):
+        filled = np.zeros((len(self.names), len(self.items)), bool)
+        if finished and not all(losses.whole for losses in store.losses):
+            raise Damaged("is damaged (losses are missing or cut off)")
+        codes = (self.items, self.models)
+        for done, batch in enumerate(rows(table, codes, columns.score, size, frozenset(finished)), 1):
+            values, written = [], []
+            for model in np.unique(batch.models):
+                own, losses = batch.models == model, store.losses[model]
+                filled[model, batch.items[own]] = True
+                if batch.start in finished:
+                    values.append(losses.rows(batch.items[own]))
+                else:
+                    values.append(columns.sign * batch.values[own, None])
+                    losses.write(batch.items[own], values[-1])
+                    written.append(losses)
+            checksum = checksum_of(LOSSES, batch.start, *values)
             if batch.start not in finished:
-                for model in np.unique(batch.models):
-                    own = batch.models == model
-                    store.losses[model].write(batch.items[own], columns.sign * batch.values[own, None])
-                journal.finish(LOSSES, batch.start)
+                journal.finish(LOSSES, batch.start, checksum, written)
+            elif finished[batch.start] != checksum:
+                raise Damaged("is damaged (losses have changed)")
             if on_progress is not None:
                 on_progress(done, n_batches)
+        if finished:
+            for losses, there in zip(store.losses, filled, strict=True):
+                losses.blank(there)
         return store
 
     def row_of(self) -> Int[np.ndarray, "model item"]:
@@ -150,8 +174,7 @@ class LongScores:
     def _settings(self) -> Mapping[str, object]:
         """What the numbers in a folder depend on."""
         table, columns, size = self.source.table, self.source.columns, self.source.size
-        stats = [os.stat(Path(table.base, path)) for path in table.files]
-        files = [[path, stat.st_size, stat.st_mtime_ns] for path, stat in zip(table.files, stats, strict=True)]
+        files = [table.files, table.states]
         return {"files": files, "columns": [columns.item, columns.model, columns.score, columns.higher_is_better, size]}
 
 
@@ -200,7 +223,9 @@ def streamed_scores(
         name=lambda item: str(items.known[item]),
         fixed_items=StreamedLabels(plan.weights, no_terms),
     )
-    return Streamed.of(found, conclude(found, options, on_progress))
+    comparison = conclude(found, options, on_progress)
+    table.check_unchanged()
+    return Streamed.of(found, comparison)
 
 
 def _design(scores: LongScores, there: Bool[np.ndarray, "model item"]) -> Design:

@@ -93,7 +93,9 @@ def streamed(
         fixed_items=StreamedLabels(plan.weights, scored.label_terms),
     )
     sample = _known(scored.sample(), files.models, reference)
-    return replace(Streamed.of(found, conclude(found, options, on_progress)), sample=sample)
+    comparison = conclude(found, options, on_progress)
+    files.check_unchanged()
+    return replace(Streamed.of(found, comparison), sample=sample)
 
 
 def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tuple[Predictions, Truth]:

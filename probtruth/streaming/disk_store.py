@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float
 from probtruth.comparison.evidence.parts import Part
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.kernels.cores import ahead, n_cores
-from probtruth.streaming.disk_arrays import Journal, NumberFile
+from probtruth.streaming.disk_arrays import NumberFile
+from probtruth.streaming.journal import Journal
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +44,29 @@ class DiskParts:
 class DiskStore:
     """Every model's losses of so many items, in the folder of a journal; `size` is how many items a part has."""
 
-    journal: Journal
+    folder: Path
     models: Sequence[str]
     n_items: int
     size: int
+    losses: Sequence[NumberFile]
 
-    @cached_property
-    def losses(self) -> Sequence[NumberFile]:
-        """The losses of each model."""
-        return [self.table(f"losses-{model}", 1) for model in range(len(self.models))]
+    @classmethod
+    def of(
+        cls, journal: Journal, models: Sequence[str], n_items: int, size: int, name: str | None = None
+    ) -> "DiskStore":
+        """With the tables of losses that the journal knows, and new ones for the rest.
+
+        Batches of a model are finished under the name of its table, or all of them under one `name`.
+        """
+        losses = []
+        for model in range(len(models)):
+            file = f"losses-{model}"
+            losses.append(NumberFile(journal.folder / file, n_items, 1, resumed=bool(journal.of(name or file))))
+        return cls(journal.folder, models, n_items, size, losses)
 
     def table(self, name: str, n_columns: int) -> NumberFile:
-        """Another table of numbers for each item."""
-        return NumberFile(self.journal.folder / name, self.n_items, n_columns)
+        """Another table of numbers for each item, NaN as yet."""
+        return NumberFile(self.folder / name, self.n_items, n_columns)
 
     def there(self) -> Bool[np.ndarray, "model item"]:
         """Which models have which items."""

@@ -1,6 +1,6 @@
 """What input larger than memory needs: open files, a bound on batches, and a place for what is half done."""
 
-import shutil
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +11,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
 from probtruth.streaming.score_batches import Files, open_files
+from probtruth.streaming.scratch_folder import scratch_folder
 from probtruth.types.predictions import of_logits
 
 DRAWS = 2500
@@ -25,17 +26,16 @@ def n_bytes(memory: object) -> float:
 
 
 @contextmanager
-def scratch(folder: object, client: object) -> Iterator[Callable[[str], object]]:
-    """Where the losses of each pass are: a client, or a folder that is removed unless the block fails."""
+def scratch(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Callable[[str], object]]:
+    """Where the losses of each pass are: a client, or a folder whose files are removed unless the block fails."""
     if client is not None:
         yield lambda name: client
     elif folder is None:
         with tempfile.TemporaryDirectory(prefix="probtruth-") as made:
             yield lambda name: Path(made) / name
     else:
-        place = Path(str(folder))
-        yield lambda name: place / name
-        shutil.rmtree(place, ignore_errors=True)
+        with scratch_folder(folder) as path:
+            yield lambda name: path / name
 
 
 def of_kind(files: Files) -> tuple[str, ...]:

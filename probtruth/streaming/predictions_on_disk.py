@@ -10,8 +10,9 @@ from jaxtyping import Float, Int
 from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.structure import Structure
 from probtruth.scoring.score import expected_losses, floored, label_losses
-from probtruth.streaming.disk_arrays import Journal, NumberFile, run
+from probtruth.streaming.disk_arrays import NumberFile, run
 from probtruth.streaming.disk_store import DiskParts, DiskStore
+from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.label_terms import label_terms
 from probtruth.streaming.score_batches import Progress, Sample, Scoring, positions_in
 
@@ -35,26 +36,66 @@ class PredictionsOnDisk:
         journal: Journal,
         on_progress: Progress | None,
     ) -> "PredictionsOnDisk":
-        """With the losses of all models; what the journal says is finished is not done again."""
-        files, reference = scoring.files, scoring.reference
-        store = DiskStore(journal, files.models, reference.n_items, files.size)
-        n_labels, done = len(files.labels), 0
-        logs_of = [
-            NumberFile(journal.folder / f"sample-{at}", len(sampled), n_labels) for at in range(len(files.models))
+        """With the losses of all models; finished batches that are as they were written are not done again."""
+        made = cls._opened(scoring, structure, sampled, journal)
+        try:
+            made._verify(journal)
+        except Damaged as reason:
+            journal.start_anew(str(reason))
+            made = cls._opened(scoring, structure, sampled, journal)
+        made._fill(journal, on_progress)
+        return made
+
+    @classmethod
+    def _opened(
+        cls, scoring: Scoring, structure: Structure, sampled: Int[np.ndarray, " sampled"], journal: Journal
+    ) -> "PredictionsOnDisk":
+        """With the tables that the journal knows, and new ones for the rest."""
+        files = scoring.files
+        store = DiskStore.of(journal, files.models, scoring.reference.n_items, files.size)
+        logs = [
+            NumberFile(
+                journal.folder / f"sample-{model}", len(sampled), len(files.labels), bool(journal.of(table.path.name))
+            )
+            for model, table in enumerate(store.losses)
         ]
-        for model, (target, seen) in enumerate(zip(store.losses, logs_of, strict=True)):
-            finished = journal.of(target.path.name)
+        return cls(scoring, structure, store, sampled, logs)
+
+    def _verify(self, journal: Journal) -> None:
+        """Raises `Damaged` unless every finished batch is what was written; what no batch wrote is made NaN."""
+        for model, (losses, logs) in enumerate(zip(self.store.losses, self.logs, strict=True)):
+            name, filled = losses.path.name, np.zeros(losses.n_items, bool)
+            finished = journal.of(name)
+            if finished and not (losses.whole and logs.whole):
+                raise Damaged(f"is damaged ({name} or {logs.path.name} is missing or cut off)")
+            for start, checksum in finished.items():
+                items = self.scoring.items(model, start)
+                at, _ = positions_in(self.sampled, items)
+                if checksum_of(name, start, losses.rows(items), logs.rows(at)) != checksum:
+                    raise Damaged(f"is damaged ({name} or {logs.path.name} has changed)")
+                filled[items] = True
+            if finished:
+                losses.blank(filled)
+
+    def _fill(self, journal: Journal, on_progress: Progress | None) -> None:
+        """Scores the batches that are not finished."""
+        scoring, done = self.scoring, 0
+        files, reference = scoring.files, scoring.reference
+        for model, (target, seen) in enumerate(zip(self.store.losses, self.logs, strict=True)):
+            name = target.path.name
+            finished = frozenset(journal.of(name))
             for _ in finished:
                 done = _reported(done, files.n_batches, on_progress)
             for start, items, logs in scoring.batches(model, finished):
                 centre = reference.centre[run(items)]
-                target.write(items, expected_losses(scoring.rule, floored(logs, scoring.floor), centre)[:, None])
-                at, rows = positions_in(sampled, items)
+                values = expected_losses(scoring.rule, floored(logs, scoring.floor), centre)[:, None]
+                at, rows = positions_in(self.sampled, items)
+                target.write(items, values)
                 if len(at):
                     seen.write(at, logs[rows])
-                journal.finish(target.path.name, start)
+                written = [target, seen] if len(at) else [target]
+                journal.finish(name, start, checksum_of(name, start, values, logs[rows]), written)
                 done = _reported(done, files.n_batches, on_progress)
-        return cls(scoring, structure, store, sampled, logs_of)
 
     @property
     def parts(self) -> Parts:

@@ -16,7 +16,7 @@ from probtruth.errors import InputError
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.sampled import sampled_items
 from probtruth.scoring.score import check_floor, losses, rule_facts
-from probtruth.streaming.disk_arrays import Journal
+from probtruth.streaming.journal import Journal
 from probtruth.streaming.predictions_on_dask import PredictionsOnDask
 from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
@@ -119,15 +119,11 @@ def _kept(reference: Reference, places: Sequence[Places]) -> Bool[np.ndarray, " 
 def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
     """What the losses depend on: a folder of another run is not gone on with."""
     files = scoring.files
-    stats = [
-        [(path, Path(path).stat().st_size, Path(path).stat().st_mtime_ns) for path in table.files]
-        for table in files.tables
-    ]
     reference = scoring.reference
     shares = None if reference.shares is reference.centre else reference.shares
     return {
         "models": files.models,
-        "files": stats,
+        "files": [[table.files, table.states] for table in files.tables],
         "cells": [files.item, files.kind, files.size, *files.labels],
         "rule": [scoring.rule.name, scoring.rule.formula, scoring.floor, *_sample_losses(scoring.rule, files.labels)],
         "truth": [

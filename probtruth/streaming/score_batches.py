@@ -52,6 +52,11 @@ class Files:
         """Batches of all models."""
         return sum(len(table.cuts(self.size)) for table in self.tables)
 
+    def check_unchanged(self) -> None:
+        """Raises `InputError` if a file is not the one that was opened any more."""
+        for table in self.tables:
+            table.check_unchanged()
+
 
 def open_files(files: Sequence[tuple[str, str | Path]], item: str, kind: str, size: int) -> Files:
     """Opens the files (or folders) of predictions; they must have the same labels."""
@@ -112,6 +117,12 @@ class Scoring:
     files: Files
     places: Sequence[Places]
     kept: Bool[np.ndarray, " item"]
+
+    def items(self, model: int, start: int) -> Int[np.ndarray, " item"]:
+        """The items of the batch of a model that starts at a row."""
+        length = next((cut[2] for cut in self.files.tables[model].cuts(self.files.size) if cut[3] == start), 0)
+        rows = self.places[model].rows[start : start + length]
+        return rows[rows >= 0]
 
     def batches(
         self, model: int, skip: frozenset[int] = frozenset()

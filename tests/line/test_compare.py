@@ -105,7 +105,7 @@ def test_a_killed_process_is_gone_on_with(tmp_path, monkeypatch):
     done = subprocess.run([sys.executable, "-c", KILLED, path, scratch], env=os.environ, check=False, timeout=300)
     assert done.returncode == -signal.SIGKILL
     assert len((scratch / "scores" / "finished.jsonl").read_text().splitlines()) == 3
-    from probtruth.streaming.disk_arrays import Journal
+    from probtruth.streaming.journal import Journal
 
     finished, finish = [], Journal.finish
     monkeypatch.setattr(Journal, "finish", lambda self, *batch: finished.append(batch) or finish(self, *batch))

@@ -72,7 +72,7 @@ def test_a_run_whose_process_was_killed_goes_on_behind_its_last_batch(files, ask
     done = subprocess.run([sys.executable, "-c", KILLED, str(files)], env=os.environ, check=False, timeout=300)
     assert done.returncode == -signal.SIGKILL
     finished = (files / "scratch" / "asked" / "finished.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in finished] == [["losses-0", 1024 * batch] for batch in range(4)]
+    assert [json.loads(line)[:2] for line in finished] == [["losses-0", 1024 * batch] for batch in range(4)]
     read = []
     again = pt.evaluate(
         truth_of(files), paths(files), scratch=files / "scratch", memory=1, engine="exact",

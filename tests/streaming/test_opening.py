@@ -28,16 +28,16 @@ def test_what_is_no_memory(memory):
 def test_a_folder_stays_only_if_the_work_fails(tmp_path):
     place = tmp_path / "scratch"
     with pytest.raises(RuntimeError), scratch(place, None) as where:  # noqa: PT012
-        where("part").mkdir(parents=True)
+        where("asked").mkdir(parents=True)
         raise RuntimeError
-    assert (place / "part").is_dir()
+    assert (place / "asked").is_dir()
     with scratch(place, None) as where:
-        assert where("part") == place / "part"
+        assert where("asked") == place / "asked"
     assert not place.exists()
     with scratch(None, None) as where:
-        made = where("part")
+        made = where("asked")
         made.mkdir()
     assert not made.exists()
     client = object()
     with scratch(place, client) as where:
-        assert where("part") is client
+        assert where("asked") is client

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from probtruth.errors import InputError
-from probtruth.io.output.swap import discard, exchange, sibling
+from probtruth.io.output.swap import discard, exchange, left_over, work_beside
 from probtruth.io.tables.read import shown
 
 OUR_FILES = (
@@ -40,13 +40,10 @@ def whole_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
     target = _output(out)
     with _input_errors(target), _made_parents(target):
         _replaceable(target)
-        work = sibling(target)
-        try:
-            work.mkdir()
+        _clear(target)
+        with work_beside(target, folder=True) as work:
             yield work
             _put_folder(work, target)
-        finally:
-            discard(work)
 
 
 @contextmanager
@@ -61,12 +58,10 @@ def whole_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> It
     target = _output(path)
     with _input_errors(target), _made_parents(target):
         _replaceable_file(target, ours)
-        work = sibling(target)
-        try:
+        _clear(target)
+        with work_beside(target, folder=False) as work:
             yield work
             os.replace(work, target)
-        finally:
-            discard(work)
 
 
 def check_out(out: str | os.PathLike[str]) -> None:
@@ -151,6 +146,15 @@ def _writable_above(target: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, "")
     if not os.access(above, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "")
+
+
+def _clear(target: Path) -> None:
+    """Removes what killed writers of this output left beside it: files, and folders of nothing but our own files."""
+    for entry in left_over(target):
+        if entry.is_dir() and all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in _contents(entry)):
+            discard(entry)
+        elif entry.is_file():
+            entry.unlink(missing_ok=True)
 
 
 def _put_folder(work: Path, target: Path) -> None:

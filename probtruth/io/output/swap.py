@@ -3,26 +3,88 @@
 import ctypes
 import errno
 import os
+import re
 import secrets
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from probtruth.io.output.lock import lock, still_at
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2
 RENAME_SWAP = 2
 
 
-def sibling(path: Path) -> Path:
+def sibling(path: Path, ending: str = "tmp") -> Path:
     """A hidden name beside the path that nobody uses."""
-    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f"{_start(path)}{secrets.token_hex(6)}.{ending}")
+
+
+def _start(path: Path) -> str:
+    return f".{path.name[:40]}.probtruth-"
+
+
+@contextmanager
+def work_beside(path: Path, folder: bool) -> Iterator[Path]:
+    """An empty hidden file or folder beside the path, locked while its writer lives and discarded at the end."""
+    descriptor = None
+    while descriptor is None:
+        work = sibling(path)
+        work.mkdir() if folder else work.touch(exist_ok=False)
+        descriptor = _held(work)
+    try:
+        yield work
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+        discard(work)
+
+
+def left_over(path: Path) -> list[Path]:
+    """Hidden files and folders beside the path whose writer was killed: nobody holds their lock."""
+    pattern = re.compile(re.escape(_start(path)) + r"[0-9a-f]{12}\.tmp")
+    found = [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name) and not entry.is_symlink()]
+    return [entry for entry in found if _free(entry)]
+
+
+UNLOCKED = -1
+"""In place of a descriptor, where the system has no locks for folders."""
+
+
+def _held(work: Path) -> int | None:
+    """An open descriptor with the lock; None where another process took it, and may have removed what was new."""
+    try:
+        descriptor = os.open(work, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return UNLOCKED
+    try:
+        if lock(descriptor) and still_at(descriptor, work):
+            return descriptor
+    except OSError:
+        os.close(descriptor)
+        return UNLOCKED
+    os.close(descriptor)
+    return None
+
+
+def _free(entry: Path) -> bool:
+    descriptor = _held(entry)
+    if descriptor is None or descriptor == UNLOCKED:
+        return False
+    os.close(descriptor)
+    return True
 
 
 def exchange(one: Path, other: Path) -> None:
     """Exchanges two folders: in one step where the system can, else by three renames that are undone on failure."""
     if _exchange_at_once(one, other):
         return
-    aside = sibling(other)
+    aside = sibling(other, "old")
     os.rename(other, aside)
     try:
         os.rename(one, other)

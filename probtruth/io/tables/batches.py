@@ -15,7 +15,8 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables import decoding
 from probtruth.io.tables.binary import damaged
-from probtruth.io.tables.read import read_table, regular, shown
+from probtruth.io.tables.file_state import FileState, check_unchanged
+from probtruth.io.tables.read import guarded, read_table, regular, shown
 from probtruth.kernels.cores import ahead
 
 LEAST, MOST = 1 << 10, 1 << 18
@@ -49,7 +50,8 @@ class Batch:
 class BigTable:
     """One file, or all the files of a folder in the order of their names, one below the other.
 
-    `base` is the folder that relative names of files start from, wherever they are read.
+    `base` is the folder that relative names of files start from, wherever they are read; `states` is how the files were
+    when they were opened.
     """
 
     name: str
@@ -57,6 +59,11 @@ class BigTable:
     rows: tuple[int, ...]
     columns: tuple[str, ...]
     base: str
+    states: tuple[FileState, ...]
+
+    def check_unchanged(self) -> None:
+        """Raises `InputError` if a file is not the one that was opened any more."""
+        check_unchanged([Path(self.base, file) for file in self.files], self.states)
 
     @property
     def n_rows(self) -> int:
@@ -90,11 +97,18 @@ class BigTable:
     def batches(self, columns: Sequence[str], size: int, skip: frozenset[int] = frozenset()) -> Iterator[Batch]:
         """All batches but those that start at the rows of `skip`; the next is read while one is used.
 
+        Errors: `InputError` if a file is another one by then.
+
         The thread that reads only waits for the decoder: Polars is used by one thread of this process at a time.
         """
         wanted = [cut for cut in self.cuts(size) if cut[3] not in skip]
-        for cut, stream in zip(wanted, ahead(partial(self.stream, columns=columns), wanted, 1), strict=True):
-            yield self.batch(cut, stream)
+        try:
+            for cut, stream in zip(wanted, ahead(partial(self.stream, columns=columns), wanted, 1), strict=True):
+                yield self.batch(cut, stream)
+        except InputError:  # a file that was replaced reads as a damaged one
+            self.check_unchanged()
+            raise
+        self.check_unchanged()
 
     def names(self, column: str, size: int, option: str = "item") -> polars.Series:
         """A whole column of names, as text or integers; see `frames.keys`."""
@@ -129,6 +143,7 @@ def open_table(path: str | Path) -> BigTable:
     """
     files = _files(Path(path))
     base = os.getcwd()
+    states = tuple(guarded(file, partial(FileState.of, file)) for file in files)
     extents = [json.loads(_ask(b"e", {"path": str(file)}, base)) for file in files]
     columns = extents[0]["columns"]
     for file, extent in zip(files, extents, strict=True):
@@ -142,7 +157,7 @@ def open_table(path: str | Path) -> BigTable:
     rows = tuple(extent["rows"] for extent in extents)
     if not sum(rows):
         raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
-    return BigTable(shown(path), tuple(map(str, files)), rows, tuple(columns), base)
+    return BigTable(shown(path), tuple(map(str, files)), rows, tuple(columns), base, states)
 
 
 def columns_of(path: str | Path) -> Sequence[str]:

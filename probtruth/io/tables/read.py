@@ -59,7 +59,7 @@ def read_bytes(path: str | Path) -> bytes:
     """
     path = Path(path)
     regular(path)
-    return _guarded(path, path.read_bytes)
+    return guarded(path, path.read_bytes)
 
 
 def read_ends(path: Path) -> bytes:
@@ -77,18 +77,19 @@ def read_ends(path: Path) -> bytes:
             stream.seek(max(size - 8 - footer, 4))
             return mark + stream.read()
 
-    return _guarded(path, read)
+    return guarded(path, read)
 
 
 def regular(path: Path) -> None:
     """Raises where there is no file, or what is there is none."""
-    mode = _guarded(path, path.stat).st_mode
+    mode = guarded(path, path.stat).st_mode
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
         raise InputError(kind, "a file", "Give the path of a file.", shown(path))
 
 
-def _guarded[T](path: Path, read: Callable[[], T]) -> T:
+def guarded[T](path: Path, read: Callable[[], T]) -> T:
+    """What reading a file returns; `InputError` where the system does not let it be read."""
     try:
         return read()
     except OSError as error:
