@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.proper import ranked_probability_score as ranked_probability_score
     from probtruth.scoring.rules.proper import spherical_score as spherical_score
     from probtruth.scoring.rules.proper import zero_one_score as zero_one_score
+    from probtruth.scoring.rules.propriety import check_proper as check_proper
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
     from probtruth.study.monitor import monitor as monitor
     from probtruth.study.monitor_file import read_monitor as read_monitor
@@ -61,6 +62,7 @@ _HOME = {
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "brier_score": "scoring.rules.proper",
+    "check_proper": "scoring.rules.propriety",
     "compare": "line.compare",
     "decompose": "scoring.decompose",
     "entropy": "scoring.rules.proper",

@@ -9,7 +9,8 @@ import numpy as np
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.frames import as_array, as_polars, encode, matrix, name_text, numbers
+from probtruth.frame_numbers import matrix, numbers
+from probtruth.frames import as_array, as_polars, encode, name_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,7 +82,7 @@ def counts() -> dict[str, int]:
         "lines": sum(text.count("\n") for text in sources().values()),
         "largest folder": max(folders().values()),
         "longest module": max(text.count("\n") for text in sources().values()),
-        "top-level names": len(probtruth.__all__),
+        "top-level names": len([name for name in probtruth.__all__ if name != "__version__"]),
         "public parameters": total,
         "public parameters typed as object": len(untyped),
         "class names that stand twice": sum(1 for number in classes().values() if number > 1),

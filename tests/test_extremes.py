@@ -27,6 +27,11 @@ def two_models(n_items, n_labels=2, seed=0):
     return {name: rng.dirichlet(np.ones(n_labels), n_items) for name in "ab"}
 
 
+def named(probs, index):
+    """Predictions whose rows and columns stand as the sorted names of an index."""
+    return pt.Predictions.from_probs(probs, items=index.items, labels=index.labels)
+
+
 def random_votes(n_items, n_annotators, n_labels):
     """Every annotator on every item, at random; labels are matched by position."""
     said = np.random.default_rng(0).integers(0, n_labels, (n_items, n_annotators))
@@ -66,7 +71,7 @@ class TestItems:
             pt.compare(losses([0.1], [0.5]))
         truth = pt.infer_truth(long({"q": {"ann": "x", "bob": "y"}}), method="vote-share")
         with pytest.raises(pt.errors.PosteriorError, match="one item"):
-            pt.evaluate(truth, pt.Predictions.from_probs(two_models(1)), engine="exact")
+            pt.evaluate(truth, named(two_models(1), truth.index), engine="exact")
 
     def test_two(self):
         comparison, pair = answer(losses([0.1, 0.2], [0.5, 0.7]))
@@ -96,7 +101,7 @@ class TestAnnotators:
 
     @pytest.mark.parametrize("annotations", [FEW, APART], ids=["one", "never on the same item"])
     def test_whole_line(self, annotations):
-        result = pt.evaluate(annotations, pt.Predictions.from_probs(two_models(annotations.n_items)), engine="exact")
+        result = pt.evaluate(annotations, named(two_models(annotations.n_items), annotations.index), engine="exact")
         assert no_nan(result.to_dict())
         assert "nan" not in json.dumps(result.to_dict()).lower()
 
@@ -117,7 +122,7 @@ class TestLabels:
         probs = two_models(4, n)
         truth = pt.infer_truth(annotations, draws=0)
         assert truth.diagnostics["converged"]
-        scores = pt.score(pt.Predictions.from_probs(probs), truth, rule="log")
+        scores = pt.score(named(probs, truth.index), truth, rule="log")
         comparison, _ = answer(scores)
         wanted = np.mean(
             [-np.log([probs["a"][row, k] for k in votes[f"q{row:02}"].values()]).mean() for row in range(4)]
@@ -193,7 +198,7 @@ class TestNoSpread:
         probs = two_models(4)["a"]
         annotations = long({f"q{k}": {"ann": "xy"[k % 2], "bob": "x"} for k in range(4)})
         result = pt.evaluate(
-            annotations, pt.Predictions.from_probs({"a": probs, "b": probs}), rule="brier", engine="exact"
+            annotations, named({"a": probs, "b": probs}, annotations.index), rule="brier", engine="exact"
         )
         assert [row["p_best"] for row in result.comparison.ranks] == [0.5, 0.5]
         assert no_nan(result.to_dict())

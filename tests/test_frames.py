@@ -6,7 +6,7 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth import frames
+from probtruth import frame_numbers, frames
 from probtruth.check import Source
 
 TABLE = {"item": [2, 1, 10], "annotator": ["u", "v", "u"], "label": ["no", "yes", "no"]}
@@ -66,13 +66,13 @@ def test_columns_of_different_length_are_an_error():
 
 @pytest.mark.parametrize("cells", [["0.5", " 1e3 ", "-2"], [0.5, 1000.0, -2.0]])
 def test_numbers_from_text_or_numbers(cells):
-    assert frames.numbers(polars.DataFrame({"score": cells}), "score", Source()).tolist() == [0.5, 1000.0, -2.0]
+    assert frame_numbers.numbers(polars.DataFrame({"score": cells}), "score", Source()).tolist() == [0.5, 1000.0, -2.0]
 
 
 @pytest.mark.parametrize("cell", ["half", "", "1,5", None])
 def test_what_is_no_number_is_an_error_with_its_row(cell):
     with pytest.raises(pt.InputError, match=r"s.csv, line 3, column 'score': got .*expected a number"):
-        frames.numbers(polars.DataFrame({"score": ["1", cell]}), "score", Source("s.csv", 2))
+        frame_numbers.numbers(polars.DataFrame({"score": ["1", cell]}), "score", Source("s.csv", 2))
 
 
 def test_rows_as_a_frame():
@@ -83,7 +83,7 @@ def test_rows_as_a_frame():
 @pytest.mark.parametrize("column", [[["a"], ["b"]], [b"a", b"b"], [{"x": 1}, {"x": 2}]])
 def test_cells_of_several_values_are_no_names_and_no_numbers(column):
     table = polars.DataFrame({"x": column})
-    for read in (frames.encode, frames.numbers):
+    for read in (frames.encode, frame_numbers.numbers):
         with pytest.raises(
             pt.InputError, match=r"the table, column 'x': got a column of type .*expected text or numbers"
         ):
@@ -94,7 +94,9 @@ def test_categories_are_text():
     table = polars.DataFrame({"x": polars.Series(["b", "a", "b"], dtype=polars.Categorical)})
     codes, names = frames.encode(table, "x", Source(), "item")
     assert (codes.tolist(), names) == ([0, 1, 0], ["b", "a"])
-    assert frames.numbers(table.select(x=polars.lit("1.5").cast(polars.Categorical)), "x", Source()).tolist() == [1.5]
+    assert frame_numbers.numbers(
+        table.select(x=polars.lit("1.5").cast(polars.Categorical)), "x", Source()
+    ).tolist() == [1.5]
 
 
 def test_a_nul_character_is_an_error_with_its_row():
@@ -118,18 +120,18 @@ MIXED = polars.DataFrame(
 
 def test_many_columns_at_once_are_as_each_of_them():
     columns = ["yes", "text", "category", "small", "whole"]
-    values, refused = frames.matrix(MIXED, columns)
+    values, refused = frame_numbers.matrix(MIXED, columns)
     assert refused is None
-    one_by_one = [frames.numbers(MIXED, column, Source()) for column in columns]
+    one_by_one = [frame_numbers.numbers(MIXED, column, Source()) for column in columns]
     np.testing.assert_array_equal(values, np.stack(one_by_one, 1))
 
 
 @pytest.mark.parametrize("columns", [["text", "words", "lists"], ["lists", "words"], ["whole", "lists"]])
 def test_the_first_column_that_is_refused(columns):
     refused = next(column for column in columns if column in ("words", "lists"))
-    assert frames.matrix(MIXED, columns)[1] == refused
+    assert frame_numbers.matrix(MIXED, columns)[1] == refused
     with pytest.raises(pt.InputError):
-        frames.numbers(MIXED, refused, Source())
+        frame_numbers.numbers(MIXED, refused, Source())
 
 
 def a_column(values, dtype=None):

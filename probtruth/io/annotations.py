@@ -7,7 +7,7 @@ import numpy as np
 import polars
 from jaxtyping import Int
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
@@ -115,9 +115,9 @@ def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> In
     """The columns of counts as integers."""
     if not names:
         raise InputError("no column of counts", "one for each label", "Check the file.", source.name)
-    values, unread = frames.matrix(table, names)
+    values, unread = frame_numbers.matrix(table, names)
     if unread is not None:
-        frames.numbers(table, unread, source, "label")
+        frame_numbers.numbers(table, unread, source, "label")
     bad = ~((values >= 0) & (values == np.floor(values)) & (values < LARGEST))
     if bad.any():
         row, column = (int(axis[0]) for axis in np.nonzero(bad))

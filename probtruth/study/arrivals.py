@@ -7,7 +7,7 @@ from hashlib import blake2b
 import numpy as np
 from jaxtyping import Float, Int, UInt64
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.types import Scores
@@ -91,7 +91,7 @@ def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: s
     item, model, score = columns
     codes, names = frames.encode(table, item, source, "item")
     models, model_names = frames.encode(table, model, source, "model")
-    values = frames.numbers(table, score, source, "score")
+    values = frame_numbers.numbers(table, score, source, "score")
     where = np.full((2, len(names)), -1)
     for side, name in enumerate((a, b)):
         rows = np.nonzero(models == (model_names.index(name) if name in model_names else -1))[0]

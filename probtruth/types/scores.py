@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.types import orientation
@@ -172,7 +172,7 @@ class Scores:
             raise InputError("no rows", "at least one score", "Check the file.", source.name)
         items, item_names = frames.encode(table, item, source, "item")
         models, model_names = frames.encode(table, model, source, "model")
-        values = frames.numbers(table, score, source, "score")
+        values = frame_numbers.numbers(table, score, source, "score")
         if np.isnan(values).any():
             raise InputError(
                 "NaN",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
@@ -55,7 +55,7 @@ def read_wide_scores(
         full = (~_blank(frames.cells(frame, model))).arg_true()
         part = frame.select(selectors.by_name(*of_items, model))[full]
         where = Source(source.name, lines=None if source.lines is None else source.lines[full.to_numpy()])
-        values = polars.Series("score ", frames.numbers(part, model, where))
+        values = polars.Series("score ", frame_numbers.numbers(part, model, where))
         parts.append(part.select(selectors.by_name(*of_items)).with_columns(polars.lit(model).alias("model "), values))
     scores = Scores.from_frame(
         polars.concat(parts),

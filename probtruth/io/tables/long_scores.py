@@ -7,7 +7,7 @@ import numpy as np
 import polars
 from jaxtyping import Bool, Float, Int
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import Batch, BigTable
 from probtruth.types.index import positions, sort_names
@@ -112,7 +112,7 @@ def checked_scores(batch: Batch, score: str) -> Float[np.ndarray, " row"]:
 
     Errors: `InputError` for NaN and what is no number, with the row.
     """
-    values = frames.numbers(batch.frame, score, batch.source, "score")
+    values = frame_numbers.numbers(batch.frame, score, batch.source, "score")
     if np.isnan(values).any():
         place = batch.source.at(int(np.isnan(values).argmax()), score)
         raise InputError("NaN", "a number", "Remove the item or give its score.", place)

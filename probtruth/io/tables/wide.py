@@ -9,7 +9,7 @@ import numpy as np
 import polars
 from jaxtyping import Float
 
-from probtruth import check, frames
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
@@ -39,7 +39,7 @@ def read_wide(path: str | Path, item: str, used: frozenset[str] | None = None) -
     frame, source = read_table(path)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
-    values, unread = frames.matrix(frame, labels)
+    values, unread = frame_numbers.matrix(frame, labels)
     if unread is not None:
         refuse(frame, unread, source, known_label=used is not None and unread in used)
     return WideTable(tuple(items), tuple(labels), values, source, item, used)
@@ -83,7 +83,7 @@ def cells(
     frame: polars.DataFrame, labels: Sequence[str], source: Source, item: str, kind: str, what: str = "probabilities"
 ) -> Float[np.ndarray, "item label"]:
     """The checked cells of some columns; an error for what is no distribution."""
-    values, unread = frames.matrix(frame, labels)
+    values, unread = frame_numbers.matrix(frame, labels)
     if unread is not None:
         refuse(frame, unread, source, known_label=True)
     table = WideTable((), tuple(labels), np.ascontiguousarray(values), source, item, None)
@@ -94,7 +94,7 @@ def cells(
 def refuse(frame: polars.DataFrame, label: str, source: Source, known_label: bool) -> None:
     """Raises for a column that does not hold numbers; one without any may be no label."""
     try:
-        frames.numbers(frame, label, source, "label")
+        frame_numbers.numbers(frame, label, source, "label")
     except InputError as error:
         if known_label or _some_number(frames.cells(frame, label)):
             raise

@@ -108,7 +108,10 @@ class RunningMeans(MeanOptions):
 
         Errors: `InputError` for shapes that differ, or an array that is sharded over its labels.
         """
-        return self.merge(so_far, self.of(probs, truth, state.next_position(so_far) if start is None else start))
+        if start is None:
+            with jax.enable_x64(True):  # counts are float64 pairs
+                start = state.next_position(so_far)
+        return self.merge(so_far, self.of(probs, truth, start))
 
     def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> MeanState:
         """The state of one batch; see `update`."""
@@ -138,8 +141,8 @@ class RunningMeans(MeanOptions):
             platform = far[0].platform if far else "cpu"
             on = (far or where or jax.local_devices(backend="cpu"))[0]
             arrays = [jax.device_put(array, on) for array in (forecast, weights)]
-            state: MeanState = devices.fold_here(self, *arrays, first, platform)
-            return state
+            folded: MeanState = devices.fold_here(self, *arrays, first, platform)
+            return folded
 
     def merge(self, one: MeanState, other: MeanState) -> MeanState:
         """The state of the items of both, in any order."""

@@ -51,7 +51,7 @@ def test_uncertainty_of_a_soft_label_holds_its_entropy_which_a_plug_in_score_dro
     # model-diagnostics 1.5.0 on the same soft labels: uncertainty .1055529347 (a divergence), score .0944602322
     predictions, truth = two_labels(SOFT)
     row = pt.calibration.calibration_decomposition(predictions, truth).row(-1, named=True)
-    entropy = pt.score(predictions, truth).entropy
+    entropy = pt.score(predictions, truth).known.entropy
     np.testing.assert_allclose(
         [row["uncertainty"] - entropy, row["score"] - entropy], [0.1055529347, 0.0944602322], atol=PASTED
     )

@@ -209,7 +209,7 @@ SCORES_OF_TWO += ("zero_one_score", "kl_divergence", "total_variation", "helling
 
 def test_every_score_takes_the_forecast_first():
     """`log_score(probs, truth)` beside `kl_divergence(truth, probs)` made careful readers swap the two."""
-    named = [getattr(pt, name) for name in SCORES_OF_TWO]
+    named = [getattr(pt, name, None) or getattr(pt.rules, name) for name in SCORES_OF_TWO]
     rules = (pt.rules.log, pt.rules.spherical, pt.rules.power(2.0), pt.rules.pseudospherical(2.0), pt.rules.beta(1, 2))
     of_rules = [kernel for rule in rules for kernel in (rule.expected, rule.divergence)]
     for kernel in (*named, *of_rules):
