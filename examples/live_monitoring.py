@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import probtruth as pt
+from probtruth.study.monitored import Monitor
 
 DAY, DAYS = 100, 20
 """Questions a day, and days."""

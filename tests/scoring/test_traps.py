@@ -113,8 +113,8 @@ def test_smoothed_votes_put_the_oracle_behind_a_real_model(chaosnli):
     rng = np.random.default_rng(0)
     counts = np.array([rng.multinomial(5, row) for row in truth.shares])
     names = {"items": truth.index.items, "labels": truth.index.labels}
-    oracle = pt.Predictions.from_probs({"oracle": truth.shares}, index=truth.index)
-    model = pt.Predictions.from_logits({"roberta_0": predictions.log_probs[2] / 2}, index=truth.index)
+    oracle = pt.Predictions.from_probs({"oracle": truth.shares}, **names)
+    model = pt.Predictions.from_logits({"roberta_0": predictions.log_probs[2] / 2}, **names)
     means = [
         float(pt.score(forecasts, pt.Truth.from_probs(labels, **names), floor=1e-12).values.mean())
         for labels in ((counts + 1) / 8, counts / 5)

@@ -61,7 +61,7 @@ def test_one_vote_an_item_identifies_no_concentration() -> None:
     assert truth.estimand == "distribution"
 
 
-@pytest.mark.parametrize("words", ["which annotator gave each label"])
+@pytest.mark.parametrize("words", ["the annotator who gave each label"])
 def test_counts_are_refused(words: str) -> None:
     with pytest.raises(pt.InputError, match=words):
         pt.infer_truth(pt.Annotations.from_counts([[1, 2]]), "annotator-effects")
