@@ -123,6 +123,8 @@ class Study:
         if left:
             self.counts[kind]["wrong"] += 1
             print(kind, "left", left, file=sys.stderr)
+            for path in left:  # it counts once
+                path.rename(path.with_name(f"left-{secrets.token_hex(4)}"))
 
     def killed(self, least_files: int = 0) -> None:
         """A run that is killed at a random moment; again, until it left so many files."""
