@@ -82,7 +82,7 @@ def likelihood(name: str, many: int) -> Ranks:
     rng, ranks = np.random.default_rng(4), Ranks()
     for seed in range(many):
         data, true = likelihood_world(name, rng)
-        drawn = draws(likelihood_programs.PROGRAMS[name][0], data, seed, 0.95, SLOW.get(name, THIN))
+        drawn = draws(likelihood_programs.LIKELIHOODS[name], data, seed, 0.95, SLOW.get(name, THIN))
         for what, value in true.items():
             note(ranks, what, drawn[what], value)
     return ranks
