@@ -99,7 +99,7 @@ class TestProcess:
     def test_a_forked_child_starts_its_own(self, path: Path) -> None:
         code = (
             "import os, sys\n"
-            "from probtruth.io import decoding\n"
+            "from probtruth.io.tables import decoding\n"
             "from probtruth.io.tables.read import read_table\n"
             "read_table(sys.argv[1])\n"
             "first = decoding._SHARED.process.pid\n"
@@ -121,7 +121,7 @@ class TestProcess:
     @pytest.mark.process
     def test_it_ends_with_the_caller(self, path: Path) -> None:
         code = (
-            "import sys\nfrom probtruth.io import decoding\nfrom probtruth.io.tables.read import read_table\n"
+            "import sys\nfrom probtruth.io.tables import decoding\nfrom probtruth.io.tables.read import read_table\n"
             "read_table(sys.argv[1])\nprint(decoding._SHARED.process.pid)\n"
         )
         done = subprocess.run(
