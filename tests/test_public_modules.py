@@ -9,7 +9,7 @@ from probtruth import _MODULES as MODULES
 
 
 def test_the_top_level_has_at_most_45_names():
-    assert len(pt.__all__) <= 45
+    assert len(set(pt.__all__) - {"__version__"}) <= 45
 
 
 @pytest.mark.parametrize("module", MODULES)
