@@ -56,4 +56,4 @@ def test_modules_on_the_api_page_bring_their_functions() -> None:
     assert ".. autoclass:: probtruth.Truth()\n" in public_names.as_markdown("nouns")
     assert public_names.callables_of(probtruth.companions)[0] == "ThreeRegions"
     assert ".. autofunction:: probtruth.rules.power\n" in public_names.as_markdown("rules")
-    assert ".. autofunction:: probtruth.rules.check_proper" in public_names.as_markdown("rules")
+    assert ".. autofunction:: probtruth.check_proper" in public_names.as_markdown("rules")
