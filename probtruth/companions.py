@@ -6,7 +6,7 @@ from probtruth.comparison.companions.benavoli import (
     hierarchical_test,
     signed_rank_test,
 )
-from probtruth.comparison.likelihoods.compare_likelihoods import compare_likelihoods
+from probtruth.comparison.likelihoods.fit import compare_likelihoods
 
 __all__ = (
     "ThreeRegions",

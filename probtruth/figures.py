@@ -6,15 +6,11 @@ stand out on white and on black; each curve is named where it runs.
 
 from probtruth.report.formats.latex import latex_table
 from probtruth.report.plots.annotators import plot_annotators
-from probtruth.report.plots.calibration import plot_decomposition, plot_murphy, plot_reliability
-from probtruth.report.plots.comparison import plot_forest, plot_matrix, plot_ranks
-from probtruth.report.plots.curves import plot_curves
-from probtruth.report.plots.differences import plot_differences
+from probtruth.report.plots.calibration import plot_curves, plot_decomposition, plot_murphy, plot_reliability
+from probtruth.report.plots.comparison import plot_differences, plot_forest, plot_matrix, plot_ranks
 from probtruth.report.plots.nelson import plot_divergence, plot_nelson, plot_spectrum
-from probtruth.report.plots.over_time import plot_monitor
-from probtruth.report.plots.planning import plot_plan
 from probtruth.report.plots.rules import plot_rule, plot_rules
-from probtruth.report.plots.validation import plot_validation
+from probtruth.report.plots.study import plot_monitor, plot_plan, plot_validation
 
 __all__ = (
     "latex_table",

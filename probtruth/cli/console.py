@@ -1,9 +1,15 @@
-"""What is printed where: results on standard output, progress and notes on standard error."""
+"""What is printed where: results on standard output, progress and notes on standard error.
+
+The figure that `--plot` writes: a file of SVG, whole or not at all.
+
+What run, demo and compare end with: the report is written, and the verdict shown.
+"""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 
@@ -57,3 +63,48 @@ class Console:
         with Progress(*columns, console=Rich(stderr=True), transient=True) as bar:
             task = bar.add_task(what, total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+NAMES = ("monitor", "plan", "validation")
+"""The figures that the commands write; each name stands in the ids of its SVG."""
+
+
+def check_plot(path: str | None) -> None:
+    """Raises before long work if the figure could not be written."""
+    if path is not None:
+        from probtruth.io.output.folder import check_file
+
+        check_file(path, _is_figure)
+
+
+def write_plot(path: str, name: str, draw: Callable[[], Any], title: str, description: str) -> None:
+    """Draws a figure (one of `NAMES`) in the style of the report, and writes it with a title and a description."""
+    from probtruth.io.output.folder import whole_file
+    from probtruth.report.plots.svg import picture, plain_style
+
+    with plain_style():
+        axes = draw()
+    with whole_file(path, _is_figure) as work:
+        work.write_text(picture(axes, name, title, description).alone, encoding="utf-8", newline="\n")
+
+
+def _is_figure(path: Path) -> bool:
+    """Whether a file is a figure that probtruth wrote: SVG with the ids that `picture` gives."""
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(2000)
+    except OSError:
+        return False
+    return b"<svg" in head and any(f'id="{name}-title"'.encode() in head for name in NAMES)
+
+
+def write_and_show(result: Any, out: str, console: Console, extra: Mapping[str, Any] | None = None) -> None:
+    """Writes the report, then shows the verdict; `extra` is added to the JSON on standard output."""
+    from probtruth.report.formats import terminal
+    from probtruth.report.write import write_report
+
+    with console.progress("writing the report"):
+        write_report(replace(result, command=console.command), out)
+    console.show(*terminal.summary(result))
+    console.note(f"report: {Path(out) / 'report.html'}")
+    console.emit({**result.to_dict(), **(extra or {})})

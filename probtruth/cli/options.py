@@ -1,22 +1,46 @@
-"""The options that several commands share, each with its name, its help and what the shell completes."""
+"""The options that several commands share, each with its name, its help and what the shell completes.
 
+What the shell completes after an option; written out here, so that nothing heavy is loaded at a key.
+"""
+
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from probtruth.cli import completion
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
 if TYPE_CHECKING:
     from typer import Context as Context
-else:
-    Context = typer.Context.__base__  # what typer passes is of this class
+
+
+RULES = ("log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear")
+ESTIMANDS = ("distribution", "class")
+METHODS = (
+    *("vote-share", "dirichlet", "dirichlet-mixture", "annotator-effects"),
+    *("majority", "dawid-skene-em", "dawid-skene", "hierarchical-dawid-skene", "ordinal", "one-coin", "mace", "glad"),
+    *("ability", "perceived-class", "pooled"),
+)
+ENGINES = ("nuts", "exact")
+KINDS = ("probs", "log_probs", "logits")
+LIKELIHOODS = ("auto", "normal", "student-t", "skew-t", "tie-spike", "two-component")
+REPLICATES = ("independent", "crossed", "folds")
+NORMALISE = ("none", "characters")
+
+
+def of(options: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """The options that begin with what is written so far."""
+
+    def matching(incomplete: str) -> list[str]:
+        return [option for option in options if option.startswith(incomplete)]
+
+    return matching
 
 
 def _use_device(name: str | None) -> str | None:
-    from probtruth.cli import device
+    from probtruth.cli import jax_setup
 
-    return device.use(name)
+    return jax_setup.use(name)
 
 
 LABEL_FILE = "Labels: long form, counts per label, or an annotation tool's export."
@@ -47,9 +71,7 @@ Rope = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a diagnostic fails.")]
 Engine = Annotated[
     str,
-    typer.Option(
-        metavar="nuts|exact", autocompletion=completion.of(completion.ENGINES), help="How the posterior is computed."
-    ),
+    typer.Option(metavar="nuts|exact", autocompletion=of(ENGINES), help="How the posterior is computed."),
 ]
 HigherIsBetter = Annotated[bool | None, typer.Option("--higher-is-better/--lower-is-better", help=ORIENTATION)]
 
@@ -71,7 +93,7 @@ Method = Annotated[
     str | None,
     typer.Option(
         metavar="METHOD",
-        autocompletion=completion.of(completion.METHODS),
+        autocompletion=of(METHODS),
         help="How the truth is inferred; `probtruth info` lists them.",
     ),
 ]
@@ -79,7 +101,7 @@ Estimand = Annotated[
     str | None,
     typer.Option(
         metavar="E",
-        autocompletion=completion.of(completion.ESTIMANDS),
+        autocompletion=of(ESTIMANDS),
         help="distribution (of opinions) or class (one true class an item).",
     ),
 ]
@@ -88,15 +110,13 @@ AnnotationFormat = Annotated[
     typer.Option(
         "--format",
         metavar="F",
-        autocompletion=completion.of(ANNOTATION_FORMATS),
+        autocompletion=of(ANNOTATION_FORMATS),
         help="Of annotations: auto, table, counts, wide (a column an annotator), label-studio, argilla, prodigy.",
     ),
 ]
 Rule = Annotated[
     str,
-    typer.Option(
-        metavar="R", autocompletion=completion.of(completion.RULES), help="Scoring rule; `probtruth info` lists them."
-    ),
+    typer.Option(metavar="R", autocompletion=of(RULES), help="Scoring rule; `probtruth info` lists them."),
 ]
 LabelOrder = Annotated[
     str | None,
@@ -118,7 +138,7 @@ Kind = Annotated[
     typer.Option(
         "--kind",
         metavar="K",
-        autocompletion=completion.of(completion.KINDS),
+        autocompletion=of(KINDS),
         help="What the cells of predictions are: probs, log_probs, logits.",
     ),
 ]
@@ -129,7 +149,7 @@ ScoreFormat = Annotated[
     typer.Option(
         "--format",
         metavar="F",
-        autocompletion=completion.of(SCORE_FORMATS),
+        autocompletion=of(SCORE_FORMATS),
         help="auto (by content), table, wide (a column a model), lm-eval, inspect, helm.",
     ),
 ]

@@ -1,4 +1,7 @@
-"""Files on the command line: `NAME=FILE`, which format a file has, and the loader that reads it."""
+"""Files on the command line: `NAME=FILE`, which format a file has, and the loader that reads it.
+
+The data that plan and validate start from: scores, or annotations and predictions.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -168,3 +171,40 @@ def _labels(path: str | Path, columns: AnnotationColumns, predictions: str | Non
     if predictions is None or is_long(read_table(path)[0].columns, *columns[:3]):
         return None
     return [name for name in columns_of(predictions) if name != columns.item and name.strip()]
+
+
+@dataclass(frozen=True)
+class PilotFiles:
+    """The files of a pilot, and how to read them."""
+
+    scores: str | None
+    columns: Mapping[str, Any]
+    higher_is_better: bool | None
+    annotations: str | None
+    predictions: Sequence[str]
+    rule: str
+    kind: str
+
+    def read(self) -> "tuple[probtruth.types.Scores, probtruth.types.Annotations | None]":
+        """The scores, and the annotations behind them if the same few annotators judged all items."""
+        if (self.scores is None) == (self.annotations is None):
+            raise InputError(
+                "both SCORES and --annotations" if self.scores else "no pilot", "one of the two",
+                "Give a table of scores, or --annotations and --predictions.",
+            )  # fmt: skip
+        if self.scores is not None:
+            from probtruth.io.scores import read_scores
+
+            return read_scores(self.scores, **self.columns, higher_is_better=self.higher_is_better), None
+        from probtruth.comparison.evidence.crossed import same_few
+        from probtruth.io.predictions import model_files, read_predictions_pairs
+        from probtruth.scoring.score import score
+        from probtruth.truth.infer import infer_truth
+
+        item = self.columns["item"]
+        files = model_files(self.predictions)
+        annotations = read_annotations(str(self.annotations), AnnotationColumns(item), predictions=files[0][1])
+        predictions = read_predictions_pairs(files, annotations.index, item, self.kind)
+        annotations = annotations.annotated()[0]
+        scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=self.rule)
+        return scores, annotations if same_few(annotations) else None

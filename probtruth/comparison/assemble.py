@@ -1,4 +1,7 @@
-"""From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
+"""From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree.
+
+Every group's own answer: each pair's difference in it, as far as the other groups let it stand.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,10 +9,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Num
 
 from probtruth.comparison import tree as datatree
-from probtruth.comparison.by_group import group_rows
 from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
 from probtruth.comparison.evidence.evidence import Evidence, Facts
@@ -18,14 +20,13 @@ from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.conclusions import decisions_of, sensitivity_of
-from probtruth.comparison.posterior.decisions import Decisions, decide, interchangeable, symmetric
+from probtruth.comparison.posterior.decisions import Decisions, decide, interchangeable, symmetric, tiers
 from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.joint_draws import rake
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
-from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
-from probtruth.comparison.tiers import tiers
+from probtruth.comparison.rows import mixture_columns, mixture_row, pair_rows, population_rows, rank_rows
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
@@ -34,6 +35,27 @@ if TYPE_CHECKING:
     import xarray
 
     from probtruth.comparison.likelihoods.fit import Fitted
+
+
+Row = dict[str, object]
+EVERY = 4
+"""Of so many points of the quadrature one is taken."""
+COLUMNS = ("difference", "low", "high", "p_a_better")
+
+
+def group_rows(
+    population: Population, models: Sequence[str], groups: Sequence[str], n_items: Num[np.ndarray, " group"]
+) -> list[Row]:
+    """One row for each group and pair, groups and pairs by name."""
+    pairs = named_pairs(models)
+    columns = [mixture_columns(population.of_groups(row, EVERY), None) for row in range(len(pairs))]
+    rows: list[Row] = []
+    for group, name in enumerate(groups):
+        for a, b, row, sign in pairs:
+            values = mixture_row(columns[row], group, sign)
+            said = {column: values[column] for column in COLUMNS}
+            rows.append({"group": name, "a": a, "b": b, **said, "n_items": int(n_items[group])})
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

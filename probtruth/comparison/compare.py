@@ -15,11 +15,10 @@ from probtruth.comparison.evidence.moments import Location, Moments, combine
 from probtruth.comparison.evidence.parts import HeldParts, gathered
 from probtruth.comparison.evidence.sweeps import differences as differences_of
 from probtruth.comparison.evidence.sweeps import pairs_of
-from probtruth.comparison.options import Options, options
+from probtruth.comparison.options import Options, options, width
 from probtruth.comparison.posterior.engines import sample_location
 from probtruth.comparison.posterior.margins import margins
 from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
-from probtruth.comparison.ropes import width
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
 

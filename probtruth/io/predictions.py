@@ -6,7 +6,7 @@ from pathlib import Path
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.io import align
+from probtruth.io import groups
 from probtruth.io.tables.wide import KINDS, CellKind, check_rows, label_difference, read_wide
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import StrPath
@@ -55,7 +55,7 @@ def read_predictions_pairs(
         if index is not None:
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
-    common, audit = align.common(models, [table.items for table in tables], index)
+    common, audit = groups.common(models, [table.items for table in tables], index)
     shared = frozenset(common)
     items, *others = (tuple(name for name in table.items if name in shared) for table in tables)
     arrays = {

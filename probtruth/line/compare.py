@@ -13,8 +13,8 @@ from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.larger_than_memory import Room
 from probtruth.streaming.bare_scores import Columns, streamed_scores
 from probtruth.streaming.compare_files import Streamed
-from probtruth.streaming.opening import DRAWS
-from probtruth.streaming.opening import scratch as scratch_store
+from probtruth.streaming.prepared import DRAWS
+from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Annotations, Comparison, Scores
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions
-from probtruth.io.tables.soft_batches import read_many_soft
+from probtruth.io.tables.batches import read_many_soft
 from probtruth.io.tables.wide import CellKind
 from probtruth.io.truth import read_soft
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory

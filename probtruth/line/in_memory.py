@@ -15,8 +15,8 @@ from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import Asked
+from probtruth.truth.fit import Estimand, MethodName
 from probtruth.truth.infer import infer_truth
-from probtruth.truth.options import Estimand, MethodName
 from probtruth.types import Annotations, Index, Predictions, Truth
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import can_stream, n_bytes, open_table
-from probtruth.streaming.opening import n_bytes as checked_memory
+from probtruth.streaming.prepared import n_bytes as checked_memory
 
 SHARE = 0.5
 """Of the memory that is free, what a run takes unless it is told."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from probtruth import frames
-from probtruth.comparison.evidence.soundness import soundness, weighted_means
-from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.design import Structure
+from probtruth.comparison.evidence.evidence import soundness, weighted_means
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
+from probtruth.io.tables.batches import read_many_soft
 from probtruth.io.tables.parquet_notes import check_out
-from probtruth.io.tables.soft_batches import read_many_soft
 from probtruth.io.tables.wide import CellKind
 from probtruth.io.truth import read_soft
 from probtruth.kernels.exact_sums import weighted_mean
@@ -23,9 +23,8 @@ from probtruth.line.larger_than_memory import Room, files_of
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import NumberFile
-from probtruth.streaming.opening import opened
-from probtruth.streaming.opening import scratch as scratch_store
-from probtruth.streaming.prepared import Prepared, prepare
+from probtruth.streaming.prepared import Prepared, opened, prepare
+from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Audit, Predictions, Scores, Truth
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import streamed
-from probtruth.streaming.opening import DRAWS, of_kind, opened, scratch
+from probtruth.streaming.prepared import DRAWS, of_kind, opened, scratch
 from probtruth.types import Annotations, Truth
 
 ANNOTATORS_ALONE = (

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
-from probtruth.report.tables import annotators, calibration, candidates, checks
+from probtruth.report.tables import annotators, candidates, checks
 from probtruth.report.tables import models as tables
-from probtruth.report.tables.by_group import by_group
 from probtruth.report.tables.cells import LONGEST_NAME, Table
+from probtruth.report.tables.models import by_group
 from probtruth.report.words.numbers import count, shortened
-from probtruth.report.words.sentences import MEASURES, Name, Sentence, measure, unit
-from probtruth.report.words.sources import bibtex, citation, sources
+from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
 from probtruth.report.words.verdict import Verdict, verdict
 
 LONGEST_LINE = 80
@@ -73,7 +72,7 @@ def contents(result: Result) -> Contents:
         ranks=candidates.ranks(result),
         calibration=calibrated,
         calibration_names=() if calibrated is None else tuple(shortened(calibrated.models, LONGEST_NAME).values()),
-        calibration_numbers=None if calibrated is None else calibration.numbers(calibrated, result),
+        calibration_numbers=None if calibrated is None else annotators.numbers(calibrated, result),
         items=tuple(table for table in of_items if table is not None),
         annotators=tuple(table for table in of_annotators if table is not None),
         diagnostics=checks.diagnostics(result),

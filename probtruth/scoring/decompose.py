@@ -11,10 +11,9 @@ from probtruth import check, frames
 from probtruth.kernels import simplex
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.calibration.corp import Problem
-from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.rules.by_name import RuleLike
-from probtruth.scoring.score import check_floor, floored
+from probtruth.scoring.rules.named import RuleLike
+from probtruth.scoring.score import check_floor, floored, mean_corrected_entropy
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.rules.by_name import RuleLike
+from probtruth.scoring.rules.named import RuleLike
 from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 

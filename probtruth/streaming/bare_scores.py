@@ -9,11 +9,10 @@ from jaxtyping import Bool, Int
 
 from probtruth import check
 from probtruth.comparison.compare import conclude
-from probtruth.comparison.evidence.design import Design, design_of
+from probtruth.comparison.evidence.design import Design, Structure, design_of
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.comparison.evidence.from_parts import evidence_of
 from probtruth.comparison.evidence.parts import Part, Parts
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import BigTable
@@ -31,7 +30,7 @@ from probtruth.streaming.dask_store import (
 )
 from probtruth.streaming.disk_store import DiskStore
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
-from probtruth.streaming.label_terms import StreamedLabels, no_terms
+from probtruth.streaming.reference import StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Progress
 from probtruth.types import Audit, Partition, RuleFacts
 

@@ -11,9 +11,8 @@ from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_parts import evidence_of
 from probtruth.comparison.options import Options
-from probtruth.streaming.label_terms import StreamedLabels
 from probtruth.streaming.prepared import Prepared, prepare
-from probtruth.streaming.reference import Reference
+from probtruth.streaming.reference import Reference, StreamedLabels
 from probtruth.streaming.score_batches import Files, Progress, Sample
 from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index

@@ -11,8 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Int
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part, itself
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import Batch, BigTable
 from probtruth.streaming.disk_arrays import NumberFile

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Float
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.kernels.cores import ahead, n_cores
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal

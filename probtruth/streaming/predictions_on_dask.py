@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part, Parts
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import expected_losses, floored, label_losses
 from probtruth.streaming.dask_store import (
@@ -23,8 +23,7 @@ from probtruth.streaming.dask_store import (
     sent,
 )
 from probtruth.streaming.disk_arrays import NumberFile
-from probtruth.streaming.label_terms import label_terms
-from probtruth.streaming.reference import Reference
+from probtruth.streaming.reference import Reference, label_terms
 from probtruth.streaming.score_batches import Files, Progress, Sample, Scoring, positions_in
 from probtruth.types.predictions import as_logs
 

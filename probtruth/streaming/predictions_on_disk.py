@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Parts
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.scoring.score import expected_losses, floored, label_losses
 from probtruth.streaming.disk_arrays import NumberFile, run
 from probtruth.streaming.disk_store import DiskParts, DiskStore
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
-from probtruth.streaming.label_terms import label_terms
+from probtruth.streaming.reference import label_terms
 from probtruth.streaming.score_batches import Progress, Sample, Scoring, positions_in
 
 

@@ -1,7 +1,13 @@
-"""Files matched with a reference by the names of items, and the scoring of them here or on a cluster."""
+"""Files matched with a reference by the names of items, and the scoring of them here or on a cluster.
+
+What input larger than memory needs: open files, a bound on batches, and a place for what is half done.
+"""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,20 +15,22 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probtruth import frames
+from probtruth import check, frames
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.errors import InputError
+from probtruth.io.tables.batches import LEAST, MOST, rows_within
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.sampled import sampled_items
-from probtruth.scoring.score import check_floor, losses, rule_facts
+from probtruth.scoring.score import check_floor, losses, rule_facts, sampled_items
 from probtruth.streaming.journal import Journal
 from probtruth.streaming.predictions_on_dask import PredictionsOnDask
 from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
-from probtruth.streaming.score_batches import Files, Places, Progress, Scoring
+from probtruth.streaming.score_batches import Files, Places, Progress, Scoring, open_files
+from probtruth.streaming.scratch_folder import scratch_folder
 from probtruth.types import Audit, Truth
 from probtruth.types.index import sort_names
+from probtruth.types.predictions import of_logits
 
 NO_ITEMS = np.zeros(0, np.int64)
 
@@ -154,3 +162,44 @@ def _audit(scoring: Scoring) -> Audit:
     )
     extra = {name for place in places for name in place.extra.to_list()}
     return Audit(sort_names(frames.text(names.filter(~scoring.kept)).to_list()), sort_names(extra), counts)
+
+
+DRAWS = 2500
+"""Of each chain, as in `compare`."""
+
+
+def n_bytes(memory: object) -> float:
+    """The memory that batches may take, as a positive number."""
+    if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
+        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
+    return float(memory)
+
+
+@contextmanager
+def scratch(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Callable[[str], object]]:
+    """Where the losses of each pass are: a client, or a folder whose files are removed unless the block fails."""
+    if client is not None:
+        yield lambda name: client
+    elif folder is None:
+        with tempfile.TemporaryDirectory(prefix="probtruth-") as made:
+            yield lambda name: Path(made) / name
+    else:
+        with scratch_folder(folder) as path:
+            yield lambda name: path / name
+
+
+def of_kind(files: Files) -> tuple[str, ...]:
+    """The warning about logits that are plainly probabilities, by the first rows of each file."""
+    if files.kind != "logits":
+        return ()
+    named = zip(files.models, files.tables, strict=True)
+    firsts = ((name, table.read(table.cuts(LEAST)[0], files.labels)) for name, table in named if table.n_rows)
+    return of_logits(name for name, first in firsts if check.surely_simplex(files.checked(first)))
+
+
+def opened(files: Sequence[tuple[str, str | Path]], item: str, kind: str, memory: float, least: int = 1) -> Files:
+    """The files of at least so many models, with as many rows to a batch as the memory allows."""
+    if len(files) < least:
+        raise InputError(f"{len(files)} models", f"at least {least}", "Add another model.")
+    tables = open_files(files, item, kind, MOST)
+    return replace(tables, size=rows_within(memory, len(tables.labels)))

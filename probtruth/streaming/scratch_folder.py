@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from probtruth.errors import InputError
-from probtruth.io.output.lock import lock, still_at
+from probtruth.io.output.swap import lock, still_at
 from probtruth.io.tables.read import shown
 
 LOCK = "probtruth-unfinished.json"

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float, UInt64
 
 from probtruth import frames
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.study.arrivals import Units, unit_of

@@ -13,8 +13,7 @@ from scipy.special import gammaln, ndtr, stdtr, stdtrit
 from probtruth import check, frames
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError
-from probtruth.study.pilot import Pilot, Study
-from probtruth.study.read_pilot import HasScores, pilot_of
+from probtruth.study.pilot import HasScores, Pilot, Study, pilot_of
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import Groups
 

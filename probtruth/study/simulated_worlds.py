@@ -12,9 +12,9 @@ from jaxtyping import Float, Int
 from scipy.optimize import brentq
 
 from probtruth.comparison.evidence.crossed import excess, wider
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Location, Moments, combine, means_of
-from probtruth.comparison.evidence.row_sums import TIES
-from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.sweeps import TIES
 from probtruth.errors import InputError
 
 BLOCK = 1 << 20

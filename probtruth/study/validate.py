@@ -1,12 +1,17 @@
-"""`validate`: how well the default comparison and the monitor work on the user's own design."""
+"""`validate`: how well the default comparison and the monitor work on the user's own design.
+
+The result of `validate`: how far to trust the answers on this design.
+"""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.comparison.evidence.crossed import annotator_cells, excess, wider
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.from_scores import reach_of
@@ -14,12 +19,72 @@ from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.options import whole
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.monitor import LEVEL, known_bounds, known_number
-from probtruth.study.read_pilot import HasScores, two_names
+from probtruth.study.pilot import HasScores, two_names
 from probtruth.study.simulated_worlds import World
 from probtruth.study.trials import SURE, Streams, Trials
-from probtruth.study.validation import Row, Validation
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Groups
+
+if TYPE_CHECKING:
+    import polars
+
+
+Row = Mapping[str, object]
+MEASURES = ("coverage", "width", "decides", "wrong_sign", "exaggeration")
+COLUMNS = ("truth", "difference", *(name for one in MEASURES for name in (one, f"{one}_error")))
+BINS = ("p_a_better", "a_was_better", "studies")
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """How well the default comparison and the monitor did in studies drawn from the user's own items.
+
+    `rows` are those of `table()`, `bins` those of `curve()`. `calibration` holds the expected calibration error of P(a
+    better) (`error`; `by_chance` is the error of perfect probabilities), how often P is above 0.975 for one of the
+    models (`sure`) and how often it is then wrong (`wrong_when_sure`); `monitor` holds the false alarms of a monitor
+    that looks after every unit, how often it decides at the true difference and after how many items (the median, None
+    if fewer than half of the streams end in a decision). Every key that ends in `_error` is a Monte Carlo standard
+    error.
+    """
+
+    a: str
+    b: str
+    n_items: int
+    n_units: int
+    n_groups: int
+    clustered: bool
+    difference: float
+    standard_error: float
+    replications: int
+    seed: int
+    rows: Sequence[Row]
+    calibration: Mapping[str, float | None]
+    bins: Sequence[Row]
+    monitor: Mapping[str, object]
+    warnings: tuple[str, ...] = ()
+
+    def table(self) -> "polars.DataFrame":
+        """One row for each true difference: none, half of the requested one, the requested one, and some drawn from
+        N(0, (2 SE)^2).
+
+        `coverage` and `width` are those of the 95% interval; `decides` is how often it excludes 0, `wrong_sign` how
+        often it is then on the wrong side (type S) and `exaggeration` the factor by which the estimate is then too
+        large (type M).
+        """
+        return frames.from_rows(self.rows, COLUMNS)
+
+    def curve(self) -> "polars.DataFrame":
+        """The calibration of P(a better): mean probability and frequency, in up to ten bins."""
+        return frames.from_rows(self.bins, BINS)
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it, as plain values."""
+        names = ("a", "b", "n_items", "n_units", "n_groups", "clustered", "difference", "standard_error")
+        rows = {"table": [dict(row) for row in self.rows], "calibration": dict(self.calibration)}
+        more = {"curve": [dict(row) for row in self.bins], "monitor": dict(self.monitor)}
+        facts = {name: getattr(self, name) for name in (*names, "replications", "seed")}
+        return {**facts, **rows, **more, "warnings": list(self.warnings)}
+
 
 NUMBERS, FEWEST, MOST = 40_000_000, 400, 4000
 """Scores drawn at each true difference, and the default range of the number of studies.

@@ -10,23 +10,20 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.by_content import fit_by_content
-from probtruth.truth.fit import MethodFit, MethodRequest
+from probtruth.truth.fit import Estimand, MethodFit, MethodName, MethodRequest
 from probtruth.truth.flat import Gold, known_answers, need_room, need_votes, vote_shares
 from probtruth.truth.methods.ability import ability
 from probtruth.truth.methods.annotator_effects import annotator_effects
-from probtruth.truth.methods.dawid_skene import dawid_skene, hierarchical_dawid_skene
-from probtruth.truth.methods.dawid_skene_em import dawid_skene_em
+from probtruth.truth.methods.dawid_skene import dawid_skene, dawid_skene_em, hierarchical_dawid_skene
 from probtruth.truth.methods.dirichlet import dirichlet
 from probtruth.truth.methods.dirichlet_mixture import dirichlet_mixture
 from probtruth.truth.methods.glad import glad
 from probtruth.truth.methods.mace import mace
-from probtruth.truth.methods.majority import majority
 from probtruth.truth.methods.one_coin import one_coin
 from probtruth.truth.methods.ordinal import ordinal
 from probtruth.truth.methods.perceived_class import perceived_class
 from probtruth.truth.methods.pooled import pooled
-from probtruth.truth.methods.vote_share import vote_share
-from probtruth.truth.options import Estimand, MethodName
+from probtruth.truth.methods.votes import majority, vote_share
 from probtruth.types import Annotations, Truth
 
 

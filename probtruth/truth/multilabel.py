@@ -10,10 +10,9 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import MethodRequest
+from probtruth.truth.fit import Estimand, MethodName, MethodRequest
 from probtruth.truth.flat import flatten, need_votes
 from probtruth.truth.infer import METHODS, infer_truth
-from probtruth.truth.options import Estimand, MethodName
 from probtruth.truth.prototypes import JointFit, fit_joint
 from probtruth.types import Annotations, Truth
 from probtruth.types.index import Index

@@ -16,7 +16,7 @@ import numpy as np
 
 from probtruth.scoring.means.arrays import mean_scores
 from probtruth.truth import em
-from probtruth.truth.methods import dawid_skene_em
+from probtruth.truth.methods import dawid_skene
 
 LABELS = 10
 CLASSES = 4
@@ -99,7 +99,7 @@ def truth_by_em(n_annotations: int) -> list[str]:
         fixed = data, (nothing,), (nothing,), jnp.zeros(CLASSES), jnp.asarray(-1.0)
 
         def run(iterations: int) -> jax.Array:
-            return em.climb(dawid_skene_em.MODEL, start, *fixed, jnp.asarray(iterations)).probs
+            return em.climb(dawid_skene.MODEL, start, *fixed, jnp.asarray(iterations)).probs
 
         taken = (seconds(lambda: run(12)) - seconds(lambda: run(2))) / 10
         wrong = float((np.asarray(run(12)).argmax(1) != true).mean())

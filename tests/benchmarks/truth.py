@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from probtruth.truth import em
-from probtruth.truth.methods import ability, dawid_skene_em
+from probtruth.truth.methods import ability
+from probtruth.truth.methods import dawid_skene as em_method
 from tests.benchmarks.measure import Process, Section, Work, optional
 
 ITEMS, ANNOTATORS, LABELS, ANNOTATIONS = 200_000, 5_000, 4, 1_000_000
@@ -60,7 +61,7 @@ def by_kernel(iterations: int) -> np.ndarray:
     with jax.enable_x64(True):
         nothing = jnp.zeros((ANNOTATORS, LABELS, LABELS))
         fixed = data, (nothing,), (nothing,), jnp.zeros(LABELS), jnp.asarray(-1.0)
-        return np.asarray(em.climb(dawid_skene_em.MODEL, start, *fixed, jnp.asarray(iterations)).probs)
+        return np.asarray(em.climb(em_method.MODEL, start, *fixed, jnp.asarray(iterations)).probs)
 
 
 def by_ability() -> np.ndarray:

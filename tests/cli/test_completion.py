@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from probtruth.cli import completion
+from probtruth.cli import options
 from probtruth.cli.console import Console
 
 
@@ -17,12 +17,12 @@ def test_names_are_those_of_the_package() -> None:
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 
-    assert tuple(RULES) == completion.RULES
-    assert tuple(METHODS) == completion.METHODS
-    assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == completion.ESTIMANDS
-    assert set(completion.LIKELIHOODS) == {"auto", *LIKELIHOODS}
-    assert set(completion.ENGINES) == set(ENGINES)
-    assert set(completion.KINDS) == set(KINDS)
+    assert tuple(RULES) == options.RULES
+    assert tuple(METHODS) == options.METHODS
+    assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == options.ESTIMANDS
+    assert set(options.LIKELIHOODS) == {"auto", *LIKELIHOODS}
+    assert set(options.ENGINES) == set(ENGINES)
+    assert set(options.KINDS) == set(KINDS)
 
 
 @pytest.mark.process

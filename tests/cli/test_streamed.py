@@ -130,7 +130,7 @@ def test_workers_give_the_result_of_memory(run, files):
 @pytest.mark.filterwarnings("ignore")
 def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
-    monkeypatch.setattr("probtruth.cli.cluster.SECONDS", 0.2)
+    monkeypatch.setattr("probtruth.cli.streamed.SECONDS", 0.2)
     outcome = run(*command(files, files / "out", "--dask", "tcp://127.0.0.1:9"))
     assert outcome.status == 2
     assert "--dask tcp://127.0.0.1:9" in outcome.err

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from score_generators import Generator
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin, margins
 
 BLOCK = 2_000_000

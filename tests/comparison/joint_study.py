@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import stats
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior.decisions import decide
 from probtruth.comparison.posterior.engines import sample_location

@@ -6,7 +6,7 @@ from made_scores import make
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.ropes import Rope, parse
+from probtruth.comparison.options import Rope, parse
 from probtruth.errors import InputError
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from made_scores import make
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.comparison.evidence.moments import moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import population_of
 from probtruth.comparison.rows import pair_rows, population_rows, rank_rows

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from probtruth.comparison.tiers import CUT, tiers
+from probtruth.comparison.posterior.decisions import CUT, tiers
 
 FLAT = np.full(1000, 1e-3)
 

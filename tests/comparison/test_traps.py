@@ -10,8 +10,8 @@ from score_generators import GENERATORS
 import probtruth as pt
 from probtruth.comparison.companions.benavoli import correlated_t
 from probtruth.comparison.compare import compare
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import margins
 from probtruth.errors import PosteriorError
 

@@ -14,7 +14,7 @@ NAMES = [
     if ">>> " in path.read_text(encoding="utf-8")
 ]
 """Modules with an example."""
-LONG = {"probtruth.comparison.likelihoods.compare_likelihoods", "probtruth.comparison.companions.benavoli"}
+LONG = {"probtruth.comparison.likelihoods.fit", "probtruth.comparison.companions.benavoli"}
 """Modules whose examples sample from programs of NumPyro, each of which is compiled."""
 
 

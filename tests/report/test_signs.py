@@ -1,13 +1,13 @@
-"""probtruth/report/signs.py: a reader sees differences in the units and signs of the scores."""
+"""probtruth/report/words/numbers.py: a reader sees differences in the units and signs of the scores."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.report.formats import terminal_watching
-from probtruth.report.signs import flipped
+from probtruth.report.formats import terminal_study
 from probtruth.report.tables import models as tables
+from probtruth.report.words.numbers import flipped
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
 MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
@@ -43,7 +43,7 @@ def test_a_monitor_speaks_of_the_scores_as_they_were_given():
     rows = {"item": [*range(40)] * 2, "model": ["new"] * 40 + ["old"] * 40, "score": [1] * 40 + [0] * 40}
     watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=True)
     assert watch.difference == -1
-    words = terminal_watching.monitor_words(watch)
+    words = terminal_study.monitor_words(watch)
     assert "positive favours new) is +1" in words
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring import few_votes
-from probtruth.scoring.few_votes import corrected_entropy
+from probtruth.scoring.score import corrected_entropy
 
 ROUNDING = 1e-10
 

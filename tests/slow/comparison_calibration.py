@@ -13,8 +13,8 @@ import numpy as np
 from likelihood_worlds import LIKELIHOODS, folds_world, likelihood_world
 from scipy.stats import chisquare, kstest
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.likelihoods import programs as likelihood_programs
 from probtruth.comparison.posterior import programs
 from probtruth.comparison.posterior.margins import margins

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import t
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.evidence.replicates import correlated_folds
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import Margin, margins
 
 SIGNAL = np.array([0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0, 0.0])

@@ -5,7 +5,7 @@ import pytest
 import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions_pairs
-from probtruth.scoring import sampled
+from probtruth.scoring import score
 from probtruth.streaming.compare_files import Asked, streamed
 from probtruth.streaming.score_batches import open_files
 from probtruth.truth.infer import infer_truth
@@ -56,7 +56,7 @@ def test_the_sample_is_that_of_memory(annotations, written, exact, tmp_path, mon
     result = pt.evaluate(annotations, predictions, engine="exact", floor=0.01)
     found = in_batches(annotations, pairs, exact, tmp_path, 17, floor=0.01)
     aligned = result.labelled.aligned
-    rows = sampled.sampled_items(len(aligned.items), len(aligned.labels))
+    rows = score.sampled_items(len(aligned.items), len(aligned.labels))
     assert len(rows) == min(most, N_ITEMS - 1)
     predictions, truth = found.sample
     assert predictions.index.items == tuple(aligned.items[row] for row in rows)

@@ -4,7 +4,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST
-from probtruth.streaming.opening import n_bytes, opened, scratch
+from probtruth.streaming.prepared import n_bytes, opened, scratch
 
 
 def test_a_batch_is_as_large_as_the_memory_allows(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probtruth.study.arrivals import Units
-from probtruth.study.betting import SHARES, STAKES, log_capital
+from probtruth.study.confidence_sequence import SHARES, STAKES, log_capital
 
 ROUNDING = 1e-9
 """Of a few hundred float64 operations."""

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import norm, skew
 
 from probtruth.study.arrivals import Units
-from probtruth.study.large_samples import SPREAD, START, log_evidence
+from probtruth.study.confidence_sequence import SPREAD, START, log_evidence
 
 ROUNDING = 1e-8
 """Of sums of cubes over a few hundred units, and of the quadrature."""

@@ -10,11 +10,10 @@ from scipy.stats import norm, t
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.margins import margins
-from probtruth.study.pilot import _widths
-from probtruth.study.read_pilot import pilot_of
+from probtruth.study.pilot import _widths, pilot_of
 from probtruth.types import Scores
 
 CLOSE = 0.05

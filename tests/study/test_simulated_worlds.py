@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.design import Structure
 from probtruth.errors import InputError
 from probtruth.study.simulated_worlds import World
 

@@ -6,7 +6,7 @@ from made_scores import make
 from scipy.stats import norm
 
 import probtruth as pt
-from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.posterior.margins import margins
 from probtruth.study import validate as module
 from probtruth.study.simulated_worlds import World

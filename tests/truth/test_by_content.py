@@ -10,7 +10,7 @@ from simulated_annotations import renamed, simulate
 from probtruth import Annotations
 from probtruth.truth.by_content import fit_by_content, order_of
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest
-from probtruth.truth.methods.vote_share import vote_share
+from probtruth.truth.methods.votes import vote_share
 
 CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 NO_GOLD = np.full(30, -1)

@@ -8,7 +8,7 @@ from numpyro.infer.util import log_density
 from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
-from probtruth.truth.effects_program import annotator_effects
+from probtruth.truth.programs import annotator_effects
 
 
 def test_ranks_of_the_hierarchical_program_are_even() -> None:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from probtruth import check
-from probtruth.cli import cache, completion, fail_if, settings, streamed
+from probtruth.cli import fail_if, jax_setup, options, settings, streamed
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console
+from probtruth.cli.console import Console, write_and_show
 from probtruth.cli.reading import ScoreReading, read_scores, score_format
-from probtruth.cli.result import write_and_show
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def compare(
         str,
         typer.Option(
             metavar="NAME",
-            autocompletion=completion.of(completion.LIKELIHOODS),
+            autocompletion=options.of(options.LIKELIHOODS),
             help="auto, normal, student-t, skew-t, tie-spike or two-component.",
         ),
     ] = "auto",
@@ -44,7 +43,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="KIND",
-            autocompletion=completion.of(completion.REPLICATES),
+            autocompletion=options.of(options.REPLICATES),
             help="What replicates are: independent, crossed (seeds), folds.",
         ),
     ] = None,
@@ -87,7 +86,7 @@ def compare(
     if condition is None and baseline is not None:
         raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
     check_out(out)
-    cache.switch_on()
+    jax_setup.switch_on()
     available = streamed.known_memory(memory)
     whole = replicate is not None or replicates is not None or likelihood != "auto"
     if _streams(scores, reading, whole, available, dask):

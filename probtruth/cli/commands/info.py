@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from probtruth.cli import cache, settings
+from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
 
 
@@ -22,7 +22,7 @@ def info(context: opt.Context, json: opt.Json = False) -> None:
         "devices": [str(device) for device in jax.devices()],
         "methods": {name: method.estimand for name, method in METHODS.items()},
         "rules": list(RULES),
-        "compilation cache": str(cache.folder() or "off"),
+        "compilation cache": str(jax_setup.folder() or "off"),
     }
     console = settings.console(context, json)
     console.show(*(f"{name}: {_listed(value)}" for name, value in facts.items()))

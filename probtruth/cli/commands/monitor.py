@@ -7,7 +7,7 @@ import typer
 
 from probtruth.cli import options as opt
 from probtruth.cli import settings
-from probtruth.cli.figure_file import check_plot, write_plot
+from probtruth.cli.console import check_plot, write_plot
 from probtruth.errors import InputError
 
 
@@ -41,7 +41,7 @@ def monitor(
     """Watch two models as scores come in; look as often as you like. Items that are known already are skipped."""
     from probtruth.io.output.folder import check_file
     from probtruth.io.tables.read import read_table
-    from probtruth.report.formats import terminal_watching as words
+    from probtruth.report.formats import terminal_study as words
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_file import is_state, read_monitor, write_monitor
 

@@ -7,8 +7,8 @@ import typer
 
 from probtruth.cli import options as opt
 from probtruth.cli import settings
-from probtruth.cli.figure_file import check_plot, write_plot
-from probtruth.cli.pilot import PilotFiles
+from probtruth.cli.console import check_plot, write_plot
+from probtruth.cli.reading import PilotFiles
 from probtruth.errors import InputError
 
 
@@ -50,7 +50,7 @@ def plan(
     quiet: opt.Quiet = False,
 ) -> None:
     """From a pilot: what a study would show, the cheapest that shows enough, and what to buy next."""
-    from probtruth.report.formats.terminal_watching import plan_summary, plan_words
+    from probtruth.report.formats.terminal_study import plan_summary, plan_words
     from probtruth.study.plan import plan
 
     console = settings.console(context, json, quiet)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from probtruth import check
-from probtruth.cli import cache, completion, reading, settings, streamed
+from probtruth.cli import jax_setup, options, reading, settings, streamed
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console
+from probtruth.cli.console import Console, write_and_show
 from probtruth.cli.reading import AnnotationColumns
-from probtruth.cli.result import write_and_show
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def run(
         str,
         typer.Option(
             metavar="none|characters",
-            autocompletion=completion.of(completion.NORMALISE),
+            autocompletion=options.of(options.NORMALISE),
             help="lm-eval: divide the choices' log-likelihoods by their lengths.",
         ),
     ] = "none",
@@ -116,7 +115,7 @@ def evaluate_and_report(
 
     check_out(out)
     logged = _logged(files, console)
-    cache.switch_on()
+    jax_setup.switch_on()
     models = _models(files, options, logged is not None)
     memory = streamed.known_memory(files.memory)
     if logged is not None:

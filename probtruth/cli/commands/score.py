@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from probtruth import check
-from probtruth.cli import cache, settings, streamed
+from probtruth.cli import jax_setup, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.commands.run import rule_of
 from probtruth.cli.console import Console
@@ -37,7 +37,7 @@ def score(
 
     console = settings.console(context, json, quiet)
     check_out(out)
-    cache.switch_on()
+    jax_setup.switch_on()
     files, available, scoring_rule = model_files(predictions), streamed.known_memory(memory), rule_of(rule, label_order)
     options = {"rule": scoring_rule, "floor": floor}
     if dask is not None or streamed.too_large(files, available):

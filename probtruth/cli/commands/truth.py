@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from probtruth.cli import cache, settings
+from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
 from probtruth.cli.reading import AnnotationColumns, read_annotations
 
@@ -26,7 +26,7 @@ def truth(
     quiet: opt.Quiet = False,
 ) -> None:
     """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
-    cache.switch_on()
+    jax_setup.switch_on()
     from probtruth.io.truth import write_soft
     from probtruth.line.labelled import alike_labels
     from probtruth.report.formats import terminal

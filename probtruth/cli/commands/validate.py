@@ -6,8 +6,8 @@ import typer
 
 from probtruth.cli import options as opt
 from probtruth.cli import settings
-from probtruth.cli.figure_file import check_plot, write_plot
-from probtruth.cli.pilot import PilotFiles
+from probtruth.cli.console import check_plot, write_plot
+from probtruth.cli.reading import PilotFiles
 
 
 def validate(
@@ -41,7 +41,7 @@ def validate(
     quiet: opt.Quiet = False,
 ) -> None:
     """Draw studies like yours from your own items: do intervals, probabilities and the monitor keep their promise?"""
-    from probtruth.report.formats.terminal_validation import validation_summary, validation_words
+    from probtruth.report.formats.terminal_study import validation_summary, validation_words
     from probtruth.study.validate import validate
 
     console = settings.console(context, json, quiet)

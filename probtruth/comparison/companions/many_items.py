@@ -14,14 +14,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr
 
-from probtruth.comparison.companions.paired_tests import Companion, companions, student
-from probtruth.comparison.companions.resampling import sign_test_p
+from probtruth.comparison.companions.paired_tests import Companion, companions, sign_test_p, student
 from probtruth.comparison.companions.size_counts import SizeCounts
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import Parts, gathered
-from probtruth.comparison.evidence.row_sums import RowSums
-from probtruth.comparison.evidence.structure import Structure
-from probtruth.comparison.evidence.sweeps import pairs_of
+from probtruth.comparison.evidence.sweeps import RowSums, pairs_of
 
 BERRY_ESSEEN = 0.56
 CUBE = 12 / math.e - 2

@@ -6,11 +6,20 @@ from collections.abc import Callable
 import numpy as np
 
 from probtruth.comparison.evidence.design import Design
-from probtruth.comparison.evidence.evidence import Evidence, Facts, FixedItems, ModelMeans
+from probtruth.comparison.evidence.evidence import (
+    LARGEST,
+    NOWHERE,
+    Evidence,
+    Facts,
+    FixedItems,
+    ModelMeans,
+    Soundness,
+    soundness,
+    weighted_means,
+)
 from probtruth.comparison.evidence.model_order import model_order
 from probtruth.comparison.evidence.moments import moments_of
 from probtruth.comparison.evidence.parts import Parts
-from probtruth.comparison.evidence.soundness import LARGEST, NOWHERE, Soundness, soundness, weighted_means
 from probtruth.errors import InputError
 
 

@@ -12,8 +12,7 @@ from probtruth.comparison.evidence.from_parts import evidence_of, reach
 from probtruth.comparison.evidence.label_variance import label_locations, label_variance
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import held
-from probtruth.comparison.evidence.repeats import cells_of, notes_of
-from probtruth.comparison.evidence.replicates import FixedReplicates, correlated_folds
+from probtruth.comparison.evidence.replicates import FixedReplicates, cells_of, correlated_folds, notes_of
 from probtruth.comparison.options import PLAIN, Options
 from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.types import Scores

@@ -6,8 +6,7 @@ import numpy as np
 from jaxtyping import Int
 
 from probtruth.comparison.evidence.parts import Parts
-from probtruth.comparison.evidence.row_sums import RowSums
-from probtruth.comparison.evidence.sweeps import alone
+from probtruth.comparison.evidence.sweeps import RowSums, alone
 
 Key = tuple[object, ...]
 Describe = Callable[[int | None], list[list[float]]]

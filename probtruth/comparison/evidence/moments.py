@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from jaxtyping import Float, Int, Num
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Parts, held, rows_at_once
-from probtruth.comparison.evidence.row_sums import RowSums
-from probtruth.comparison.evidence.structure import Structure
-from probtruth.comparison.evidence.sweeps import Pairs, alone, pairs_of
+from probtruth.comparison.evidence.sweeps import Pairs, RowSums, alone, pairs_of
 from probtruth.kernels.exact_sums import exact_sum
 
 UNIT_TOTALS = 1 << 24

@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.evidence.structure import Structure
+from probtruth.comparison.evidence.design import Structure
 
 HELD = 1 << 17
 """Numbers worked on at once: they stay in the processor's cache."""

@@ -1,14 +1,21 @@
-"""Repeated scores of one item: answers asked again, training seeds, cross-validation folds."""
+"""Repeated scores of one item: answers asked again, training seeds, cross-validation folds.
+
+What replicates and shared annotators bring to a comparison, from scores in memory.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import chdtrc
 
+from probtruth.comparison.evidence.crossed import Cells, annotator_cells, excess, replicate_cells
+from probtruth.comparison.evidence.design import Design
 from probtruth.comparison.evidence.label_variance import LARGE_DF
 from probtruth.comparison.evidence.moments import Location, Means, Moments
 from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
@@ -111,3 +118,49 @@ class FixedReplicates:
     def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
         """See `repeated_locations`."""
         return repeated_locations(self.scores, order, self.item_weights, self.correlation)
+
+
+SUSPECT = 0.01
+"""Replicates that differ more than chance would make them, at this level, are said to be no mere repeats."""
+
+
+def cells_of(scores: Scores, plan: Design, asked: Options, annotations: object) -> Cells | None:
+    """The table behind a two-way variance, where one is asked for; an error for what cannot go together."""
+    if annotations is not None:
+        if asked.replicates is not None:
+            raise InputError(
+                f"annotations with replicates={asked.replicates!r}",
+                "one of the two",
+                "Scores against annotators' labels have no replicates.",
+            )
+        return annotator_cells(scores, annotations)
+    if asked.replicates == "folds" and plan.n_clusters is not None:
+        raise InputError("replicates='folds' with clusters", "folds that are not clustered", "Leave clusters out.")
+    if asked.replicates == "independent" and scores.replicates is None:
+        raise InputError("replicates='independent' without replicates", "repeated scores", "Give replicate=COLUMN.")
+    return replicate_cells(scores) if asked.replicates == "crossed" else None
+
+
+def notes_of(
+    scores: Scores, asked: Options, item_weights: Float[np.ndarray, " item"], cells: Cells | None
+) -> tuple[str, ...]:
+    """What must be said of repeated scores."""
+    if cells is not None:
+        return (
+            f"the same {cells.what}s stand behind many items: what they have in common is part of the uncertainty "
+            "(two-way variance, Satterthwaite's degrees of freedom)",
+        )
+    if asked.replicates == "folds" and scores.replicates is not None and not asked.these_items:
+        return ("folds are replicates of the items here: their correlation stays inside each item's mean",)
+    if asked.replicates is not None or scores.replicates is None or not scores.replicates.names:
+        return ()
+    table = replicate_cells(scores)
+    for row, name in enumerate(scores.models):
+        if np.isfinite(scores.values[row]).all():
+            found = excess(table.of(row), item_weights)
+            if found.chance > 0 and chdtrc(found.df, found.df * found.raw / found.chance) < SUSPECT:
+                return (
+                    f"the replicates of {name!r} differ by more than chance over many items: if they are training "
+                    "seeds, say replicates='crossed' (command line: --replicates crossed)",
+                )
+    return ()

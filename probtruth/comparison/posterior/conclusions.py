@@ -12,9 +12,9 @@ from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior.decisions import Decisions
 from probtruth.comparison.posterior.engines import Sampled
+from probtruth.comparison.posterior.joint_draws import chosen_score, credible_set
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import Population
-from probtruth.comparison.posterior.selection import chosen_score, credible_set
 from probtruth.comparison.posterior.sensitivity import POWERS, pair_row, weights
 
 Row = dict[str, object]

@@ -10,9 +10,9 @@ from scipy.special import ndtr, stdtr
 from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior import quadrature as exact
-from probtruth.comparison.posterior.collapse import collapse
 from probtruth.comparison.posterior.joint_draws import with_margins
 from probtruth.comparison.posterior.margins import Margin
+from probtruth.comparison.posterior.quadrature import collapse
 from probtruth.comparison.posterior.sensitivity import location_densities
 from probtruth.inference.diagnostics import convergence, mean_with_error
 

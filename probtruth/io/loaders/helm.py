@@ -8,8 +8,7 @@ from typing import NamedTuple
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Entry, choose, digest
-from probtruth.io.loaders.files import LogFiles, log_files
+from probtruth.io.loaders.collect import Entry, LogFiles, choose, digest, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_name,

@@ -9,8 +9,7 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect
-from probtruth.io.loaders.collect import Entry, choose, digest
-from probtruth.io.loaders.files import LogFiles, log_files
+from probtruth.io.loaders.collect import Entry, LogFiles, choose, digest, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_list,

@@ -12,8 +12,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
 from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
-from probtruth.io.loaders.collect import Entry, choose
-from probtruth.io.loaders.files import LogFiles, log_files
+from probtruth.io.loaders.collect import Entry, LogFiles, choose, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_list,

@@ -1,4 +1,7 @@
-"""Exchanging a finished file or folder for an earlier one in one step, so that there is never half of one."""
+"""Exchanging a finished file or folder for an earlier one in one step, so that there is never half of one.
+
+A lock on an open file or folder that one process holds at a time; the system releases it when the process ends.
+"""
 
 import ctypes
 import errno
@@ -11,7 +14,39 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from probtruth.io.output.lock import lock, still_at
+if sys.platform == "win32":
+    import msvcrt
+
+    BYTE = 1 << 30
+    """The byte that is locked: far behind the text, which other processes can still read."""
+
+    def lock(descriptor: int) -> bool:
+        """Whether this process holds the lock now; False where another one does."""
+        os.lseek(descriptor, BYTE, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def lock(descriptor: int) -> bool:
+        """Whether this process holds the lock now; False where another one does."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def still_at(descriptor: int, path: Path) -> bool:
+    """Whether the path still names what was opened: another process may have removed it before the lock was taken."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
 
 AT_FDCWD = -100
 RENAME_EXCHANGE = 2

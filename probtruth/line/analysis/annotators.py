@@ -12,7 +12,7 @@ from probtruth.line.numbers import as_float
 from probtruth.truth.annotators.agreement import Agreement, agreement
 from probtruth.truth.annotators.pairs import annotator_pairs
 from probtruth.truth.annotators.quality import skill_columns
-from probtruth.truth.options import AgreementMeasure
+from probtruth.truth.fit import AgreementMeasure
 from probtruth.types import Annotations, Truth
 
 MEASURES: tuple[AgreementMeasure, ...] = ("krippendorff", "percentage")

@@ -14,7 +14,7 @@ from probtruth.scoring.calibration.reliability import reliability_aligned
 from probtruth.scoring.nelson.profile import profile_aligned
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.rules import RULES, ScoringRule
-from probtruth.scoring.sampled import sampled_items
+from probtruth.scoring.score import sampled_items
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
 

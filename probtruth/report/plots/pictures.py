@@ -12,18 +12,18 @@ from probtruth.report.plots.comparison import (
     behind_leader,
     best_pairs,
     difference_title,
+    draw_differences,
     forest,
     rank_probabilities,
 )
-from probtruth.report.plots.differences import draw_differences
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
-from probtruth.report.signs import favouring_a
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.words.numbers import (
     decimals,
     exact,
+    favouring_a,
     fixed,
     interval,
     interval_width,

@@ -27,7 +27,7 @@ from probtruth.report.plots.axes import (
 )
 from probtruth.report.words.numbers import probability
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.rules.by_name import RuleLike
+from probtruth.scoring.rules.named import RuleLike
 
 STEPS = 1000
 """Responses from 0 to 1 at which the loss is drawn; the truth is among them."""

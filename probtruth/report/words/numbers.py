@@ -1,11 +1,16 @@
-"""Numbers and names as a reader sees them: probabilities as .97, infinite as ∞, unknown as a dash."""
+"""Numbers and names as a reader sees them: probabilities as .97, infinite as ∞, unknown as a dash.
+
+Differences in the user's own units and signs; inside, a score that is better when higher is a negated loss.
+"""
 
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from probtruth.line.numbers import as_float as as_float
 from probtruth.report.words.sentences import Name
+from probtruth.types import Comparison
 
 UNKNOWN = "–"
 INFINITE = "∞"
@@ -173,3 +178,23 @@ def _fitting(text: str, room: int) -> str:
             break
         kept += 1
     return text[:kept]
+
+
+Row = Mapping[str, Any]
+
+
+def shown(comparison: Comparison, row: Row) -> Row:
+    """The row of a pair with `difference`, `low` and `high` as a minus b of the scores that the user gave."""
+    if not comparison.higher_is_better:
+        return row
+    return {**row, "difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
+
+
+def flipped(value: Any) -> float | None:
+    """The number with the other sign; what is not known stays so, and 0 has no sign."""
+    return None if value is None else 0.0 - float(value)
+
+
+def favouring_a(higher_is_better: bool) -> str:
+    """The sign of a difference, a minus b, that favours a."""
+    return "positive" if higher_is_better else "negative"

@@ -1,6 +1,11 @@
-"""Sentences that keep names of models and items apart from the text around them, so that each form can mark them."""
+"""Sentences that keep names of models and items apart from the text around them, so that each form can mark them.
+
+How to cite a result, and the works behind the methods that it used.
+"""
 
 from collections.abc import Mapping, Sequence
+
+from probtruth.line.result import Result
 
 MEASURES: Mapping[str, tuple[str, str]] = {
     "log": ("log loss", "nats"),
@@ -61,3 +66,46 @@ def unit(rule: str) -> str:
 def with_unit(rule: str) -> str:
     """The measure with its unit, for the title of an axis or a column: `log loss (nats)`."""
     return f"{measure(rule)} ({unit(rule)})" if unit(rule) else measure(rule)
+
+
+RELEASED = "2026"
+"""Year of the version."""
+TITLE = "probtruth: which probabilistic model is better when the reference labels are uncertain"
+RULES = "Gneiting, Raftery (2007), Strictly proper scoring rules, doi:10.1198/016214506000001437"
+RHAT = "Vehtari, Gelman, Simpson et al. (2021), An improved R-hat for convergence of MCMC, doi:10.1214/20-BA1221"
+ROPE = "Kruschke (2018), Rejecting or accepting parameter values in Bayesian estimation, doi:10.1177/2515245918771304"
+DAWID_SKENE = "Dawid, Skene (1979), Maximum likelihood estimation of observer error-rates, doi:10.2307/2346806"
+NELSON = "Nelson (2017), Assessing probabilistic inference by comparing the generalized mean, doi:10.3390/e19060286"
+CORP = "Dimitriadis, Gneiting, Jordan (2021), Stable reliability diagrams, doi:10.1073/pnas.2016191118"
+ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, repository.upenn.edu/asc_papers/43"
+
+
+def citation(result: Result) -> str:
+    """The software and its version."""
+    version = _version(result)
+    return f"The probtruth authors ({RELEASED}), {TITLE}{f', version {version}' if version else ''} (software)."
+
+
+def bibtex(result: Result) -> str:
+    """The same as an entry of BibTeX."""
+    version = _version(result)
+    fields = {"author": "{The probtruth authors}", "title": f"{{{TITLE}}}", "year": RELEASED}
+    fields |= {"version": version} if version else {}
+    fields["license"] = "Apache-2.0"
+    return "\n".join(["@software{probtruth,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
+
+
+def sources(result: Result) -> list[str]:
+    """The works behind the methods that this result used."""
+    comparison, truth = result.comparison, result.truth
+    used = [RULES] if result.scores.known.proper is not None else []
+    used += [CORP, NELSON] if result.labelled is not None else []
+    used += [DAWID_SKENE] if truth is not None and "dawid-skene" in truth.method else []
+    used += [ALPHA] if result.annotations is not None else []
+    used += [ROPE] if comparison.rope is not None else []
+    return used + ([RHAT] if comparison.diagnostics.get("max_rhat") is not None else [])
+
+
+def _version(result: Result) -> str | None:
+    found = (result.to_dict().get("versions") or {}).get("probtruth")
+    return None if found is None else str(found)

@@ -1,9 +1,16 @@
-"""Forecasts of one event in bins: mean forecast against mean outcome."""
+"""Forecasts of one event in bins: mean forecast against mean outcome.
 
+Many labels as questions about two: one label against the others, or the most probable label against being wrong.
+
+Weights of items, resamples of items, and bands from the resamples.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import logsumexp
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -55,3 +62,82 @@ def check_bins(n_bins: object, bins: object) -> tuple[int, str]:
     if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
         raise InputError(f"n_bins {n_bins!r}", "an integer of at least 1", "10 or 15 are usual.")
     return int(n_bins), way
+
+
+Rows = Float[np.ndarray, "item label"]
+Pairs = Float[np.ndarray, "item 2"]
+
+
+def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs]:
+    """Log-probabilities and truth of two labels: all others together, then that one."""
+    others = np.arange(truth.shape[1]) != label
+    rest = log_probs[:, others][:, 0] if others.sum() == 1 else _log_sum(log_probs[:, others])
+    return np.stack([rest, log_probs[:, label]], 1), np.stack([truth[:, others].sum(1), truth[:, label]], 1)
+
+
+def top_label(log_probs: Rows, truth: Rows) -> tuple[Pairs, Pairs]:
+    """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
+    best = log_probs == log_probs.max(1, keepdims=True)
+    right = (truth * best).sum(1) / best.sum(1)
+    first = np.arange(truth.shape[1]) == log_probs.argmax(1)[:, None]
+    rest = _log_sum(np.where(first, -np.inf, log_probs))
+    return np.stack([rest, log_probs.max(1)], 1), np.stack([1 - right, right], 1)
+
+
+def _log_sum(logs: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return np.minimum(np.asarray(logsumexp(logs, axis=1)), 0)
+
+
+def events(
+    log_probs: Rows, truth: Rows, labels: Sequence[str], by: str
+) -> Iterator[tuple[str | None, Float[np.ndarray, " item"], Float[np.ndarray, " item"]]]:
+    """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
+    if by == "top-label":
+        logs, outcomes = top_label(log_probs, truth)
+        yield None, np.exp(logs[:, 1]), outcomes[:, 1]
+        return
+    for position, label in enumerate(labels):
+        yield label, np.exp(log_probs[:, position]), truth[:, position]
+
+
+Weights = Float[np.ndarray, " item"] | None
+
+
+def item_weights(weights: object, n_items: int) -> Weights:
+    """The weights of the items as floats.
+
+    Errors: `InputError` for another length, a negative or infinite weight, or none above 0.
+    """
+    if weights is None:
+        return None
+    array = check.as_floats(weights, "item", "weights").astype(np.float64)
+    check.length(len(array), n_items, "items")
+    if not (np.isfinite(array) & (array >= 0)).all() or array.sum() <= 0:
+        raise InputError("weights that are negative, infinite or all 0", "weights of at least 0", "Check the weights.")
+    return array
+
+
+def check_resampling(n_resamples: object, level: object) -> tuple[int, float]:
+    """The number of resamples and the level; an error unless they are a count and a number between 0 and 1."""
+    if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 0:
+        raise InputError(f"{n_resamples!r} resamples", "a count", "200 are enough to see, 2,000 for two digits.")
+    if not isinstance(level, (float, np.floating)) or not 0 < level < 1:
+        raise InputError(f"level {level!r}", "a number between 0 and 1", "0.95 is usual.")
+    return int(n_resamples), float(level)
+
+
+def resamples(weights: Weights, n_items: int, n_resamples: int, seed: int) -> Iterator[Float[np.ndarray, " item"]]:
+    """The weight of each item in each bootstrap resample of the items."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n_resamples):
+        counts = np.bincount(rng.integers(0, n_items, n_items), minlength=n_items)
+        yield counts * (np.ones(n_items) if weights is None else weights)
+
+
+def bands(
+    drawn: Float[np.ndarray, "resample *value"], level: float
+) -> tuple[Float[np.ndarray, "*value"], Float[np.ndarray, "*value"]]:
+    """Equal-tailed percentiles over the resamples; infinite values stay infinite."""
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0, method="inverted_cdf")
+    return low, high

@@ -1,4 +1,7 @@
-"""CORP: how much of a loss is miscalibration, and how much the forecasts discriminate, by isotonic regression."""
+"""CORP: how much of a loss is miscalibration, and how much the forecasts discriminate, by isotonic regression.
+
+Isotonic regression with weights, equal forecasts pooled: the calibrated forecast of CORP.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,22 +11,78 @@ from typing import TYPE_CHECKING, Literal
 import jax
 import numpy as np
 from jax import Array
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
-from probtruth.scoring.calibration.events import against_rest, top_label
-from probtruth.scoring.calibration.isotonic import Isotone
-from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
+from probtruth.scoring.calibration.binning import (
+    Weights,
+    against_rest,
+    bands,
+    check_resampling,
+    item_weights,
+    resamples,
+    top_label,
+)
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.scoring.rules.by_name import RuleLike
+from probtruth.scoring.rules.named import RuleLike
 from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy
 
 if TYPE_CHECKING:
     import polars
+
+
+@dataclass(frozen=True, eq=False)
+class Isotone:
+    """Sorted forecasts, ready to fit to many outcomes.
+
+    `points` are the distinct forecasts and `place` is the position of each item's forecast among them.
+    """
+
+    points: Float[np.ndarray, " point"]
+    place: Int[np.ndarray, " item"]
+
+    @classmethod
+    def of(cls, forecasts: Float[np.ndarray, " item"]) -> "Isotone":
+        """From one forecast for each item."""
+        points, place = np.unique(forecasts, return_inverse=True)
+        return cls(points, place)
+
+    def weights(self, weights: Float[np.ndarray, " item"] | None) -> Float[np.ndarray, " point"]:
+        """Total weight of the items at each point."""
+        return np.bincount(self.place, weights, len(self.points)).astype(np.float64)
+
+    def means(
+        self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None
+    ) -> Float[np.ndarray, " point"]:
+        """Weighted mean outcome at each point; NaN if no item has weight."""
+        total = self.weights(weights)
+        summed = np.bincount(self.place, outcomes if weights is None else outcomes * weights, len(self.points))
+        return np.where(total > 0, summed / np.where(total > 0, total, 1), np.nan)
+
+    def fit(
+        self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None = None
+    ) -> Float[np.ndarray, " point"]:
+        """The non-decreasing values with the least weighted squared error, one for each point.
+
+        They also have the least loss under every other proper rule for two labels. Points without weight get a value
+        on the line between their neighbours.
+
+        Source: Ayer et al. (1955), doi:10.1214/aoms/1177728423; Dimitriadis, Gneiting and Jordan (2021),
+        doi:10.1073/pnas.2016191118
+        """
+        total, mean = self.weights(weights), self.means(outcomes, weights)
+        used = total > 0
+        if used.all():
+            return np.asarray(isotonic_regression(mean, weights=total).x)
+        fitted = isotonic_regression(mean[used], weights=total[used]).x
+        between: np.ndarray = np.interp(self.points, self.points[used], fitted)
+        return between
+
 
 BY = ("joint", "label", "top-label")
 PARTS = ("miscalibration", "discrimination", "uncertainty")

@@ -8,10 +8,9 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
-from probtruth.scoring.few_votes import mean_corrected_entropy
 from probtruth.scoring.rules import get_rule
-from probtruth.scoring.rules.by_name import RuleLike
-from probtruth.scoring.score import check_floor, floored
+from probtruth.scoring.rules.named import RuleLike
+from probtruth.scoring.score import check_floor, floored, mean_corrected_entropy
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:

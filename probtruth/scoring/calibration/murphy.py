@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.events import events
-from probtruth.scoring.calibration.resampling import item_weights
+from probtruth.scoring.calibration.binning import events, item_weights
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy
 

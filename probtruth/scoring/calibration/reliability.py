@@ -10,10 +10,17 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
-from probtruth.scoring.calibration.binning import ForecastBins, check_bins
-from probtruth.scoring.calibration.events import events
-from probtruth.scoring.calibration.isotonic import Isotone
-from probtruth.scoring.calibration.resampling import Weights, bands, check_resampling, item_weights, resamples
+from probtruth.scoring.calibration.binning import (
+    ForecastBins,
+    Weights,
+    bands,
+    check_bins,
+    check_resampling,
+    events,
+    item_weights,
+    resamples,
+)
+from probtruth.scoring.calibration.corp import Isotone
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Binning, JudgedBy
 

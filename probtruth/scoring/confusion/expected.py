@@ -10,8 +10,7 @@ from jaxtyping import Float
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.scoring.align import align
-from probtruth.scoring.confusion.draws import posterior_measures, sampled_measures, truth_draws
-from probtruth.scoring.confusion.exact import exact_measures
+from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures, truth_draws
 from probtruth.scoring.confusion.measures import (
     AVERAGES,
     METRICS,
@@ -23,7 +22,7 @@ from probtruth.scoring.confusion.measures import (
     measure_names,
     measure_table,
 )
-from probtruth.scoring.confusion.responses import RESPONSES, response_probs
+from probtruth.scoring.confusion.tables import RESPONSES, response_probs
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit

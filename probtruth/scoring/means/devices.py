@@ -12,8 +12,7 @@ from jaxtyping import Bool, Float, Int
 from probtruth.errors import InputError
 from probtruth.kernels import compensated, simplex
 from probtruth.kernels.compensated import Total
-from probtruth.scoring.means.options import MeanOptions
-from probtruth.scoring.means.state import NO_POSITION, MeanState, merge
+from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState, merge
 from probtruth.scoring.rules import ScoringRule, proper
 
 CELLS = {"cpu": 1 << 18, "gpu": 1 << 23}

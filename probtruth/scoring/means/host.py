@@ -14,8 +14,7 @@ from jaxtyping import Float
 
 from probtruth.kernels.compensated import Total
 from probtruth.kernels.cores import n_cores
-from probtruth.scoring.means.options import MeanOptions
-from probtruth.scoring.means.state import NO_POSITION, MeanState
+from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState
 from probtruth.scoring.rules import RULES, ScoringRule
 
 CELLS = 1 << 18

@@ -13,8 +13,7 @@ from probtruth.errors import InputError
 from probtruth.kernels import compensated
 from probtruth.scoring.confusion.measures import Measure, measure_names, measure_table
 from probtruth.scoring.means import devices, host, state
-from probtruth.scoring.means.options import MeanOptions
-from probtruth.scoring.means.state import NO_POSITION, MeanState
+from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState
 
 Batch = Real[Array | np.ndarray, "..."]
 

@@ -1,14 +1,13 @@
 """Generalised means of probabilities (Nelson's risk profile), coupled Gaussians and their powers."""
 
 from probtruth.scoring.nelson import coupled_gaussian
-from probtruth.scoring.nelson.coupling import (
+from probtruth.scoring.nelson.coupled_gaussian import (
     coupling_from_power,
     power_from_coupling,
     power_from_risk_bias,
     student_index,
 )
-from probtruth.scoring.nelson.explain import explain_metric
-from probtruth.scoring.nelson.profile import risk_profile
+from probtruth.scoring.nelson.profile import explain_metric, risk_profile
 from probtruth.scoring.skill import perplexity
 
 __all__ = (

@@ -2,10 +2,19 @@
 
 from probtruth.scoring.rules.beta import beta
 from probtruth.scoring.rules.bregman import bregman
-from probtruth.scoring.rules.by_name import RULES, get_rule
 from probtruth.scoring.rules.distances import hellinger, jensen_shannon, total_variation
 from probtruth.scoring.rules.loss_curves import loss_curve
-from probtruth.scoring.rules.named import brier, linear, log, quadratic, ranked_probability, spherical, zero_one
+from probtruth.scoring.rules.named import (
+    RULES,
+    brier,
+    get_rule,
+    linear,
+    log,
+    quadratic,
+    ranked_probability,
+    spherical,
+    zero_one,
+)
 from probtruth.scoring.rules.power import power, tempered
 from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
 from probtruth.scoring.rules.propriety import best_report, check_proper

@@ -13,9 +13,8 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.bregman import PLACES, WEIGHTS
 from probtruth.scoring.rules.named import INFINITE
-from probtruth.scoring.rules.parameters import finite
 from probtruth.scoring.rules.proper import Probs
-from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.rule import ScoringRule, finite
 
 N_NODES = 16
 """Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.rules.by_name import RuleLike, get_rule
+from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:

@@ -1,13 +1,21 @@
-"""The named rules: log, Brier, quadratic, spherical, ranked probability, zero-one, linear."""
+"""The named rules: log, Brier, quadratic, spherical, ranked probability, zero-one, linear.
+
+The named rules, and the values of an option `rule`.
+"""
+
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
+from probtruth import check
+from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.rules import proper
 from probtruth.scoring.rules.proper import Losses, Probs
 from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.types.arguments import RuleName
 
 Rows = Float[Array, "*batch label"]
 
@@ -212,3 +220,33 @@ linear = ScoringRule(
     proper=False,
     strictly_proper=False,
 )
+
+
+RULES: dict[str, ScoringRule] = {
+    rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
+}
+"""The rules by name."""
+
+type RuleLike = RuleName | ScoringRule
+"""A rule, or the name of one."""
+
+
+def get_rule(rule: object, order: Sequence[object] | None = None) -> ScoringRule:
+    """The rule of that name, or the rule itself; `order` names the labels from low to high.
+
+    Errors: `InputError` for an unknown name, with the nearest known one, or an order that the rule does not need.
+
+    >>> get_rule("brier").range
+    (0.0, 2.0)
+    """
+    if order is not None:
+        return get_rule(rule).in_order(order)
+    if isinstance(rule, ScoringRule):
+        return rule
+    if not isinstance(rule, str):
+        raise InputError(
+            f"rule of type {type(rule).__name__}",
+            "a name or a probtruth.ScoringRule",
+            f"The names are: {check.shortlist(RULES)}; families are in probtruth.rules.",
+        )
+    return RULES[check.one_of(rule, tuple(RULES), "rule")]

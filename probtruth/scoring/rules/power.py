@@ -10,9 +10,8 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import bregman, simplex
 from probtruth.scoring.rules.named import INFINITE, log
-from probtruth.scoring.rules.parameters import finite, positive
 from probtruth.scoring.rules.proper import Probs
-from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.rule import ScoringRule, finite, positive
 
 JOSE_NAU_WINKLER = "Jose, Nau and Winkler (2008), doi:10.1287/opre.1070.0498"
 

@@ -10,10 +10,9 @@ from jax import Array
 from probtruth import check
 from probtruth.kernels import bregman, simplex
 from probtruth.scoring.rules.named import INFINITE, log
-from probtruth.scoring.rules.parameters import positive
 from probtruth.scoring.rules.power import JOSE_NAU_WINKLER
 from probtruth.scoring.rules.proper import Probs
-from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.rule import ScoringRule, positive
 
 
 @check.checks_itself

@@ -8,7 +8,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
-from probtruth.scoring.rules.by_name import RuleLike, get_rule
+from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.index import sort_names
 

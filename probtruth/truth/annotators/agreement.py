@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.options import AgreementMeasure, KappaWeights, MeasurementLevel
+from probtruth.truth.fit import AgreementMeasure, KappaWeights, MeasurementLevel
 from probtruth.types import Annotations
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.truth.options import HumanRule
+from probtruth.truth.fit import HumanRule
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
 

@@ -31,7 +31,7 @@ def annotator_effects(request: MethodRequest, *, samples: int = 500, warmup: int
     Source: this package; a multinomial logit with crossed effects, as in Agresti (2013), Categorical Data Analysis.
     """
     # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
-    from probtruth.truth import effects_program
+    from probtruth.truth import programs
 
     flat, settings = flatten(request), NutsSettings(samples, warmup, chains)
     settings.need_memory(
@@ -48,7 +48,7 @@ def annotator_effects(request: MethodRequest, *, samples: int = 500, warmup: int
         "annotators": np.zeros(flat.n_annotators),
         "labels": np.zeros(flat.n_labels),
     }
-    drawn = settings.draw(effects_program.annotator_effects, data, request.seed)
+    drawn = settings.draw(programs.annotator_effects, data, request.seed)
     sites = drawn.sites
     with jax.enable_x64(True):
         parts = (jnp.asarray(sites[name].reshape(-1, *sites[name].shape[2:])) for name in ("log_p", "bias", "spread"))

@@ -4,11 +4,10 @@ from scipy import stats
 
 from probtruth.comparison.companions import many_items
 from probtruth.comparison.companions.many_items import many_companions
-from probtruth.comparison.companions.paired_tests import companions
-from probtruth.comparison.companions.resampling import FLIPS, WEIGHTS
+from probtruth.comparison.companions.paired_tests import FLIPS, WEIGHTS, companions
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, moments
 from probtruth.comparison.evidence.parts import held
-from probtruth.comparison.evidence.structure import Structure
 
 MONTE_CARLO = 5.0
 N = 4000

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from probtruth.comparison.companions.paired_tests import Companion, companions, holm
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, moments
-from probtruth.comparison.evidence.structure import Structure
 
 
 def of(values, clusters=None, groups=None):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probtruth.comparison.companions.resampling import (
+from probtruth.comparison.companions.paired_tests import (
     ENUMERATED,
     EXPLICIT,
     FLIPS,

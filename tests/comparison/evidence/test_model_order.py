@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.model_order import model_order
 from probtruth.comparison.evidence.parts import held
-from probtruth.comparison.evidence.structure import Structure
 
 
 def ordered(values, names=None, groups=None, clusters=None):

@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, pool, square
 from probtruth.comparison.evidence.moments import moments as structured_moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.evidence.sweeps import all_pairs
 
 ROUND_OFF = 1e-12

@@ -8,10 +8,8 @@ from made_scores import make, rows_by_name
 from scipy import stats
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.likelihoods.binned import bins
-from probtruth.comparison.likelihoods.compare_likelihoods import compare_likelihoods
-from probtruth.comparison.likelihoods.fit import DrawnMargin, checks, fit, loo
-from probtruth.comparison.likelihoods.programs import LIKELIHOODS
+from probtruth.comparison.likelihoods.fit import DrawnMargin, checks, compare_likelihoods, fit, loo
+from probtruth.comparison.likelihoods.programs import LIKELIHOODS, bins
 from probtruth.errors import InputError
 
 SITES = {

@@ -1,7 +1,7 @@
 import numpy as np
 
 from probtruth.comparison.evidence.sweeps import all_pairs
-from probtruth.comparison.posterior.collapse import collapse
+from probtruth.comparison.posterior.quadrature import collapse
 
 
 def test_models_at_a_fixed_distance_share_one_draw():

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 from numpy.testing import assert_allclose
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.decisions import decide, interchangeable, symmetric
 
 ROUND_OFF = 1e-12

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.engines import _location_agrees, factor, sample_location
 from probtruth.comparison.posterior.margins import margins
 

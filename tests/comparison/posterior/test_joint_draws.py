@@ -3,8 +3,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior.engines import factor
 from probtruth.comparison.posterior.joint_draws import rake, with_margins

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import probtruth as pt
+from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import moments
-from probtruth.comparison.evidence.structure import Structure
 from probtruth.comparison.posterior.population import agrees, population_of, sample_population
 from probtruth.inference.nuts import _compiled
 

@@ -5,7 +5,7 @@ import pytest
 from made_scores import make
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.posterior.selection import chosen_score, credible_set, shrunk
+from probtruth.comparison.posterior.joint_draws import chosen_score, credible_set, shrunk
 
 ROUNDING = 1e-15
 

@@ -9,8 +9,7 @@ import probtruth as pt
 from probtruth import demo
 from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
-from probtruth.report.tables.calibration import numbers
-from probtruth.scoring import sampled
+from probtruth.report.tables.annotators import numbers
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 

@@ -1,11 +1,11 @@
-"""probtruth/report/plots/over_time.py and terminal_watching.py: the figure and the words are the monitor's numbers."""
+"""probtruth/report/plots/study.py and terminal_watching.py: the figure and the words are the monitor's numbers."""
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import probtruth as pt
-from probtruth.report.formats.terminal_watching import monitor_headline, monitor_notes, monitor_words
+from probtruth.report.formats.terminal_study import monitor_headline, monitor_notes, monitor_words
 
 RNG = np.random.default_rng(1)
 ROWS = {

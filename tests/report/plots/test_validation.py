@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import probtruth as pt
-from probtruth.report.formats.terminal_validation import validation_words
+from probtruth.report.formats.terminal_study import validation_words
 
 LOSS = np.random.default_rng(0).normal([0.5, 0.55], 0.3, (60, 2))
 ROWS = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": LOSS.T.ravel()}

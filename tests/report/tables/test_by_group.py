@@ -1,5 +1,5 @@
 from probtruth.report.formats.markdown import markdown
-from probtruth.report.tables.by_group import by_group
+from probtruth.report.tables.models import by_group
 
 ROW = {"a": "model-00", "b": "model-01", "difference": -0.2, "low": -0.3, "high": -0.1, "p_a_better": 0.99}
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import probtruth
-from probtruth.report.words.sources import RELEASED, TITLE, bibtex, citation, sources
+from probtruth.report.words.sentences import RELEASED, TITLE, bibtex, citation, sources
 
 CFF = Path(probtruth.__file__).parents[1] / "CITATION.cff"
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.confusion import draws
+from probtruth.scoring.confusion import exact
 from probtruth.scoring.confusion.measures import Summary, summarise
 
 STANDARD_ERRORS = 5
@@ -14,7 +14,7 @@ ROUND_OFF = 1e-12
 
 def with_draws(draws, estimand="distribution", **names):
     draws = np.asarray(draws)
-    given = pt.Truth.from_probs(draws.mean(0), estimand=estimand, **names)
+    given = pt.Truth.from_probs(exact.mean(0), estimand=estimand, **names)
     return pt.Truth(given.probs, given.index, estimand, "test", draws=draws)
 
 
@@ -70,12 +70,12 @@ def test_smoothed_draws_move_the_centre_and_plug_in_does_not():
     assert found.values[0, 0] < found.plug_in[0, 0]
 
 
-@pytest.mark.parametrize("n_labels", [3, draws.FEW_LABELS + 4])
+@pytest.mark.parametrize("n_labels", [3, exact.FEW_LABELS + 4])
 def test_drawn_labels_follow_their_probabilities(n_labels):
     probs = np.random.default_rng(0).dirichlet(np.ones(n_labels), 2)
     probs[:, 1] = 0
     probs /= probs.sum(1, keepdims=True)
-    labels = draws.draw_labels(probs, 40_000, np.random.default_rng(1))
+    labels = exact.draw_labels(probs, 40_000, np.random.default_rng(1))
     assert labels.shape == (2, 40_000)
     for row, wanted in zip(labels, probs, strict=True):
         shares = np.bincount(row, minlength=n_labels) / 40_000
@@ -86,7 +86,7 @@ def test_drawn_labels_follow_their_probabilities(n_labels):
 def test_blocks_of_items_add_up(monkeypatch):
     probs = np.random.default_rng(0).dirichlet(np.ones(3), 17)
     monkeypatch.setattr(draws, "CELLS", 50)
-    found = draws.sampled_measures(probs, probs[None], 10, 0, respond=True)
+    found = exact.sampled_measures(probs, probs[None], 10, 0, respond=True)
     assert isinstance(found, Summary)
     assert not np.isnan(found.value[0, 0])
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.means.options import FIRST
-from probtruth.scoring.means.state import NO_POSITION, next_position
+from probtruth.scoring.means.state import FIRST, NO_POSITION, next_position
 
 RULES = ("log", "brier", "spherical")
 POWERS = (1.0, 0.5, 1e-7, 0.0, -1e-7, -2 / 3)

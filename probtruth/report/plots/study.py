@@ -1,0 +1,207 @@
+"""What a study would show, against its size.
+
+Whether P(a better) meant what it said, in the studies of a validation.
+
+A monitor over time: what is known about the difference, or the evidence, after every item.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, short, spread, square, text
+from probtruth.report.words.numbers import exact, short_names
+from probtruth.study.monitored import Monitor
+from probtruth.study.plan import Plan
+from probtruth.study.validate import Validation
+
+GAP = 0.06
+"""Between labels, in parts of the height."""
+
+
+@check.checks_itself
+def plot_plan(plan: Plan, show: Literal["chance", "width"] = "chance", ax: Axes | None = None) -> Axes:
+    """How likely a study of each size is to decide, or how wide its interval will be.
+
+    Arguments: `plan` is what `plan` returned; `show` is "chance" (the probability that the study decides, with the
+    power that is wanted) or "width" (of the 95 per cent interval); `ax` are the axes to draw on.
+
+    Returns: the axes; items on a logarithmic scale. Points are the designs of the table; those off the line buy
+    something else than items.
+
+    Errors: `InputError` for something else than a plan.
+
+    >>> import probtruth as pt
+    >>> rows = {"item": [*range(20)] * 2, "model": ["x"] * 20 + ["y"] * 20, "score": [0] * 20 + [0, 1] * 10}
+    >>> pt.figures.plot_plan(pt.plan(pt.Scores.from_frame(rows, higher_is_better=False))).get_ylabel()
+    'probability that the study decides'
+    """
+    if not isinstance(plan, Plan):
+        raise InputError(type(plan).__name__, "a Plan", "Pass on what plan returned.")
+    chance = check.one_of(show, ("chance", "width"), "show") == "chance"
+    key, wanted = ("p_certain", plan.power) if chance else ("width", plan.width)
+    ax = panel(ax, "items", "probability that the study decides" if chance else "width of the interval", right=30)
+    ax.set_xscale("log")
+    if wanted is not None:
+        ax.axhline(wanted, color=INK, linewidth=1, linestyle=DASHES)
+    ax.plot(*_line(plan, key), color=BLUE, linewidth=2)
+    if chance:
+        ax.set_ylim(0, 1.02)
+    else:
+        top = max(float(str(row[key])) for row in plan.designs if row["design"] != "pilot again")
+        ax.set_ylim(0, 1.6 * max(top, wanted or 0.0, 1e-300))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    _points(ax, plan, key, wanted)
+    if wanted is not None:
+        ax.annotate(
+            exact(wanted), (0.01, wanted), xycoords=ax.get_yaxis_transform(), ha="left", va="bottom", color=INK, size=12
+        )
+    return ax
+
+
+def _line(plan: Plan, key: str) -> tuple[np.ndarray, np.ndarray]:
+    size, height = (np.array([float(str(row[name])) for row in plan.sizes]) for name in ("n_items", key))
+    return size, height
+
+
+def _points(ax: Axes, plan: Plan, key: str, wanted: float | None) -> None:
+    """A point and a name for each design: to the right of the line's own, to the left of those that do better.
+
+    Names stand above the line of what is wanted, not on it.
+    """
+    rows: list[Mapping[str, Any]] = [row for row in plan.designs if row["design"] != "pilot again"]
+    size, height_of = _line(plan, key)
+    gap = GAP * float(np.ptp(ax.get_ylim()))
+    places = [(float(row["n_items"]), float(row[key])) for row in rows]
+    own = [abs(y - float(np.interp(np.log(x), np.log(size), height_of))) < gap / 3 for x, y in places]
+    for side in (True, False):
+        chosen = [at for at, mine in enumerate(own) if mine == side]
+        heights = spread([places[at][1] for at in chosen], gap)
+        for at, height in zip(chosen, heights.tolist(), strict=True):
+            name = str(rows[at]["design"])
+            colour = RED if name == "cheapest" else INK if name == "study" else BLUE
+            ax.plot(*places[at], "o", color=colour, markersize=7, zorder=4)
+            align, shift = ("left", 8) if side else ("right", -8)
+            up = 9 if wanted is not None and abs(height - wanted) < gap / 2 else 0
+            text(ax, places[at][0], height, name.replace(" x ", " × "), colour, align, shift=(shift, up), size=12)
+
+
+BAR = 1.96
+"""Standard errors on either side of a point."""
+
+
+@check.checks_itself
+def plot_validation(found: Validation, ax: Axes | None = None) -> Axes:
+    """Calibration of P(a better): what was said in simulated studies, and how often it was so.
+
+    Arguments: `found` is what `validate` returned; `ax` are the axes to draw on.
+
+    Returns: the axes. Bars are 95 per cent intervals of the simulation; the dashed line is perfection.
+
+    Errors: `InputError` for something else than a validation.
+
+    >>> import numpy as np, probtruth as pt
+    >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
+    >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
+    >>> found = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=80)
+    >>> pt.figures.plot_validation(found).get_xlabel()
+    'P(a better) that was said'
+    """
+    if not isinstance(found, Validation):
+        raise InputError(type(found).__name__, "a Validation", "Pass on what validate returned.")
+    ax = square(ax, "P(a better) that was said", "share in which a was better")
+    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
+    said, was, studies = (
+        np.array([float(str(row[key])) for row in found.bins]) for key in ("p_a_better", "a_was_better", "studies")
+    )
+    p = (was * studies + 2) / (studies + 4)
+    ax.errorbar(said, was, BAR * np.sqrt(p * (1 - p) / (studies + 4)), color=BLUE, fmt="o", markersize=6, linewidth=1.5)
+    row = next(row for row in found.rows if row["truth"] == "drawn")
+    words = f"off by {short(float(str(found.calibration['error'])))}\n95% holds {short(float(str(row['coverage'])))}"
+    ax.annotate(words, (0.04, 0.96), xycoords="axes fraction", va="top", color=INK, size=12, parse_math=False)
+    return ax
+
+
+@check.checks_itself
+def plot_monitor(
+    watch: Monitor, show: Literal["difference", "evidence"] = "difference", ax: Axes | None = None
+) -> Axes:
+    """The confidence sequence of a monitor over time, or the evidence for each model.
+
+    Arguments: `watch` is what `monitor` returned; `show` is "difference" (the mean and its sequence, 0 and the ROPE) or
+    "evidence" (e-values, and the bar at which the decision falls); `ax` are the axes to draw on.
+
+    Returns: the axes; time is the number of items, on a logarithmic scale.
+
+    Errors: `InputError` for something else than a monitor, or one without items.
+
+    >>> import probtruth as pt
+    >>> rows = {"item": [*range(20)] * 2, "model": ["x"] * 20 + ["y"] * 20, "score": [0] * 20 + [0, 1] * 10}
+    >>> pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=True)).get_xlabel()
+    'items'
+    """
+    if not isinstance(watch, Monitor):
+        raise InputError(type(watch).__name__, "a Monitor", "Pass on what monitor or read_monitor returned.")
+    if not watch.n_items:
+        raise InputError("a monitor without items", "at least one item", "Feed it first.")
+    what = check.one_of(show, ("difference", "evidence"), "show")
+    names = short_names((watch.a, watch.b))
+    rows: list[dict[str, Any]] = watch.path().to_dicts()
+    return _difference(watch, rows, names, ax) if what == "difference" else _evidence(watch, rows, names, ax)
+
+
+def _difference(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str], ax: Axes | None) -> Axes:
+    ax = panel(ax, "items", "mean difference", left=64)
+    time, mean, low, high = (np.array([row[key] for row in rows]) for key in ("n_items", "difference", "low", "high"))
+    below, above = watch.a, watch.b
+    if watch.higher_is_better:
+        mean, low, high, below, above = -mean, -high, -low, above, below
+    colour = {"a": BLUE, "b": RED}.get(watch.decision or "", INK)
+    if watch.rope:
+        ax.axhspan(-watch.rope, watch.rope, color=INK, alpha=0.22, linewidth=0)
+    ax.axhline(0, color=INK, linewidth=1, linestyle=DASHES)
+    known = np.isfinite(low) & np.isfinite(high)
+    ax.fill_between(time[known], low[known], high[known], color=colour, alpha=0.22, linewidth=0, step="post")
+    ax.plot(time, mean, color=colour, linewidth=2)
+    ends = np.concatenate([low[known], high[known], [0.0]])
+    late = time >= time[-1] / 30  # the first looks are as wide as the bounds
+    shown = np.concatenate([low[known & late], high[known & late], mean[late], [0.0]])
+    room = 0.08 * max(float(np.ptp(shown)), 1e-300)
+    ax.set_ylim(max(float(shown.min()), float(min(ends.min(), mean.min()))) - room, float(shown.max()) + room)
+    _time(ax, time)
+    for y, name, vertical in ((0.02, below, "bottom"), (0.98, above, "top")):
+        words = f"{'below' if name == below else 'above'} 0: {names[name]} better"
+        ax.annotate(
+            words, (0.99, y), xycoords="axes fraction", ha="right", va=vertical, color=INK, size=12, parse_math=False,
+        )  # fmt: skip
+    return ax
+
+
+def _evidence(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str], ax: Axes | None) -> Axes:
+    ax = panel(ax, "items", "e-value", left=64, right=110)
+    time = np.array([row["n_items"] for row in rows])
+    bar = 2 / watch.alpha
+    ax.axhline(bar, color=INK, linewidth=1, linestyle=DASHES)
+    ends = []
+    for key, colour, name in (("e_a_better", BLUE, watch.a), ("e_b_better", RED, watch.b)):
+        values = np.clip([row[key] for row in rows], 1e-4, 1e8)
+        ax.plot(time, values, color=colour, linewidth=2)
+        ends.append((float(values[-1]), colour, names[name]))
+    ax.set_yscale("log")
+    _time(ax, time)
+    apart = abs(np.log(ends[0][0] / ends[1][0])) > 0.5
+    for place, (end, colour, name) in enumerate(ends):
+        shift = 0 if apart else 8 if place == 0 else -8
+        text(ax, float(time[-1]), end, f"{name} better", colour, shift=(6, shift), size=12)
+    text(ax, float(time[-1]), bar, f"{bar:.3g}", INK, shift=(6, 0), size=12)
+    return ax
+
+
+def _time(ax: Axes, time: np.ndarray) -> None:
+    ax.set_xscale("log")
+    ax.set_xlim(max(1.0, float(time[-1]) / 1000), float(time[-1]) * 1.0001)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
