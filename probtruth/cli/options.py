@@ -4,15 +4,12 @@ What the shell completes after an option; written out here, so that nothing heav
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from typer import Context as Context
 
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
-
-if TYPE_CHECKING:
-    from typer import Context as Context
-
 
 RULES = ("log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear")
 ESTIMANDS = ("distribution", "class")
@@ -28,7 +25,7 @@ REPLICATES = ("independent", "crossed", "folds")
 NORMALISE = ("none", "characters")
 
 
-def of(options: tuple[str, ...]) -> Callable[[str], list[str]]:
+def completing(options: tuple[str, ...]) -> Callable[[str], list[str]]:
     """The options that begin with what is written so far."""
 
     def matching(incomplete: str) -> list[str]:
@@ -71,7 +68,7 @@ Rope = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a diagnostic fails.")]
 Engine = Annotated[
     str,
-    typer.Option(metavar="nuts|exact", autocompletion=of(ENGINES), help="How the posterior is computed."),
+    typer.Option(metavar="nuts|exact", autocompletion=completing(ENGINES), help="How the posterior is computed."),
 ]
 HigherIsBetter = Annotated[bool | None, typer.Option("--higher-is-better/--lower-is-better", help=ORIENTATION)]
 
@@ -93,7 +90,7 @@ Method = Annotated[
     str | None,
     typer.Option(
         metavar="METHOD",
-        autocompletion=of(METHODS),
+        autocompletion=completing(METHODS),
         help="How the truth is inferred; `probtruth info` lists them.",
     ),
 ]
@@ -101,7 +98,7 @@ Estimand = Annotated[
     str | None,
     typer.Option(
         metavar="E",
-        autocompletion=of(ESTIMANDS),
+        autocompletion=completing(ESTIMANDS),
         help="distribution (of opinions) or class (one true class an item).",
     ),
 ]
@@ -110,13 +107,13 @@ AnnotationFormat = Annotated[
     typer.Option(
         "--format",
         metavar="F",
-        autocompletion=of(ANNOTATION_FORMATS),
+        autocompletion=completing(ANNOTATION_FORMATS),
         help="Of annotations: auto, table, counts, wide (a column an annotator), label-studio, argilla, prodigy.",
     ),
 ]
 Rule = Annotated[
     str,
-    typer.Option(metavar="R", autocompletion=of(RULES), help="Scoring rule; `probtruth info` lists them."),
+    typer.Option(metavar="R", autocompletion=completing(RULES), help="Scoring rule; `probtruth info` lists them."),
 ]
 LabelOrder = Annotated[
     str | None,
@@ -138,7 +135,7 @@ Kind = Annotated[
     typer.Option(
         "--kind",
         metavar="K",
-        autocompletion=of(KINDS),
+        autocompletion=completing(KINDS),
         help="What the cells of predictions are: probs, log_probs, logits.",
     ),
 ]
@@ -149,7 +146,7 @@ ScoreFormat = Annotated[
     typer.Option(
         "--format",
         metavar="F",
-        autocompletion=of(SCORE_FORMATS),
+        autocompletion=completing(SCORE_FORMATS),
         help="auto (by content), table, wide (a column a model), lm-eval, inspect, helm.",
     ),
 ]

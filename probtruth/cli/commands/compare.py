@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from probtruth import check
-from probtruth.cli import fail_if, jax_setup, options, settings, streamed
+from probtruth.cli import fail_if, jax_setup, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, write_and_show
 from probtruth.cli.reading import ScoreReading, read_scores, score_format
@@ -35,7 +35,7 @@ def compare(
         str,
         typer.Option(
             metavar="NAME",
-            autocompletion=options.of(options.LIKELIHOODS),
+            autocompletion=opt.completing(opt.LIKELIHOODS),
             help="auto, normal, student-t, skew-t, tie-spike or two-component.",
         ),
     ] = "auto",
@@ -43,7 +43,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="KIND",
-            autocompletion=options.of(options.REPLICATES),
+            autocompletion=opt.completing(opt.REPLICATES),
             help="What replicates are: independent, crossed (seeds), folds.",
         ),
     ] = None,

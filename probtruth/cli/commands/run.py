@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from probtruth import check
-from probtruth.cli import jax_setup, options, reading, settings, streamed
+from probtruth.cli import jax_setup, reading, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, write_and_show
 from probtruth.cli.reading import AnnotationColumns
@@ -74,7 +74,7 @@ def run(
         str,
         typer.Option(
             metavar="none|characters",
-            autocompletion=options.of(options.NORMALISE),
+            autocompletion=opt.completing(opt.NORMALISE),
             help="lm-eval: divide the choices' log-likelihoods by their lengths.",
         ),
     ] = "none",
