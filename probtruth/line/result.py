@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Unpack
 
 from probtruth.line.analysis.analysis import Analysis
@@ -14,6 +13,7 @@ from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
+from probtruth.types.arguments import Frame, StrPath
 
 VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 """The packages whose versions a result names."""
@@ -36,7 +36,7 @@ class Result:
     command: str | None = None
 
     @classmethod
-    def of_scores(cls, scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> "Result":
+    def of_scores(cls, scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]) -> "Result":
         """What `compare` says of bare scores, or of a table of them, as a result that `write_report` takes.
 
         Arguments and errors: as in `compare`.

@@ -53,6 +53,10 @@ class Index:
         rows = None if self.item_rows is None else ranks(self.item_rows[places])
         return replace(self, items=tuple(self.items[position] for position in places.tolist()), item_rows=rows)
 
+    def without_columns(self) -> "Index":
+        """The same names, with labels that came in no order."""
+        return replace(self, label_columns=None)
+
     def written_items(self, array: str) -> Sequence[str]:
         """The items in the caller's order.
 
