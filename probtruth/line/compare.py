@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_in_memory
+from probtruth.comparison.compare import need_two
 from probtruth.comparison.options import options
 from probtruth.errors import InputError
 from probtruth.frame_numbers import matrix
@@ -228,6 +229,7 @@ def compared(
         scores = _held(scores, columns)
     elif place.get("client") is not None:
         raise InputError("client= for scores in memory", "the path of a table", "Leave client out.")
+    need_two(scores.models)
     return scores, compare_in_memory(scores, **named)
 
 

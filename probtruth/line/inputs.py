@@ -121,10 +121,12 @@ def _axes(reference: object) -> int:
         axes = np.ndim(frames.as_array(reference))  # type: ignore[arg-type]
     except ValueError:  # rows of several lengths
         axes = 0
+    if isinstance(reference, Predictions):
+        raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
     if axes not in (1, 2):
         raise InputError(
             type(reference).__name__,
-            "Annotations, a Truth, a path, a dataframe, labels, or an array of soft labels or counts",
+            "Annotations or Truth, a path, a dataframe, labels, or an array of soft labels or counts",
             "Use read_annotations or Truth.from_probs where the form is not clear.",
         )
     return axes

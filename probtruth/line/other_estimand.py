@@ -68,7 +68,8 @@ def other_estimand(
     truth = other_truth(annotations, aligned.estimand, seed)
     if truth is None:
         return None
-    evidence = "annotators-and-models" if truth.estimand == "class" else "annotators"
+    several = len(aligned.models) > 1
+    evidence = "annotators-and-models" if truth.estimand == "class" and several else "annotators"
     other = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
     again = compare(other.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
     return changed(other.truth, comparison, again)

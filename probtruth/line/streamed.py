@@ -42,7 +42,7 @@ def evaluate_streamed(
             "predictions that fit into memory",
             "Give more memory, or leave evidence out: classes then come from the annotators alone.",
         )
-    tables = opened(list(files.items()), item, kind, room.n_bytes, 2)
+    tables = opened(list(files.items()), item, kind, room.n_bytes)
     annotations = None
     if isinstance(reference, Annotations):
         reference = annotations = under_labels(reference.annotated()[0], tables.index)

@@ -133,7 +133,7 @@ def test_groups_follow_the_order_of_the_reference_even_where_items_are_dropped()
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda ann, pred: pt.evaluate(None, pred), "got NoneType, expected Annotations, a Truth"),
+        (lambda ann, pred: pt.evaluate(None, pred), "got NoneType, expected Annotations or Truth"),
         (lambda ann, pred: pt.evaluate(ann, A), "expected Predictions, or a dict"),
         (lambda ann, pred: pt.evaluate(ann, pred, groups=["p"]), "got 1 items in groups, expected 6"),
     ],

@@ -126,7 +126,7 @@ def test_a_total_beside_counts_is_no_label() -> None:
 @pytest.mark.parametrize(
     ("reference", "predictions", "message"),
     [
-        (None, PROBS, "got NoneType, expected Annotations, a Truth, a path"),
+        (None, PROBS, "got NoneType, expected Annotations or Truth, a path"),
         ([[1.0], [0.5, 0.5]], PROBS, "got list, expected Annotations"),
         (COUNTS * 1.5, PROBS, "sum to 6"),
         (COUNTS, PROBS["ours"], r"got ndarray, expected Predictions, or a dict .* \{'my model': table\}"),

@@ -37,8 +37,10 @@ def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = N
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
-    held = not isinstance(table, str | Path)
-    frame, source = (frames.as_polars(table), Source(what)) if held else read_table(table)
+    if isinstance(table, str | Path):
+        frame, source = read_table(table)
+    else:
+        frame, source = frames.as_polars(table), Source(what)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
     values, unread = frame_numbers.matrix(frame, labels)

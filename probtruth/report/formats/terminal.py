@@ -30,6 +30,7 @@ COLOURS = {
     "certain": "bold green",
     "likely": "bold",
     "equivalent": "bold",
+    "alone": "bold",
     "open": "bold yellow",
     "invalid": "bold red",
 }
@@ -42,7 +43,8 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts += [Text(f"  {line}", style="red") for line in said.failing]
     parts += [_text(line) for line in said.details]
     parts.append(Text(checks.alignment(result)))
-    parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
+    parts.append(_table(tables.models(result), MODEL_NAME))
+    parts += [_table(tables.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
