@@ -51,7 +51,7 @@ def compare(
     check.unique(scores.models, "model")
     asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)
-    return conclude(of_scores(scores, plan, asked, annotations), asked, on_progress)
+    return replace(conclude(of_scores(scores, plan, asked, annotations), asked, on_progress), scored=scores)
 
 
 def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:

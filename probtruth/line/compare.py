@@ -1,6 +1,7 @@
 """Comparison of scores, in memory or in a table of any size."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -215,7 +216,7 @@ def compared(
         )
         if not whole and room.streams_scores(scores):
             streamed = _streamed(scores, room, columns, named)
-            return streamed, streamed.comparison
+            return streamed, replace(streamed.comparison, scored=streamed)
         if room.client is not None:
             raise InputError(
                 "client= for scores that are compared in memory",

@@ -25,6 +25,7 @@ from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.prepared import Prepared, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Annotations, Audit, Scores, Truth
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import distributed
@@ -33,8 +34,8 @@ Files = Mapping[str, str | Path]
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class WrittenScores:
+@dataclass(frozen=True, repr=False)
+class WrittenScores(Brief):
     """What was written: the models' mean scores, the number of items, and what alignment by name left out."""
 
     means: Mapping[str, float]

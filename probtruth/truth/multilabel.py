@@ -16,6 +16,7 @@ from probtruth.truth.infer import METHODS, infer_truth
 from probtruth.truth.prototypes import JointFit, fit_joint
 from probtruth.types import Annotations, Truth
 from probtruth.types.index import Index
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -24,8 +25,8 @@ NO_YES = ("no", "yes")
 """The two labels of the truth about one label."""
 
 
-@dataclass(frozen=True, eq=False)
-class MultilabelTruth:
+@dataclass(frozen=True, eq=False, repr=False)
+class MultilabelTruth(Shown):
     """Whether each label applies to each item.
 
     `probs[i, l]` is the probability that label l applies to item i (under "distribution": the share of annotators who

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probtruth import frames
+from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, object]
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Reported):
     """Which model is better, and how certain that is.
 
     `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
@@ -25,7 +26,8 @@ class Comparison:
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
-    `datatree`.
+    `datatree`. `scored` are the scores that were compared, for the report; None where they are not
+    known.
     """
 
     models: tuple[str, ...]
@@ -46,6 +48,7 @@ class Comparison:
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
+    scored: Any = field(default=None, repr=False)
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":

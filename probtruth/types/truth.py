@@ -17,14 +17,15 @@ from probtruth.frames import as_array
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Numbers
 from probtruth.types.index import Index, as_names, sort_names
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
     import xarray
 
 
-@dataclass(frozen=True, eq=False)
-class Truth:
+@dataclass(frozen=True, eq=False, repr=False)
+class Truth(Shown):
     """The reference: one distribution over labels for each item, under a named estimand.
 
     `probs` is the posterior mean. `shares` are the unsmoothed vote shares and `n_votes` the votes behind them, if
@@ -51,6 +52,11 @@ class Truth:
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
     sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """The method, the estimand, the size and the labels."""
+        labels = check.shortlist(self.index.labels, 6)
+        return f"Truth: {self.method}, estimand {self.estimand}, of {self.n_items:,} items; labels {labels}"
 
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then the method's results for them (in the order of the index).
