@@ -18,7 +18,7 @@ from probtruth.io.tables.wide import CellKind
 from probtruth.io.truth import read_soft
 from probtruth.named_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.types import Annotations, Index, Predictions, Truth
-from probtruth.types.arguments import Frame, Numbers, StrPath
+from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
 
 type Reference = Annotations | Truth | StrPath | Frame | Numbers
 """What models are judged by, as a caller may have it."""
@@ -89,7 +89,7 @@ def reference_of(
     reference: Reference,
     predictions: Models,
     item: str = "item",
-    estimand: str | None = None,
+    estimand: Estimand | None = None,
     labels: Iterable[object] | None = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are.
@@ -161,7 +161,7 @@ def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
     return table.labels if table.labels is not None else shape[1] if len(shape) == 2 else None
 
 
-def _numbers(table: NamedNumbers, estimand: str | None) -> Annotations | Truth:
+def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Truth:
     """Soft labels where every row sums to 1, counts where all numbers are whole; an error elsewhere."""
     array = check.as_floats(table.values, "item label", "the reference")
     whole = bool((np.isfinite(array) & (array >= 0) & (array == np.floor(array))).all())

@@ -15,7 +15,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import as_array
 from probtruth.named_numbers import labelled
-from probtruth.types.arguments import Numbers
+from probtruth.types.arguments import Estimand, Numbers
 from probtruth.types.index import Index, as_names, sort_names
 from probtruth.types.shown import Shown
 
@@ -107,7 +107,7 @@ class Truth(Shown):
         probs: Numbers,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
-        estimand: str = "distribution",
+        estimand: Estimand = "distribution",
     ) -> "Truth":
         """Soft labels from the caller: one distribution (row) for each item. Their own uncertainty is unknown.
 
