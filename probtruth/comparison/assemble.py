@@ -107,7 +107,9 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
     ]
     runs += [] if post.fitted is None else [post.fitted]
+    samplers = dict.fromkeys(run.sampler for run in runs if run.sampler is not None)
     diagnostics = {
+        "sampler": ", ".join(samplers) or None,
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
         "min_ess": _worst(min, [run.min_ess for run in runs]),
         "divergences": _worst(sum, [run.divergences for run in runs]),
@@ -260,7 +262,7 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
         models,
         pairs,
         post.sampled.sites["contrast"],
-        post.sampled.stats,
+        next((dict(run.stats) for run in runs.values() if run is not None and run.stats), {}),
         constant,
         decisions.rank_probability,
         population,

@@ -21,8 +21,9 @@ def build(
     densities: Mapping[str, tuple[np.ndarray, np.ndarray]],
     attributes: Mapping[str, object],
 ) -> "xarray.DataTree":
-    """Groups: `posterior`, `sample_stats`, `constant_data` (mean scores, the two models of each pair), `ranking`; and
-    `log_prior` and `log_likelihood` of each program, which `arviz_stats.psense_summary` reads.
+    """Groups: `posterior`, `sample_stats` (of NUTS, where a program needed it), `constant_data` (mean scores, the two
+    models of each pair), `ranking`; and `log_prior` and `log_likelihood` of each program, which
+    `arviz_stats.psense_summary` reads.
 
     The posterior has `contrast` by model, `difference` by pair and, with groups, each pair's `population_difference`
     and `between_group_sd`, every pair drawn by itself. Its dimension is called `model_name`, because ArviZ keeps

@@ -100,7 +100,8 @@ def test_engines_give_the_same_tables(five, five_compared):
     assert five_compared.diagnostics["engines_agree"] is True
     assert five_compared.diagnostics["max_rhat"] < 1.01
     assert five_compared.diagnostics["min_ess"] > 400
-    assert five_compared.diagnostics["divergences"] == 0
+    assert five_compared.diagnostics["sampler"] == "independent draws"
+    assert five_compared.diagnostics["divergences"] is None
     for one, other in zip(exact.ranks, five_compared.ranks, strict=True):
         for name in ("p_best", "expected_rank"):
             assert one[name] == pytest.approx(other[name], abs=MONTE_CARLO)

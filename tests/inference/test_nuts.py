@@ -87,7 +87,7 @@ def test_a_program_that_diverges_says_so():
 
 
 @pytest.mark.process
-def test_another_default_device_is_compiled_for():
+def test_the_cpu_samples_whatever_the_default_device_is():
     code = """
 import jax, numpy as np, numpyro, numpyro.distributions as dist
 from probtruth.inference import nuts
@@ -95,13 +95,23 @@ from probtruth.inference import nuts
 def program(unit):
     numpyro.sample("place", dist.Normal(0, unit))
 
-for device in (*jax.devices(), jax.devices()[0]):
+used = set()
+put = jax.device_put
+
+def seen(values):
+    made = put(values)
+    used.update(*(array.devices() for array in jax.tree.leaves(made)))
+    return made
+
+jax.device_put = seen
+draws = []
+for device in jax.devices():
     with jax.default_device(device):
-        nuts.sample(program, {"unit": np.ones(())}, 0, draws=100)
-print(nuts._compiled.cache_info().misses)
+        draws.append(nuts.sample(program, {"unit": np.ones(())}, 0, draws=100).sites["place"])
+print(np.array_equal(*draws), len(used), used == {jax.local_devices(backend="cpu")[0]})
 """
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, **flags}, capture_output=True, text=True, timeout=300
     )
-    assert done.stdout.strip() == "2", done.stderr[-2000:]
+    assert done.stdout.strip() == "True 1 True", done.stderr[-2000:]
