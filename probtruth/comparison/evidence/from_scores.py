@@ -13,6 +13,7 @@ from probtruth.comparison.evidence.label_variance import label_locations, label_
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import held
 from probtruth.comparison.evidence.replicates import FixedReplicates, cells_of, correlated_folds, notes_of
+from probtruth.comparison.evidence.serial import serial_notes
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import PLAIN, Options
 from probtruth.kernels.exact_sums import weighted_mean
@@ -41,8 +42,12 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
         found,
         moments=moments,
         crossed=None if cells is None else Crossed(cells, found.order, item_weights),
-        notes=notes_of(scores, asked, item_weights, cells),
+        notes=(*notes_of(scores, asked, item_weights, cells), *_serial(scores, plan, asked, found)),
     )
+
+
+def _serial(scores: Scores, plan: Design, asked: Options, found: Evidence) -> tuple[str, ...]:
+    return () if asked.these_items else serial_notes(scores, plan, found.means)
 
 
 def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:

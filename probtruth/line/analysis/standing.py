@@ -33,11 +33,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Unseen:
-    """The unseen would turn the order of the leading model and `other`: at most `rate`, and then by `behind`."""
+    """The unseen would turn the order of the leading model and `other`.
+
+    So many independent units leave room for `rate`, and then the leading model would be worse by `behind`.
+    """
 
     other: str
     rate: float
     behind: float
+    n_units: int
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,6 @@ class Standing:
             "lead": self.lead,
             "next": self.next,
             "p": self.p,
-            "known": self.p is not None and not self.turned_by,
             "turned_by": list(self.turned_by),
             "answers": [vars(answer) for answer in self.answers],
             "unseen": None if self.unseen is None else vars(self.unseen),
@@ -89,7 +92,7 @@ def standing_of(comparison: Comparison, truth: Truth | None, other: OtherEstiman
         following,
         p,
         _answers(comparison, lead, truth, other),
-        _unseen(comparison.pairs, lead, comparison.rope or 0.0) if claimed or p is None else None,
+        _unseen(comparison, lead) if claimed or p is None else None,
         claimed and _prior_turns(comparison.sensitivity, lead),
         bool(pair.get("reason")),
     )
@@ -103,18 +106,18 @@ def _answers(comparison: Comparison, lead: str, truth: Truth | None, other: Othe
     return (Answer.of(truth, comparison), theirs) if turned else ()
 
 
-def _unseen(pairs: Sequence[Row], lead: str, rope: float) -> Unseen | None:
+def _unseen(comparison: Comparison, lead: str) -> Unseen | None:
     """The pair of the leading model that the unseen would turn furthest, and by more than what does not matter."""
     turned = []
-    for row in pairs:
+    for row in comparison.pairs:
         difference, worst = as_float(row["difference"]), as_float(row.get("unseen_difference"))
         if lead not in (row["a"], row["b"]) or difference is None or worst is None:
             continue
         leads = difference < 0 if row["a"] == lead else difference > 0
-        if leads and difference * worst < 0 and abs(worst) > rope:
-            turned.append(
-                Unseen(str(row["b"] if row["a"] == lead else row["a"]), float(row["unseen_rate"]), abs(worst))
-            )
+        if leads and difference * worst < 0 and abs(worst) > (comparison.rope or 0.0):
+            other = str(row["b"] if row["a"] == lead else row["a"])
+            n_units = int(str(comparison.unseen["n_units"]))
+            turned.append(Unseen(other, float(str(row["unseen_rate"])), abs(worst), n_units))
     return max(turned, key=lambda case: case.behind, default=None)
 
 

@@ -114,11 +114,11 @@ def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
     if standing.answers:
         first, second = standing.answers
         return sentence(
-            f"It depends on the question: by {QUESTIONS[first.estimand]} ",
+            "It depends on the question: ",
             names[first.best],
-            f" is better, by {QUESTIONS[second.estimand]} ",
+            f" is best by {QUESTIONS[first.estimand]}, ",
             names[second.best],
-            ".",
+            f" by {QUESTIONS[second.estimand]}.",
         )
     if standing.unseen is not None:
         other = names[standing.unseen.other]
@@ -139,8 +139,7 @@ def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name
         for answer in standing.answers
     ]
     if standing.unseen is not None:
-        units = count(int(str(comparison.unseen["n_units"])), "item")
-        units = units if comparison.settings.get("clusters") is None else units.replace("item", "cluster")
+        units = count(standing.unseen.n_units, "item" if comparison.settings.get("clusters") is None else "cluster")
         size = standing.unseen.behind
         behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
         said.append(
