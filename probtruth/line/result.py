@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from probtruth.line.analysis.analysis import Analysis
+from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
@@ -59,6 +60,11 @@ class Result:
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
 
+    @cached_property
+    def standing(self) -> Standing:
+        """How far the leading model's lead stands, and what would turn it."""
+        return standing_of(self.comparison, self.truth, self.other)
+
     @property
     def audit(self) -> Audit:
         """What alignment by name left out."""
@@ -82,8 +88,10 @@ class Result:
             "truth": None if self.labelled is None else self.labelled.about(),
             "models": [dict(row) for row in comparison.ranks],
             "pairwise": [dict(row) for row in comparison.pairs],
+            "verdict": self.standing.to_dict(),
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
+            "unseen": dict(comparison.unseen),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),
             "sensitivity": [dict(row) for row in comparison.sensitivity],
