@@ -299,9 +299,11 @@ def _estimand(found: Evidence, asked: Options) -> str:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
-    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
+    if len(facts.models) == 1:
+        return f"mean of {of_rule} over {over}"
+    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 

@@ -55,7 +55,8 @@ def warnings_of(
         )
     if plan.n_units < FEW_UNITS and not asked.these_items:
         what = "items" if plan.n_clusters is None else "clusters"
-        said.append(f"only {plan.n_units} {what}: the answer leans on the differences being roughly normal")
+        spread = "the differences" if len(facts.models) > 1 else "the scores"
+        said.append(f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:

@@ -8,22 +8,24 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.tables.wide import KINDS, CellKind, check_rows, label_difference, read_wide
+from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, positions
 
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, StrPath], index: Index | None = None, item: str = "item", kind: CellKind = "probs"
+    files: Mapping[str, StrPath | Frame], index: Index | None = None, item: str = "item", kind: CellKind = "probs"
 ) -> Predictions:
-    r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
+    r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
 
-    Each file has a column of item names and one column for each label; the order of rows and columns is free.
+    Each has a column of item names and one column for each label; the order of rows and columns is free. Arrays, and
+    tables without a column of items, go to `Predictions.from_probs`.
 
-    Arguments: `files` is {model name: path}; `index`, usually `annotations.index`, names the items and labels of the
-    reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"log_probs"` (nats) or
-    `"logits"` (the softmax of a row is taken).
+    Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
+    labels of the reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"log_probs"` (nats)
+    or `"logits"` (the softmax of a row is taken).
 
     Returns: the predictions on the items that all models (and the index) have; `audit` counts the others.
 
@@ -37,18 +39,26 @@ def read_predictions(
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
     if not isinstance(files, Mapping):
-        raise InputError(type(files).__name__, "a dict {model name: path}", "Wrap the path: {'my model': path}.")
+        raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
+    for model, table in files.items():
+        named = isinstance(table, str | Path) or (is_frame(table) and item in frames.as_polars(table).columns)
+        if not named:
+            raise InputError(
+                f"{type(table).__name__} without a column {check.quote(item)} for model {check.quote(model)}",
+                "a path, or a dataframe with a column of item names",
+                "Name the column with item=...; without item names, use Predictions.from_probs({model: table}).",
+            )
     return read_predictions_pairs(list(files.items()), index, item, kind)
 
 
 def read_predictions_pairs(
-    files: Iterable[tuple[str, str | Path]], index: Index | None = None, item: str = "item", kind: str = "probs"
+    files: Iterable[tuple[str, StrPath | Frame]], index: Index | None = None, item: str = "item", kind: str = "probs"
 ) -> Predictions:
     """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
     pairs = named_files(files, kind)
     models = [model for model, _ in pairs]
     used = None if index is None or index.positional_labels else frozenset(index.labels)
-    tables = [read_wide(path, item, used) for _, path in pairs]
+    tables = [read_wide(table, item, used, f"the table of model {check.quote(model)}") for model, table in pairs]
     labels = tables[0].labels
     for model, table in zip(models, tables, strict=True):
         same_labels(models[0], labels, model, table.labels, table.source.name)

@@ -337,7 +337,6 @@ GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        (make([[1.0, 2.0]], "a"), {}, "one model only ('a')"),
         (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
         (with_nan(), {}, "model 'b', item '2'"),
         (make([[1e200, 0], [0, 1]], "ab"), {}, "a score of size 1e+200"),

@@ -13,6 +13,7 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
+from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "log_probs", "logits"]
 KINDS = get_args(CellKind.__value__)
@@ -31,12 +32,15 @@ class WideTable:
     used: frozenset[str] | None
 
 
-def read_wide(path: str | Path, item: str, used: frozenset[str] | None = None) -> WideTable:
-    """A file as a wide table: every item once, and every other column full of numbers.
+def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = None, what: str = "") -> WideTable:
+    """A file or a dataframe (called `what`) as a wide table: every item once, every other column full of numbers.
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
-    frame, source = read_table(path)
+    if isinstance(table, str | Path):
+        frame, source = read_table(table)
+    else:
+        frame, source = frames.as_polars(table), Source(what)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
     values, unread = frame_numbers.matrix(frame, labels)
