@@ -2,39 +2,32 @@
 
 from typing import Annotated, Any
 
-import typer
-
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
-from probtruth.cli.reading import AnnotationColumns, read_annotations
+from probtruth.cli.reading import read_annotations
 
 
 def truth(
     context: opt.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help=opt.LABEL_FILE)],
+    columns: opt.AnnotationColumns,
+    shown: opt.Shown,
+    file: Annotated[str, opt.argument(metavar="FILE", help=opt.LABEL_FILE)],
     method: opt.Method = None,
     estimand: opt.Estimand = None,
     format: opt.AnnotationFormat = "auto",
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the soft labels to this Parquet file.")] = None,
+    out: Annotated[str | None, opt.output(metavar="FILE", help="Write the soft labels to this Parquet file.")] = None,
     seed: opt.Seed = 0,
-    item: opt.Item = "item",
-    annotator: opt.Annotator = "annotator",
-    label: opt.Label = "label",
-    replicate: opt.Replicate = "replicate",
     device: opt.Device = None,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
-    """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
+    """Infer soft labels from annotations; without --out, print how good the annotators are."""
     jax_setup.switch_on()
     from probtruth.io.truth import write_soft
     from probtruth.line.labelled import alike_labels
     from probtruth.report.formats import terminal
     from probtruth.truth.infer import infer_truth
 
-    console = settings.console(context, json, quiet)
+    console = settings.console(context, shown.json, shown.quiet)
     with console.progress("reading annotations"):
-        columns = AnnotationColumns(item, annotator, label, replicate)
         annotations, unlabelled = read_annotations(file, columns, format).annotated()
     if unlabelled:
         console.note(f"{len(unlabelled)} items without annotations left out")

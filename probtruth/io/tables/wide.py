@@ -14,9 +14,17 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.read import read_table
 
-type CellKind = Literal["probs", "log_probs", "logits"]
-KINDS = get_args(CellKind.__value__)
-"""What the cells of a table can be."""
+type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
+KINDS = get_args(CellKind.__value__)[:-1]
+"""What the cells of a table can be; `log_probs` is another way to write one of them."""
+
+
+def known_kind(kind: str) -> str:
+    """The kind of the cells, one of `KINDS`.
+
+    Errors: `InputError` for an unknown one.
+    """
+    return check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
 
 
 @dataclass(frozen=True, eq=False)
