@@ -44,6 +44,7 @@ def evaluate(
     strict: bool = False,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -61,7 +62,8 @@ def evaluate(
     `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order
     in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
 
-    Of files, `item` names the column of items and `kind` what the other cells are (see `read_predictions`); `memory`
+    Of files, `item` names the column of items, `kind` what the other cells are, and `renormalise` divides rows by their
+    sums (see `read_predictions`); `memory`
     (bytes, half of what is free unless you say) bounds the batches, beside the reference and the libraries; with
     `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses are meanwhile in
     the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and from which they are
@@ -84,6 +86,7 @@ def evaluate(
     room = Room(memory, client, scratch)
     files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())
+    room.refuse_renormalise(streams and renormalise)
     if isinstance(reference, str | Path):
         path, how = reference, estimand
         reference = read_many_soft(path, item, how, room.n_bytes) if streams else read_soft(path, item, how)
@@ -93,7 +96,7 @@ def evaluate(
             f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
         )
     if files is not None and not streams:
-        predictions = read_predictions(files, reference.index, item, kind)
+        predictions = read_predictions(files, reference.index, item, kind, renormalise)
     elif files is None and client is not None:
         raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
     if not isinstance(predictions, Predictions) and not streams:

@@ -97,6 +97,10 @@ class Result:
                 "different": len(audit.different),
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
+                "renormalised": [
+                    {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
+                    for model, rows, low, high in audit.renormalised
+                ],
                 "by_model": [
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
                 ],

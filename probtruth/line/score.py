@@ -54,6 +54,7 @@ def score(
     *,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
 ) -> Scores: ...
 
 
@@ -68,6 +69,7 @@ def score(
     out: str | Path,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -85,6 +87,7 @@ def score(
     out: str | Path | None = None,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -98,8 +101,8 @@ def score(
     models and stand in the audit.
 
     Arguments: `predictions` may be files, {model: path}, and `truth` the path of soft labels, as `evaluate` takes them
-    (`item`, `kind`); `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every
-    probability below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
+    (`item`, `kind`, `renormalise`); `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces
+    every probability below it, which makes infinite losses finite and the rule improper: then `proper=False`.
     `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
 
     With `out`, a Parquet file with the columns item, model and score is written, as `probtruth score` writes it. Then
@@ -127,11 +130,13 @@ def score(
     if out is not None:
         check_out(out)
         if files is not None and room.streams_predictions(files.values()):
+            room.refuse_renormalise(renormalise)
             return _stream(files, truth, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     if isinstance(truth, str | Path):
         truth = read_soft(truth, item)
     if files is not None:
-        predictions = read_predictions(files, truth.index if isinstance(truth, Truth) else None, item, kind)
+        index = truth.index if isinstance(truth, Truth) else None
+        predictions = read_predictions(files, index, item, kind, renormalise)
     scores = score_in_memory(predictions, truth, rule, floor, order)
     if out is None:
         return scores

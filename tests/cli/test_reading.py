@@ -112,18 +112,19 @@ def test_check(run) -> None:
     done = run("check", *(FILES / name for name in names), "--label", "mood")
     assert done.status == 0, done.err
     assert "lm_eval: lm-eval log, 2 models, 3 tasks, 18 items\n  models: 'first', 'second'\n" in done.out
-    assert "  metrics: 'acc', 'acc_mutual_info', 'acc_norm', 'exact_match' (choose with --score)\n" in done.out
-    assert "  filters: 'loose', 'none', 'strict' (choose with --filter)\n" in done.out
+    assert "  'quiz': metrics 'acc', 'acc_norm'\n  'quiz_mi': metrics 'acc', 'acc_mutual_info'\n" in done.out
+    assert "  'say': metrics 'exact_match'; filters 'strict', 'loose'\n" in done.out
+    assert "  choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each\n" in done.out
     assert "  metrics: 'exact_match', 'num_prompt_tokens' (choose with --score)\n" in done.out
     assert "label-studio export, 3 annotations, 2 items, 2 labels, 2 annotators" in done.out
 
 
 def test_check_says_what_would_be_compared(run, files, quiz, tmp_path) -> None:
     assert "2 models by acc: 6 items compared; none missing, extra or twice" in run("check", quiz).out
-    assert (
-        "to see how the models are aligned, add --filter"
-        in run("check", FILES / "lm_eval", "--score", "exact_match").out
-    )
+    said = "2 models by acc (quiz, quiz_mi); exact_match,strict (say): 18 items compared"
+    assert said in run("check", FILES / "lm_eval").out
+    one = run("check", FILES / "lm_eval", "--task", "say", "--filter", "loose")
+    assert "2 models by exact_match,loose: 6 items compared" in one.out
     path = next((quiz / "first").iterdir())
     path.write_text("\n".join(path.read_text().splitlines()[1:]))
     done = run("check", path, next((quiz / "second").iterdir()), "--score", "acc")
@@ -152,8 +153,15 @@ ERRORS = {
     "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
     "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
     "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
-    "filter": (["lm_eval", "--score", "exact_match"], "(command line: --filter loose)"),
-    "wrong filter": (["lm_eval", "--score", "exact_match", "--filter", "lose"], "Did you mean 'loose'?"),
+    "metric of some tasks": (
+        ["lm_eval", "--score", "exact_match"],
+        "Run: probtruth compare lm_eval --score exact_match --out",
+    ),
+    "metric by task": (["lm_eval", "--score", "exact_match"], "--metric quiz=acc --metric quiz_mi=acc"),
+    "wrong filter": (["lm_eval", "--filter", "lose"], "Did you mean 'loose'?"),
+    "wrong filter of a task": (["lm_eval", "--filter", "say=lose"], "Did you mean 'loose'?"),
+    "wrong task": (["lm_eval", "--task", "quizz"], "Did you mean 'quiz'?"),
+    "task of none": (["inspect/small_quiz.eval", "--task", "x"], "--task with files of inspect"),
     "filter of none": (["inspect/small_quiz.eval", "--filter", "x"], "--filter with files of inspect"),
     "columns": (["inspect/small_quiz.eval", "--group", "x"], "--group with a log of inspect"),
     "missing": (["none.jsonl"], "no such file"),

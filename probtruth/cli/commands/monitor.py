@@ -14,9 +14,7 @@ def monitor(
     pair: opt.Pair,
     shown: opt.Shown,
     scores: Annotated[str, opt.argument(metavar="SCORES", help="A table of scores: item, model, score.")],
-    state: Annotated[
-        str, opt.input_(metavar="FILE", help="What the monitor has seen; made at the first call.")
-    ],
+    state: Annotated[str, opt.input_(metavar="FILE", help="What the monitor has seen; made at the first call.")],
     bounds: opt.Bounds = None,
     method: Annotated[
         str | None, opt.model_(metavar="betting|asymptotic", help="asymptotic: for scores that nothing bounds.")

@@ -182,8 +182,9 @@ def _held(
         reference: Any = read_soft(files.soft, item, options.pop("estimand"))
     else:
         reference = _annotations(models, files, console)
-    with console.progress("reading predictions"):
-        predictions = read_predictions_pairs(models, reference.index, item, files.kind)
+    with console.progress("reading predictions") as on_progress:
+        how = (item, files.kind, files.renormalise, on_progress)
+        predictions = read_predictions_pairs(models, reference.index, *how)
     return _evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
 
 
@@ -217,7 +218,12 @@ def _streamed(
             "Raise --memory, or leave --evidence out: classes then come from the annotators alone.",
         )
     check.unique([name for name, _ in models], "model")
-    options |= {"item": files.columns.item, "kind": files.kind, **_strata(files, None)}
+    options |= {
+        "item": files.columns.item,
+        "kind": files.kind,
+        "renormalise": files.renormalise,
+        **_strata(files, None),
+    }
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.machine.dask, console, doing) as how:
         return evaluate(reference, dict(models), **options, **how)

@@ -1,5 +1,6 @@
 """By which metric and filter each task of the lm-evaluation-harness counts: those that are named, or its first."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,6 +11,8 @@ from probtruth.errors import InputError
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
+EVERY = "*"
+"""The pattern of all tasks."""
 MOST_NAMED = 3
 """How many tasks the name of the scores lists for a metric."""
 
@@ -74,19 +77,24 @@ def measured(tasks: Sequence[Task], metric: ByTask, filter: ByTask, need_metric:
 
     Errors: `InputError` for a name that a task does not have, with what it has.
     """
-    names = [task.name for task in tasks]
-    filters = sorted({name for task in tasks for name in task.filters})
-    for option in (metric, filter):
-        for pattern in option if isinstance(option, Mapping) else ():
-            _matching(pattern, names)
-    if isinstance(filter, str):
-        check.one_of(filter, filters, "filter")
-    found = []
-    for task in tasks:
-        way = _filter(task, filter)
-        name = _metric(task.name, task.filters[way], _named(task.name, metric)) if need_metric else ""
-        found.append(Measure(task.name, name, way, len(task.filters) > 1))
-    return tuple(found)
+    metrics, filters = _by_task(metric, tasks), _by_task(filter, tasks)
+    if EVERY in filters:
+        check.one_of(filters[EVERY], sorted({name for task in tasks for name in task.filters}), "filter")
+    ways = {task.name: _filter(task, filters) for task in tasks}
+    if not need_metric:
+        return tuple(Measure(task.name, "", ways[task.name], len(task.filters) > 1) for task in tasks)
+    lacking = [task for task in tasks if not _has(task.filters[ways[task.name]], _named(task.name, metrics))]
+    if lacking:
+        raise _no_metric(lacking, ways, metrics)
+    return tuple(
+        Measure(
+            task.name,
+            _named(task.name, metrics) or task.filters[ways[task.name]].numbers[0],
+            ways[task.name],
+            len(task.filters) > 1,
+        )
+        for task in tasks
+    )
 
 
 def rule_of(found: Sequence[Measure]) -> str:
@@ -111,48 +119,69 @@ def _matching(pattern: str, names: Sequence[str]) -> None:
         )
 
 
-def _named(task: str, option: ByTask) -> str | None:
-    """What is named for a task: by its own name, else by the first pattern that fits."""
-    if not isinstance(option, Mapping):
-        return option
-    if task in option:
-        return option[task]
-    return next((name for pattern, name in option.items() if fnmatchcase(task, pattern)), None)
+def _by_task(option: ByTask, tasks: Sequence[Task]) -> Mapping[str, str]:
+    """What is named, by task or pattern; a bare name is that of every task.
+
+    Errors: `InputError` for a task that is not there.
+    """
+    named = {} if option is None else option if isinstance(option, Mapping) else {EVERY: option}
+    for pattern in named:
+        _matching(pattern, [task.name for task in tasks])
+    return named
 
 
-def _filter(task: Task, option: ByTask) -> str:
-    """The filter that is named, the only one, or the first."""
-    wanted, own = _named(task.name, option), list(task.filters)
+def _named(task: str, named: Mapping[str, str]) -> str | None:
+    """What is named for a task: by its own name, else by the first pattern that fits, last for every task."""
+    patterns = [task, *(pattern for pattern in named if pattern != EVERY), EVERY]
+    return next((named[pattern] for pattern in patterns if pattern in named and fnmatchcase(task, pattern)), None)
+
+
+def _filter(task: Task, named: Mapping[str, str]) -> str:
+    """The filter that is named, the first, or the only one where another is named for every task."""
+    wanted, own = _named(task.name, named), list(task.filters)
     if wanted in task.filters:
         return str(wanted)
-    if wanted is None or (len(own) == 1 and not isinstance(option, Mapping)):
+    if wanted is None or (len(own) == 1 and wanted == named.get(EVERY)):
         return own[0]
-    raise _absent("filter", wanted, task.name, own, task.filters[own[0]].where)
-
-
-def _metric(task: str, metrics: Metrics, wanted: str | None) -> str:
-    """The metric that is named, or the first."""
-    if wanted in (*metrics.numbers, *metrics.others):
-        return str(wanted)
-    if not metrics.numbers:
-        raise InputError(
-            f"no metric of the task {check.quote(task)} that is one number",
-            "one metric",
-            "The harness computes the others over all samples at once: leave that task out, tasks=[...] (command "
-            "line: --task NAME).",
-            metrics.where,
-        )
-    if wanted is not None:
-        raise _absent("metric", wanted, task, metrics.numbers, metrics.where)
-    return metrics.numbers[0]
-
-
-def _absent(what: str, wanted: str, task: str, own: Sequence[str], where: str) -> InputError:
     near = check.did_you_mean(wanted, own)
-    return InputError(
-        f"no {what} {check.quote(wanted)} of the task {check.quote(task)}",
+    raise InputError(
+        f"no filter {check.quote(wanted)} of the task {check.quote(task.name)}",
         f"one of {check.shortlist(own, 20)}",
-        f"{f'{near} ' if near.startswith('Did') else ''}Name one for that task, {what}={{{task!r}: {own[0]!r}}} "
-        f"(command line: --{what} {task}={own[0]}), or none: then it counts by its first.",
+        f"{f'{near} ' if near.startswith('Did') else ''}Name one for that task, filter={{{task.name!r}: {own[0]!r}}} "
+        f"(command line: --filter {task.name}={own[0]}), or none: then it counts by its first.",
+        task.filters[own[0]].where,
+    )
+
+
+def _has(metrics: Metrics, wanted: str | None) -> bool:
+    """Whether a task has the metric that is named or, where none is, any."""
+    return bool(metrics.numbers) if wanted is None else wanted in (*metrics.numbers, *metrics.others)
+
+
+def _no_metric(lacking: Sequence[Task], ways: Mapping[str, str], named: Mapping[str, str]) -> InputError:
+    """The error for tasks without a metric to count by, and for those of the first one's name what they have."""
+    wanted = _named(lacking[0].name, named)
+    alike = [task for task in lacking if _named(task.name, named) == wanted]
+    first = {task.name: task.filters[ways[task.name]].numbers for task in alike}
+    where = alike[0].filters[ways[alike[0].name]].where
+    tasks = f"the task{'s' if len(alike) > 1 else ''} {check.shortlist(first)}"
+    if wanted is None or not all(first.values()):
+        return InputError(
+            f"no metric of {tasks} that is one number",
+            "one metric",
+            "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
+            "--task NAME).",
+            where,
+        )
+    own = list(dict.fromkeys(name for names in first.values() for name in names))
+    near = check.did_you_mean(wanted, own)
+    options = tuple(word for task, names in first.items() for word in ("--metric", f"{task}={names[0]}"))
+    choice = {task: names[0] for task, names in first.items()}
+    return InputError(
+        f"no metric {check.quote(wanted)} of {tasks}",
+        f"one of {check.shortlist(own, 20)}",
+        f"{f'{near} ' if near.startswith('Did') else ''}Name one for {'each' if len(alike) > 1 else 'it'}, "
+        f"metric={choice} (command line: {shlex.join(options)}), or none: then it counts by its first.",
         where,
+        options,
     )
