@@ -144,6 +144,8 @@ def read_annotations(
         return loaders.read_label_studio(path, question, None if columns.item == "item" else columns.item)
     if format == "argilla":
         return loaders.read_argilla(path, question)
+    if format == "chaosnli":
+        return loaders.read_chaosnli(path, item=None if columns.item == "item" else columns.item, votes=question)
     if question is not None:
         raise InputError(
             "--label with an export of Prodigy",

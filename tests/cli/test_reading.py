@@ -226,3 +226,45 @@ def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
 def test_metrics_are_listed_in_json(run) -> None:
     done = run("check", FILES / "inspect" / "small_quiz.eval", "--json")
     assert json.loads(done.out)["files"][0]["metrics"] == ["includes", "match"]
+
+
+def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
+    rows = [
+        {"uid": f"q{n}", "label_counter": {"e": 5 + n, "c": 5 - n}, "label_count": [5 + n, 5 - n]} for n in range(5)
+    ]
+    (tmp_path / "chaos.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert "chaosnli export, 50 annotations, 5 items, 2 labels" in run("check", tmp_path / "chaos.jsonl").out
+    models = []
+    for name, shift in (("a", 0.05), ("b", -0.05)):
+        lines = [f"q{n},{0.5 + n / 10 + shift:.2f},{0.5 - n / 10 - shift:.2f}" for n in range(5)]
+        (tmp_path / f"{name}.csv").write_text("item,e,c\n" + "\n".join(lines) + "\n")
+        models += ["--predictions", f"{name}={tmp_path / name}.csv"]
+    done = run("run", "--annotations", tmp_path / "chaos.jsonl", *models, "--engine", "exact", "--json")
+    assert done.status == 0, done.err
+    assert done.json["truth"]["n_items"] == 5
+
+
+BATTLES = [
+    {"question_id": n, "model_a": "x", "model_b": "y", "winner": w, "judge": j}
+    for n in range(4)
+    for j, w in (("ann", "model_a"), ("bob", "tie"))
+]
+
+
+def test_votes_between_models_say_what_they_are(run, tmp_path) -> None:
+    """Tables, JSON lines with conversations (nested), and one JSON list, as the arenas publish them."""
+    lines = [",".join(map(str, row.values())) for row in BATTLES]
+    (tmp_path / "battles.csv").write_text(",".join(BATTLES[0]) + "\n" + "\n".join(lines) + "\n")
+    nested = [{**row, "conversation_a": [{"role": "user"}]} for row in BATTLES]
+    (tmp_path / "battles.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in nested))
+    (tmp_path / "battles.json").write_text(json.dumps(BATTLES))
+    (tmp_path / "x.csv").write_text("item,x,y\n1,0.5,0.5\n")
+    models = [word for name in "xy" for word in ("--predictions", f"{name}={tmp_path / 'x.csv'}")]
+    for name in ("battles.csv", "battles.jsonl", "battles.json"):
+        for command in (["compare"], ["check"], ["truth"], ["run", *models, "--annotations"]):
+            done = run(*command, tmp_path / name)
+            assert done.status == 2
+            assert "votes between two models at a time (columns 'model_a', 'model_b', 'winner')" in done.err, command
+            assert "evalica" in done.err
+    words = ("--item", "question_id", "--annotator", "judge", "--label", "winner")
+    assert run("truth", tmp_path / "battles.csv", *words, "--method", "vote-share").status == 0

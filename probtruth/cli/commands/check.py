@@ -11,7 +11,7 @@ from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.reading import named_file, read_annotations, read_scores
 from probtruth.errors import InputError
-from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS
+from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS, refuse_others
 from probtruth.report.words.numbers import count
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ def _table(path: Path, columns: opt.AnnotationColumns, score: str) -> CheckedFil
     if {columns.item, "model", score} <= names:
         return _scores(path, columns.item, score, columns.replicate if columns.replicate in names else None)
     if columns.item not in names:
+        refuse_others(table.columns, source.name)
         raise InputError(
             f"the columns {checks.shortlist(table.columns, 12)}",
             f"a column {columns.item!r}",

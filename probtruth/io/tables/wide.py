@@ -12,6 +12,7 @@ from jaxtyping import Float
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import read_table
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
@@ -46,6 +47,8 @@ def read_wide(path: str | Path, item: str, used: frozenset[str] | None = None) -
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
     frame, source = read_table(path)
+    if item not in frame.columns:
+        refuse_others(frame.columns, source.name)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
     values, unread = frame_numbers.matrix(frame, labels)
