@@ -61,6 +61,13 @@ def check_soft_out(path: str | Path) -> None:
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
     if _is_csv(path):
+        if Path(path).is_file() and Path(path).stat().st_size:
+            raise InputError(
+                "a CSV file that is there already",
+                "a free name, since nothing in a CSV says that probtruth wrote it",
+                "Remove it, or choose another path.",
+                str(path),
+            )
         check_file(path, _never)
     else:
         parquet_notes.check_out(path)

@@ -27,6 +27,14 @@ MOST_TASKS = 12
 
 
 @dataclass(frozen=True)
+class Cells:
+    """How cells of probabilities are read."""
+
+    kind: opt.Kind = "probs"
+    renormalise: opt.Renormalise = False
+
+
+@dataclass(frozen=True)
 class CheckedFile:
     """What one file is: its kind, words on its sizes, lines on its content, and facts for `--json`."""
 
@@ -35,12 +43,13 @@ class CheckedFile:
     lines: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     content: Any = None
-    """Annotations, a table of probabilities, or None."""
+    """Annotations, or None."""
 
 
 def check(
     context: opt.Context,
     columns: opt.AnnotationColumns,
+    cells: Cells,
     files: Annotated[
         list[str],
         opt.argument(metavar="[NAME=]FILE", help="Labels, predictions, soft labels, scores, logs or exports."),
@@ -62,13 +71,13 @@ def check(
         for position, file in enumerate(files):
             on_progress(position, len(files))
             try:
-                checked.append((file, _checked(file, columns, format, score)))
+                checked.append((file, _checked(file, columns, cells, format, score)))
             except InputError as error:
                 faults.append(error)
     for file, one in checked:
         console.show(f"{file}: {', '.join(one.words)}", *(f"  {line}" for line in one.lines))
     with console.progress("comparing"):
-        notes = [] if faults else _together(checked, columns.item, score, reading)
+        notes = [] if faults else _together(checked, columns.item, cells, score, reading)
     console.show(*notes)
     rows = [{"file": file, "kind": one.kind, **one.facts} for file, one in checked]
     console.emit({"files": rows, "faults": [str(fault) for fault in faults], "notes": notes})
@@ -78,7 +87,7 @@ def check(
         raise faults[-1]
 
 
-def _checked(file: str, columns: opt.AnnotationColumns, format: str, score: str | None) -> CheckedFile:
+def _checked(file: str, columns: opt.AnnotationColumns, cells: Cells, format: str, score: str | None) -> CheckedFile:
     """What a file or folder is; `score` is the column of scores of a table.
 
     Errors: `InputError` if it is of no known kind, or has a fault in it.
@@ -90,15 +99,15 @@ def _checked(file: str, columns: opt.AnnotationColumns, format: str, score: str 
     if found in SCORE_TOOLS:
         return _log(found, {name: path} if name else path)
     if found == "table":
-        return _table(path, columns, score or "score")
+        return _table(path, columns, cells, score or "score")
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
     return _annotations(read_annotations(path, columns, found), kinds.get(found, f"{found} export"))
 
 
-def _table(path: Path, columns: opt.AnnotationColumns, score: str) -> CheckedFile:
+def _table(path: Path, columns: opt.AnnotationColumns, cells: Cells, score: str) -> CheckedFile:
     from probtruth.io.annotations import read_annotations as read_table_of_annotations
+    from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.tables.read import read_table
-    from probtruth.io.truth import read_soft
 
     table, source = read_table(path)
     names = set(table.columns)
@@ -117,14 +126,15 @@ def _table(path: Path, columns: opt.AnnotationColumns, score: str) -> CheckedFil
     try:
         annotations = read_table_of_annotations(path, *columns, format="counts")
     except InputError:
-        soft = read_soft(path, columns.item)
+        read = read_predictions_pairs([(str(path), path)], None, columns.item, cells.kind, cells.renormalise)
     else:
         counts = _annotations(annotations, "annotations, counts per label")
         return replace(counts, lines=(*counts.lines, AS_COUNTS))
-    labels = soft.index.labels
-    words = ("probabilities (predictions or soft labels)", count(soft.n_items, "item"), count(len(labels), "label"))
-    facts = {"n_items": soft.n_items, "labels": list(labels)}
-    return CheckedFile("probabilities", words, (f"labels: {checks.shortlist(labels, 12)}",), facts, soft)
+    labels, n_items = read.index.labels, len(read.index.items)
+    words = ["probabilities (predictions or soft labels)", count(n_items, "item"), count(len(labels), "label")]
+    words += [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
+    facts = {"n_items": n_items, "labels": list(labels)}
+    return CheckedFile("probabilities", tuple(words), (f"labels: {checks.shortlist(labels, 12)}",), facts)
 
 
 def _scores(path: Path, item: str, score: str, replicate: str | None) -> CheckedFile:
@@ -192,7 +202,7 @@ def _of_task(task: "probtruth.io.loaders.lm_eval_tasks.Task") -> str:
 
 
 def _together(
-    checked: Sequence[tuple[str, CheckedFile]], item: str, score: str | None, reading: opt.ScoreReading
+    checked: Sequence[tuple[str, CheckedFile]], item: str, cells: Cells, score: str | None, reading: opt.ScoreReading
 ) -> list[str]:
     """Lines on the files as one comparison; none if they are not meant for one.
 
@@ -203,7 +213,7 @@ def _together(
     kinds = {one.kind for _, one in checked}
     if len(kinds) == 1 and kinds <= set(SCORE_TOOLS):
         return _logs_together(checked, score, reading)
-    return _tables_together(checked, item) if len(checked) > 1 else []
+    return _tables_together(checked, item, cells) if len(checked) > 1 else []
 
 
 def _logs_together(
@@ -225,7 +235,7 @@ def _logs_together(
     return [f"{count(len(scores.models), 'model')} by {scores.rule}: {_compared(len(scores.items), scores.audit)}"]
 
 
-def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str) -> list[str]:
+def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str, cells: Cells) -> list[str]:
     from probtruth.io.predictions import read_predictions_pairs
 
     labelled = [(file, one) for file, one in checked if one.kind.startswith(("annotations", *ANNOTATION_TOOLS))]
@@ -234,7 +244,7 @@ def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str) -> l
         return []
     index = labelled[0][1].content.index if labelled else None
     pairs = [(name or str(path), path) for name, path in map(named_file, probabilities)]
-    predictions = read_predictions_pairs(pairs, index, item)
+    predictions = read_predictions_pairs(pairs, index, item, cells.kind, cells.renormalise)
     what = f"{labelled[0][0]} and {count(len(probabilities), 'model')}" if labelled else "the files"
     lines = [f"{what}: {_compared(len(predictions.index.items), predictions.audit)}"]
     unused = [] if index is None else [label for label in predictions.index.labels if label not in index.labels]

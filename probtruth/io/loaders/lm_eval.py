@@ -138,6 +138,7 @@ def read_lm_eval_choices(
     samples = chosen_tasks(_samples(files), tasks)
     filter_of = {one.task: one.filter for one in measured(_tasks(samples), None, None, need_metric=False)}
     samples = [one for one in samples if _filter(one) == filter_of[one.task]]
+    _refuse_generated(samples)
     return predictions_and_truth([_choice(sample, normalise) for sample in samples], REPEATED, WHAT)
 
 
@@ -265,6 +266,25 @@ def _hashes(row: JsonObject) -> tuple[str | None, str | None]:
         value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
     )
     return document, prompt
+
+
+def _refuse_generated(samples: Sequence[_LmEvalSample]) -> None:
+    """Raises where some tasks have no choices but generated answers, with the names of the others."""
+    generated: dict[str, bool] = {}
+    for sample in samples:
+        answers = sample.row.get("filtered_resps")
+        if sample.task not in generated:
+            generated[sample.task] = isinstance(answers, list) and bool(answers) and isinstance(answers[0], str)
+    others = [task for task, one in generated.items() if not one]
+    if others and len(others) < len(generated):
+        raise InputError(
+            f"tasks of generated answers: {check.shortlist(task for task, one in generated.items() if one)}",
+            "multiple-choice tasks, whose choices have log-likelihoods",
+            f"Name those, tasks={others[:20]} (command line: --task); read the others with read_lm_eval_samples "
+            "(probtruth compare).",
+            WHAT,
+            tuple(word for task in others for word in ("--task", task)),
+        )
 
 
 def _choice(sample: _LmEvalSample, normalise: str) -> Choice:

@@ -104,7 +104,7 @@ def rule_of(found: Sequence[Measure]) -> str:
         tasks.setdefault(str(one), []).append(one.task)
     if len(tasks) == 1:
         return next(iter(tasks))
-    return "; ".join(f"{metric} ({_listed(names)})" for metric, names in tasks.items())
+    return f"score ({'; '.join(f'{_listed(names)} by {metric}' for metric, names in tasks.items())})"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -123,17 +123,19 @@ def test_a_folder_of_several_tasks_compares_at_once(harness: Path) -> None:
     assert scores.groups is not None
     assert scores.groups.names == ("arc_easy", "gsm8k", "hellaswag")
     assert len(scores.items) == 18
-    assert scores.rule == "acc (arc_easy, hellaswag); exact_match,strict-match (gsm8k)"
+    assert scores.rule == "score (arc_easy, hellaswag by acc; gsm8k by exact_match,strict-match)"
     of_item = dict(zip(scores.items, (-scores.values[1]).tolist(), strict=True))
     assert (of_item["arc_easy/0"], of_item["arc_easy/1"], of_item["gsm8k/0"]) == (1.0, 0.0, 1.0)
 
 
 def test_tasks_metrics_and_filters_by_name(harness: Path) -> None:
     scores = read_lm_eval_samples(harness, {"*": "acc_norm", "gsm8k": "exact_match"}, {"gsm8k": "flexible-extract"})
-    assert scores.rule == "acc_norm (arc_easy, hellaswag); exact_match,flexible-extract (gsm8k)"
+    assert scores.rule == "score (arc_easy, hellaswag by acc_norm; gsm8k by exact_match,flexible-extract)"
     of_item = dict(zip(scores.items, (-scores.values[1]).tolist(), strict=True))
     assert (of_item["arc_easy/0"], of_item["gsm8k/0"], of_item["gsm8k/1"]) == (0.0, 0.0, 1.0)
-    assert read_lm_eval_samples(harness, filter="flexible-extract").rule.endswith("flexible-extract (gsm8k)")
+    assert read_lm_eval_samples(harness, filter="flexible-extract").rule.endswith(
+        "; gsm8k by exact_match,flexible-extract)"
+    )
     one = read_lm_eval_samples(harness, "acc", tasks=["arc*"])
     assert (one.rule, len(one.items), one.groups) == ("acc", 6, None)
     predictions, _ = read_lm_eval_choices(harness, tasks=["arc_easy", "hellaswag"])
@@ -149,8 +151,9 @@ def test_tasks_metrics_and_filters_by_name(harness: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read_lm_eval_samples(harness, **options)
-    with pytest.raises(InputError, match=r"--task NAME"):
+    with pytest.raises(InputError, match=r"tasks of generated answers: 'gsm8k'") as caught:
         read_lm_eval_choices(harness)
+    assert caught.value.options == ("--task", "arc_easy", "--task", "hellaswag")
 
 
 def test_names_of_models_and_orientation_are_those_of_the_run(harness: Path) -> None:
