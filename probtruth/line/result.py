@@ -124,6 +124,7 @@ class Result(Reported):
                 "different": len(audit.different),
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
+                **({"renormalised": _renormalised(audit)} if audit.renormalised else {}),
                 "by_model": [
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
                 ],
@@ -134,6 +135,13 @@ class Result(Reported):
             "seed": comparison.seed,
             "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
         }
+
+
+def _renormalised(audit: Audit) -> list[dict[str, object]]:
+    return [
+        {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
+        for model, rows, low, high in audit.renormalised
+    ]
 
 
 def _groups(comparison: Comparison) -> dict[str, list[dict[str, object]]]:
