@@ -16,7 +16,7 @@ release = version_of("probtruth")
 version = release
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "directives"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext"]
 smartquotes = False  # two hyphens are an option
 

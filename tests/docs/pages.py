@@ -38,7 +38,7 @@ def extension(name: str) -> ModuleType:
     spec = spec_from_file_location(name, REPOSITORY / "docs" / "_ext" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = module_from_spec(spec)
+    module = sys.modules.setdefault(name, module_from_spec(spec))
     spec.loader.exec_module(module)
     return module
 
