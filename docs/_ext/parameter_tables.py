@@ -8,7 +8,8 @@ import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, Literal, TypeAliasType, Union, get_args, get_origin
 
 from sphinx.util.typing import stringify_annotation
 
@@ -55,6 +56,9 @@ COMMON = {
 """What a parameter means where a docstring does not say it, because it means the same everywhere."""
 
 REQUIRED = "required"
+LONGEST_CHOICE = 60
+"""Characters of a choice between values that is spelt out; a longer one goes by its name."""
+_UNIONS = (Union, UnionType)
 
 
 @dataclass(frozen=True)
@@ -111,9 +115,17 @@ def meanings(paragraphs: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 
 def type_of(annotation: Any) -> str:
-    """A type as a reader writes it: names without their modules, arrays with their axes."""
+    """A type as a reader writes it: names without their modules, arrays with their axes, few choices spelt out."""
     if annotation is inspect.Parameter.empty:
         return ""
+    if isinstance(annotation, TypeAliasType) and get_origin(annotation.__value__) in (Literal, *_UNIONS):
+        short = type_of(annotation.__value__)
+        return short if len(short) <= LONGEST_CHOICE else annotation.__name__
+    if get_origin(annotation) is Literal:
+        return " | ".join(map(repr, get_args(annotation)))
+    parts = get_args(annotation) if get_origin(annotation) in _UNIONS else ()
+    if any(isinstance(part, TypeAliasType) or get_origin(part) is Literal for part in parts):
+        return " | ".join("None" if part is type(None) else type_of(part) for part in parts)
     text = annotation if isinstance(annotation, str) else stringify_annotation(annotation, "fully-qualified")
     text = _MODULES.sub("", text.replace("'polars.", "'").replace('"polars.', '"'))
     arrays = list(_ARRAY.finditer(text))

@@ -2,6 +2,7 @@
 
 import inspect
 from pathlib import Path
+from typing import TypeAliasType
 
 import numpy as np
 import pages
@@ -11,11 +12,18 @@ from jaxtyping import Float
 import probtruth
 from probtruth.scoring.rules import RULES
 from probtruth.truth.infer import METHODS
+from probtruth.types import arguments
 
 parameter_tables = pages.extension("parameter_tables")
 live_tables = pages.extension("live_tables")
 plain_docstrings = pages.extension("plain_docstrings")
 public_names = pages.extension("public_names")
+
+TYPES = {
+    name: alias
+    for name, alias in vars(arguments).items()
+    if isinstance(alias, TypeAliasType) and alias.__module__ == arguments.__name__
+}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +49,7 @@ def test_an_example_stays_as_it_is() -> None:
     ]
 
 
-@pytest.mark.parametrize(("table", "names"), [("rules", RULES), ("methods", METHODS)])
+@pytest.mark.parametrize(("table", "names"), [("rules", RULES), ("methods", METHODS), ("types", TYPES)])
 def test_a_table_has_a_row_for_each_name(table: str, names: dict[str, object]) -> None:
     rows = live_tables.as_markdown(table).splitlines()
     assert len(rows) == len(names) + 2
