@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import norm
 from simulated_annotations import simulate
 
 import probtruth as pt
 from probtruth.truth.annotators import pairs
 
 
-def with_a_copy(seed: int, faithful: float) -> pt.Annotations:
-    """Annotator `copy` repeats what a00 said on most items that a00 answered."""
+def with_copies(seed: int, faithful: float, names: tuple[str, ...] = ("copy",)) -> pt.Annotations:
+    """The first annotator `copy` repeats what a00 said on most items that a00 answered; the next what a01 said."""
     annotations, _, _ = simulate(300, 8, 5, 3, seed=seed)
     assert annotations.annotator is not None
     generator = np.random.default_rng(seed)
@@ -20,16 +21,17 @@ def with_a_copy(seed: int, faithful: float) -> pt.Annotations:
         "annotator": [index.annotators[row] for row in annotations.annotator],
         "label": [index.labels[row] for row in annotations.label],
     }
-    mine = annotations.annotator == 0
-    for item, label in zip(annotations.item[mine], annotations.label[mine], strict=True):
-        rows["item"].append(index.items[item])
-        rows["annotator"].append("copy")
-        rows["label"].append(index.labels[label if generator.random() < faithful else generator.integers(3)])
+    for original, name in enumerate(names):
+        mine = annotations.annotator == original
+        for item, label in zip(annotations.item[mine], annotations.label[mine], strict=True):
+            rows["item"].append(index.items[item])
+            rows["annotator"].append(name)
+            rows["label"].append(index.labels[label if generator.random() < faithful else generator.integers(3)])
     return pt.Annotations.from_long(rows)
 
 
 def test_a_copy_is_found_and_only_it() -> None:
-    annotations = with_a_copy(4, 0.95)
+    annotations = with_copies(4, 0.95)
     truth = pt.infer_truth(annotations, "ability", draws=0)
     table = pt.annotators.annotator_pairs(annotations, truth)
     assert table.row(0)[:2] == ("a00", "copy")
@@ -66,8 +68,18 @@ def test_counts_by_a_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_frame_equal(pt.annotators.annotator_pairs(annotations, truth, least=1), table)
 
 
-def test_holm_by_hand() -> None:
-    np.testing.assert_allclose(pairs._holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
+def test_p_is_the_normal_tail_of_z_by_holm() -> None:
+    """Holm (1979): the k-th smallest of n p-values times n - k + 1, at most 1 and never below the one before."""
+    annotations = with_copies(4, 0.95, ("copy", "echo"))
+    truth = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
+    table = pt.annotators.annotator_pairs(annotations, truth)
+    n, lowest, expected = table.height, 0.0, []
+    for place, z in enumerate(table["z"]):
+        lowest = max(lowest, min(1.0, (n - place) * norm.sf(z)))
+        expected.append(lowest)
+    assert table["z"].is_sorted(descending=True)
+    np.testing.assert_allclose(table["p"], expected, rtol=1e-12)
+    assert 0 < expected[0] < expected[1] < 1
 
 
 def test_errors(simulated) -> None:
