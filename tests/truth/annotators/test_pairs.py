@@ -10,8 +10,8 @@ import probtruth as pt
 from probtruth.truth.annotators import pairs
 
 
-def with_copies(seed: int, faithful: float, names: tuple[str, ...] = ("copy",)) -> pt.Annotations:
-    """The first annotator `copy` repeats what a00 said on most items that a00 answered; the next what a01 said."""
+def with_a_copy(seed: int, faithful: float) -> pt.Annotations:
+    """Annotator `copy` repeats what a00 said on most items that a00 answered."""
     annotations, _, _ = simulate(300, 8, 5, 3, seed=seed)
     assert annotations.annotator is not None
     generator = np.random.default_rng(seed)
@@ -21,17 +21,16 @@ def with_copies(seed: int, faithful: float, names: tuple[str, ...] = ("copy",)) 
         "annotator": [index.annotators[row] for row in annotations.annotator],
         "label": [index.labels[row] for row in annotations.label],
     }
-    for original, name in enumerate(names):
-        mine = annotations.annotator == original
-        for item, label in zip(annotations.item[mine], annotations.label[mine], strict=True):
-            rows["item"].append(index.items[item])
-            rows["annotator"].append(name)
-            rows["label"].append(index.labels[label if generator.random() < faithful else generator.integers(3)])
+    mine = annotations.annotator == 0
+    for item, label in zip(annotations.item[mine], annotations.label[mine], strict=True):
+        rows["item"].append(index.items[item])
+        rows["annotator"].append("copy")
+        rows["label"].append(index.labels[label if generator.random() < faithful else generator.integers(3)])
     return pt.Annotations.from_long(rows)
 
 
 def test_a_copy_is_found_and_only_it() -> None:
-    annotations = with_copies(4, 0.95)
+    annotations = with_a_copy(4, 0.95)
     truth = pt.infer_truth(annotations, "ability", draws=0)
     table = pt.annotators.annotator_pairs(annotations, truth)
     assert table.row(0)[:2] == ("a00", "copy")
@@ -70,9 +69,9 @@ def test_counts_by_a_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_p_is_the_normal_tail_of_z_by_holm() -> None:
     """Holm (1979): the k-th smallest of n p-values times n - k + 1, at most 1 and never below the one before."""
-    annotations = with_copies(4, 0.95, ("copy", "echo"))
-    truth = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
-    table = pt.annotators.annotator_pairs(annotations, truth)
+    annotations, _, _ = simulate(60, 6, 4, 3, seed=0)
+    truth = pt.infer_truth(annotations, "one-coin", draws=0)
+    table = pt.annotators.annotator_pairs(annotations, truth, least=1)
     n, lowest, expected = table.height, 0.0, []
     for place, z in enumerate(table["z"]):
         lowest = max(lowest, min(1.0, (n - place) * norm.sf(z)))
