@@ -110,7 +110,7 @@ def sample_location(
     else:
         sampled = _independent("location", {"mean": mean, "root": root, "df": np.asarray(df)}, draws, seed)
         progress(1, 1)
-        sampled = replace(sampled, engines_agree=_location_agrees(sampled.sites, mean, root, df))
+        sampled = replace(sampled, engines_agree=location_agrees(sampled.sites, mean, root, df))
     prior, likelihood = location_densities(sampled.sites, df)
     sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
     drawn = sampled.sites["contrast"]
@@ -119,7 +119,7 @@ def sample_location(
     return replace(sampled, sites=sites)
 
 
-def _location_agrees(
+def location_agrees(
     sites: Mapping[str, np.ndarray], mean: Float[np.ndarray, " model"], root: np.ndarray, df: float
 ) -> bool:
     """P(a better), averaged over the conditional normals, and the mean, against the closed form, for every pair."""
