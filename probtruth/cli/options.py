@@ -130,7 +130,7 @@ Floor = Annotated[
 ]
 PredictionFiles = Annotated[
     list[str],
-    input_("--predictions", metavar="NAME=FILE", help="A model: item, one column a label. Repeat."),
+    input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
 ]
 Kind = Annotated[
     str,

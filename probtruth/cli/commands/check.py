@@ -27,7 +27,7 @@ MOST_TASKS = 12
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellReading:
     """How cells of probabilities are read."""
 
     kind: opt.Kind = "probs"
@@ -49,7 +49,7 @@ class CheckedFile:
 def check(
     context: opt.Context,
     columns: opt.AnnotationColumns,
-    cells: Cells,
+    cells: CellReading,
     files: Annotated[
         list[str],
         opt.argument(metavar="[NAME=]FILE", help="Labels, predictions, soft labels, scores, logs or exports."),
@@ -87,7 +87,9 @@ def check(
         raise faults[-1]
 
 
-def _checked(file: str, columns: opt.AnnotationColumns, cells: Cells, format: str, score: str | None) -> CheckedFile:
+def _checked(
+    file: str, columns: opt.AnnotationColumns, cells: CellReading, format: str, score: str | None
+) -> CheckedFile:
     """What a file or folder is; `score` is the column of scores of a table.
 
     Errors: `InputError` if it is of no known kind, or has a fault in it.
@@ -104,7 +106,7 @@ def _checked(file: str, columns: opt.AnnotationColumns, cells: Cells, format: st
     return _annotations(read_annotations(path, columns, found), kinds.get(found, f"{found} export"))
 
 
-def _table(path: Path, columns: opt.AnnotationColumns, cells: Cells, score: str) -> CheckedFile:
+def _table(path: Path, columns: opt.AnnotationColumns, cells: CellReading, score: str) -> CheckedFile:
     from probtruth.io.annotations import read_annotations as read_table_of_annotations
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.tables.read import read_table
@@ -202,7 +204,11 @@ def _of_task(task: "probtruth.io.loaders.lm_eval_tasks.Task") -> str:
 
 
 def _together(
-    checked: Sequence[tuple[str, CheckedFile]], item: str, cells: Cells, score: str | None, reading: opt.ScoreReading
+    checked: Sequence[tuple[str, CheckedFile]],
+    item: str,
+    cells: CellReading,
+    score: str | None,
+    reading: opt.ScoreReading,
 ) -> list[str]:
     """Lines on the files as one comparison; none if they are not meant for one.
 
@@ -235,7 +241,7 @@ def _logs_together(
     return [f"{count(len(scores.models), 'model')} by {scores.rule}: {_compared(len(scores.items), scores.audit)}"]
 
 
-def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str, cells: Cells) -> list[str]:
+def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str, cells: CellReading) -> list[str]:
     from probtruth.io.predictions import read_predictions_pairs
 
     labelled = [(file, one) for file, one in checked if one.kind.startswith(("annotations", *ANNOTATION_TOOLS))]

@@ -56,7 +56,7 @@ def compare(
 
     options: dict[str, Any] = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
     in_memory = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
-    console = settings.console(context, shown.json, shown.quiet).of_stages(3)
+    console = settings.console(context, shown.json, shown.quiet).of_stages(2 + (out is not None))
     gate = fail_if.gate(fail_conditions, baseline, rope)
     if out is not None:
         check_out(out)

@@ -100,7 +100,7 @@ def evaluate_and_report(
     """Evaluates the models on the files, writes the report with the note, and shows the verdict."""
     from probtruth.io.output.folder import check_out
 
-    console = console.of_stages(4)
+    console = console.of_stages((2 if files.annotations else 1) + 1 + (out is not None))
     if out is not None:
         check_out(out)
     logged = _logged(files, console)

@@ -27,7 +27,7 @@ from probtruth.io.loaders.json_values import (
     read_lines,
 )
 from probtruth.io.loaders.listing import Listing, listing
-from probtruth.io.loaders.lm_eval_tasks import ByTask, Measure, Metrics, Task, chosen_tasks, measured, rule_of
+from probtruth.io.loaders.lm_eval_tasks import ByTask, Metrics, Task, TaskMeasure, chosen_tasks, measured, rule_of
 from probtruth.io.tables.read import shown
 from probtruth.types import Predictions, Scores, Truth, orientation
 from probtruth.types.arguments import Files
@@ -169,7 +169,7 @@ def _tasks(samples: Sequence[_LmEvalSample]) -> tuple[Task, ...]:
     return tuple(Task(name, own) for name, own in sorted(found.items()))
 
 
-def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, Measure], stated: bool | None) -> bool:
+def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, TaskMeasure], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says.
 
     Errors: `InputError` where nothing says it, or the tasks differ.

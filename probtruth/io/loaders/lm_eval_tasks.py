@@ -35,7 +35,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Measure:
+class TaskMeasure:
     """The metric and the filter by which a task counts; `one_of_several`: the task has other filters."""
 
     task: str
@@ -72,7 +72,9 @@ def chosen_tasks[Sample: OfTask](samples: Sequence[Sample], wanted: str | Sequen
     return [sample for sample in samples if sample.task in chosen]
 
 
-def measured(tasks: Sequence[Task], metric: ByTask, filter: ByTask, need_metric: bool = True) -> tuple[Measure, ...]:
+def measured(
+    tasks: Sequence[Task], metric: ByTask, filter: ByTask, need_metric: bool = True
+) -> tuple[TaskMeasure, ...]:
     """The metric and filter of each task.
 
     Errors: `InputError` for a name that a task does not have, with what it has.
@@ -82,12 +84,12 @@ def measured(tasks: Sequence[Task], metric: ByTask, filter: ByTask, need_metric:
         check.one_of(filters[EVERY], sorted({name for task in tasks for name in task.filters}), "filter")
     ways = {task.name: _filter(task, filters) for task in tasks}
     if not need_metric:
-        return tuple(Measure(task.name, "", ways[task.name], len(task.filters) > 1) for task in tasks)
+        return tuple(TaskMeasure(task.name, "", ways[task.name], len(task.filters) > 1) for task in tasks)
     lacking = [task for task in tasks if not _has(task.filters[ways[task.name]], _named(task.name, metrics))]
     if lacking:
         raise _no_metric(lacking, ways, metrics)
     return tuple(
-        Measure(
+        TaskMeasure(
             task.name,
             _named(task.name, metrics) or task.filters[ways[task.name]].numbers[0],
             ways[task.name],
@@ -97,7 +99,7 @@ def measured(tasks: Sequence[Task], metric: ByTask, filter: ByTask, need_metric:
     )
 
 
-def rule_of(found: Sequence[Measure]) -> str:
+def rule_of(found: Sequence[TaskMeasure]) -> str:
     """The name of the scores: the metric or, where tasks differ, each metric with its tasks."""
     tasks: dict[str, list[str]] = {}
     for one in found:
