@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import importlib.util
 import io
 import os
 import re
@@ -10,10 +11,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import made_files
 import pytest
 
 FOLDER = Path(__file__).parent
+SPEC = importlib.util.spec_from_file_location("made_files", FOLDER / "made_files.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+made_files = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(made_files)
 REPOSITORY = FOLDER.parents[1]
 LONGEST = 15
 """Lines of code of a script, comments and blank lines not counted."""
