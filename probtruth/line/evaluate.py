@@ -45,6 +45,7 @@ def evaluate(
     item: str = "item",
     labels: Sequence[object] | None = None,
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -66,7 +67,8 @@ def evaluate(
     `compare`.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
-    `classes_`), and `kind` says what the cells of predictions are (see `read_predictions`). Of files, `memory`
+    `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
+    `read_predictions`). Of files, `memory`
     (bytes, half of what is free unless you say) bounds the batches, beside the reference and the libraries; with
     `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses are meanwhile in
     the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and from which they are
@@ -89,6 +91,7 @@ def evaluate(
     room = Room(memory, client, scratch)
     files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())
+    room.refuse_renormalise(streams and renormalise)
     if files is None and client is not None:
         raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
     if not isinstance(reference, Annotations | Truth):
@@ -100,7 +103,7 @@ def evaluate(
             reference = reference_of(reference, predictions, item, how, labels)
             estimand = how if isinstance(reference, Annotations) else None
     if not streams:
-        predictions = predictions_of(predictions, item, kind, labels, reference.index)
+        predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
     group_of = _by_item(groups, reference.index, other, "groups")
     cluster_of = _by_item(clusters, reference.index, other, "clusters")

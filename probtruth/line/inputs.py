@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.io.annotations import is_long, read_annotations
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.batches import columns_of
-from probtruth.io.tables.wide import CellKind
+from probtruth.io.tables.wide import CellKind, known_kind
 from probtruth.io.truth import read_soft
 from probtruth.named_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.types import Annotations, Index, Predictions, Truth
@@ -29,7 +29,7 @@ LONG = ("annotator", "label")
 """The columns, beside the items', by which annotations in long form are known."""
 BUILD = {
     "probs": Predictions.from_probs,
-    "log_probs": Predictions.from_log_probs,
+    "log-probs": Predictions.from_log_probs,
     "logits": Predictions.from_logits,
 }
 
@@ -56,6 +56,7 @@ def predictions_of(
     kind: CellKind = "probs",
     labels: Iterable[object] | None = None,
     index: Index | None = None,
+    renormalise: bool = False,
 ) -> Predictions:
     """The predictions themselves, or made from one table for each model.
 
@@ -71,11 +72,17 @@ def predictions_of(
             "Predictions, or a dict {model: table of probabilities, or path}",
             "Wrap a single table: {'my model': table}.",
         )
-    check.one_of(kind, tuple(BUILD), "kind")
+    known = known_kind(kind)
     if all(_names_items(table, item) for table in predictions.values()):
-        return read_predictions(predictions, index, item, kind)  # type: ignore[arg-type]
+        return read_predictions(predictions, index, item, kind, renormalise)  # type: ignore[arg-type]
+    if renormalise or known not in BUILD:
+        raise InputError(
+            "renormalise with arrays" if renormalise else f"arrays of kind {kind!r}",
+            "rows that are distributions",
+            "Divide them yourself: p / p.sum(axis=1, keepdims=True). Tables with a column of items may be so.",
+        )
     own = labelled(next(iter(predictions.values())), item).labels
-    return BUILD[kind](predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
+    return BUILD[known](predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
 
 
 def _names_items(table: object, item: str) -> bool:

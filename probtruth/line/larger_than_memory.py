@@ -41,6 +41,15 @@ class Room:
             return self.client is not None
         return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
 
+    def refuse_renormalise(self, wanted: bool) -> None:
+        """Raises where rows of predictions that are streamed are to be divided by their sums."""
+        if wanted:
+            raise InputError(
+                "renormalise with predictions that are streamed",
+                "predictions that fit into memory",
+                "Renormalise the files first, or give more memory (memory=; command line: --memory).",
+            )
+
     def streams_scores(self, path: str | Path) -> bool:
         """The same for a table of scores."""
         if self.client is not None or not can_stream(path):

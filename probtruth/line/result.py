@@ -11,6 +11,7 @@ import numpy as np
 
 from probtruth.errors import InputError
 from probtruth.line.analysis.analysis import Analysis
+from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
@@ -78,6 +79,11 @@ class Result(Reported):
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
 
+    @cached_property
+    def standing(self) -> Standing:
+        """How far the leading model's lead stands, and what would turn it."""
+        return standing_of(self.comparison, self.truth, self.other)
+
     @property
     def audit(self) -> Audit:
         """What alignment by name left out."""
@@ -101,8 +107,10 @@ class Result(Reported):
             "truth": None if self.labelled is None else self.labelled.about(),
             "models": [dict(row) for row in comparison.ranks],
             "pairwise": [dict(row) for row in comparison.pairs],
+            "verdict": self.standing.to_dict(),
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
+            "unseen": dict(comparison.unseen),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),
             "sensitivity": [dict(row) for row in comparison.sensitivity],
@@ -116,6 +124,7 @@ class Result(Reported):
                 "different": len(audit.different),
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
+                **({"renormalised": _renormalised(audit)} if audit.renormalised else {}),
                 "by_model": [
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
                 ],
@@ -126,6 +135,13 @@ class Result(Reported):
             "seed": comparison.seed,
             "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
         }
+
+
+def _renormalised(audit: Audit) -> list[dict[str, object]]:
+    return [
+        {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
+        for model, rows, low, high in audit.renormalised
+    ]
 
 
 def _groups(comparison: Comparison) -> dict[str, list[dict[str, object]]]:

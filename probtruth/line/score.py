@@ -54,6 +54,7 @@ def score(
     *,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
 ) -> Scores: ...
 
 
@@ -68,6 +69,7 @@ def score(
     out: str | Path,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -85,6 +87,7 @@ def score(
     out: str | Path | None = None,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -98,10 +101,10 @@ def score(
     models and stand in the audit.
 
     Arguments: `predictions` may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same
-    forms, as `evaluate` takes them (`item`, `kind`); `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`;
-    `floor` replaces every probability below it, which makes infinite losses finite and the rule improper: the result
-    then says `proper=False`. `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by
-    value).
+    forms, as `evaluate` takes them (`item`, `kind`, `renormalise`); `rule` is a name (see `probtruth.rules.RULES`) or a
+    `ScoringRule`; `floor` replaces every probability below it, which makes infinite losses finite and the rule
+    improper: the result then says `proper=False`. `order` lists the labels from low to high for "ranked-probability"
+    (numbers are ordered by value).
 
     With `out`, a Parquet file with the columns item, model and score is written, as `probtruth score` writes it. Then
     predictions in files need not fit into memory; `client`, `memory`, `scratch` and `on_progress` as in `evaluate`.
@@ -128,10 +131,13 @@ def score(
     if out is not None:
         check_out(out)
         if files is not None and room.streams_predictions(files.values()):
+            room.refuse_renormalise(renormalise)
             known = truth if isinstance(truth, str | Path) else reference_of(truth, predictions, item)
             return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     known = reference_of(truth, predictions, item)
-    scores = score_in_memory(predictions_of(predictions, item, kind, None, known.index), known, rule, floor, order)
+    scores = score_in_memory(
+        predictions_of(predictions, item, kind, None, known.index, renormalise), known, rule, floor, order
+    )
     if out is None:
         return scores
     write_scores(scores, out)

@@ -17,7 +17,7 @@ from jaxtyping import Bool, Int
 
 from probtruth import check, frames
 from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.evidence import Facts, single_votes_only
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -72,6 +72,7 @@ class Prepared:
             audit=_audit(scoring),
             from_labels=True,
             single_votes=votes is not None and bool((votes == 1).any()),
+            no_second_vote=single_votes_only(reference.estimand, votes),
         )
 
     def scored(

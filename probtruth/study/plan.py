@@ -209,6 +209,11 @@ def plan(
         warnings.append("the same difference on every item of the pilot: no spread to plan with")
     if known.study.n_units < 30:
         warnings.append(f"the pilot has {known.study.n_units:.0f} independent units: its spread is a rough guide")
+    if known.single_votes:
+        warnings.append(
+            "one vote an item: what a further vote would bring cannot be told; ask for a second vote on some items of "
+            "the pilot, then plan again"
+        )
     if aim.costs is not None:
         best = _cheapest(aim, study)
         if best is None:

@@ -133,6 +133,8 @@ class Audit(Brief):
     `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
     lacks; `by_model` counts both for each model. `different` are items whose question differs for some model. All of
     these are dropped for all models. `prompts` are items whose prompt differs for some model; they stay.
+    `renormalised` are models of which rows were divided by their sums, as the caller wished: how many rows, and the
+    least and the largest of the sums.
     """
 
     missing: tuple[str, ...] = ()
@@ -140,6 +142,7 @@ class Audit(Brief):
     by_model: tuple[tuple[str, int, int], ...] = ()
     different: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
+    renormalised: tuple[tuple[str, int, float, float], ...] = ()
 
     @property
     def dropped(self) -> int:
@@ -167,6 +170,7 @@ class Audit(Brief):
             tuple((model, *both) for model, both in counts.items()),
             sort_names({*self.different, *other.different}),
             sort_names({*self.prompts, *other.prompts}),
+            (*self.renormalised, *other.renormalised),
         )
 
 

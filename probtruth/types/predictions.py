@@ -204,10 +204,10 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
 
 
 def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
-    """Log-probabilities from checked cells, which are "probs", "log_probs" or "logits"."""
+    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
     if kind == "logits":
         return np.asarray(log_softmax(cells, axis=-1))
-    if kind == "log_probs":
+    if kind == "log-probs":
         return cells
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(cells))

@@ -42,7 +42,8 @@ class LabelsBehind(Brief):
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any; `forecast` is the
     models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
     times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
-    counts in the spread (the mean is 0).
+    counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are positions of the items that stand
+    for all where labels are looked at one by one.
     """
 
     losses: Float[np.ndarray, "model item label"]
@@ -52,6 +53,8 @@ class LabelsBehind(Brief):
     n_votes: Int[np.ndarray, " item"] | None = None
     forecast: Float[np.ndarray, "item label"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
+    log_probs: Float[np.ndarray, "model item label"] | None = None
+    sampled: Int[np.ndarray, " sampled"] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,6 +21,8 @@ MOST_NAMED = 8
 
 def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
     """Models and their probabilities of each rank, in the order of the ranking; None where nothing was ranked."""
+    if any(row.get("reason") for row in comparison.pairs):
+        return None
     tree = comparison.datatree
     if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
         return None

@@ -120,6 +120,8 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
     note = f"Difference = a minus b in {with_unit(comparison.rule)}; {sign} favours a."
     if comparison.rope is not None:
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
+    if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
+        note += " A rare difference, larger than any seen, cannot be excluded: the score has no known bound."
     if len(chosen) > MOST_PAIRS:
         note += f" The first {MOST_PAIRS} of {len(chosen):,} pairs; pairwise.csv has all."
     return filled(caption, columns, chosen[:MOST_PAIRS], (note,))
