@@ -113,7 +113,7 @@ QUESTIONS = {"distribution": "how annotators would answer", "class": "the one tr
 
 def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
     """The headline where something that is not known turns the verdict."""
-    lead, next_best = names[standing.lead], names[standing.next]
+    lead, next_best = names[standing.lead], names[str(standing.next)]
     if standing.answers:
         first, second = standing.answers
         return sentence(
