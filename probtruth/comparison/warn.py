@@ -53,9 +53,15 @@ def warnings_of(
         said.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
+    if facts.no_second_vote and not asked.these_items:
+        said.append(
+            "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
+            "a second vote on some items would tell"
+        )
     if plan.n_units < FEW_UNITS and not asked.these_items:
         what = "items" if plan.n_clusters is None else "clusters"
-        said.append(f"only {plan.n_units} {what}: the answer leans on the differences being roughly normal")
+        spread = "the differences" if len(facts.models) > 1 else "the scores"
+        said.append(f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:

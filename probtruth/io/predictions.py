@@ -18,27 +18,29 @@ from probtruth.io.tables.wide import (
     read_wide,
     renormalised,
 )
+from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, positions
 
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, StrPath],
+    files: Mapping[str, StrPath | Frame],
     index: Index | None = None,
     item: str = "item",
     kind: CellKind = "probs",
     renormalise: bool = False,
 ) -> Predictions:
-    r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
+    r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
 
-    Each file has a column of item names and one column for each label; the order of rows and columns is free.
+    Each has a column of item names and one column for each label; the order of rows and columns is free. Arrays, and
+    tables without a column of items, go to `Predictions.from_probs`.
 
-    Arguments: `files` is {model name: path}; `index`, usually `annotations.index`, names the items and labels of the
-    reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"percent"`, `"log-probs"`
-    (nats) or `"logits"` (the softmax of a row is taken). With `renormalise`, rows that do not sum to 1 are divided by
-    their sum, and counted.
+    Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
+    labels of the reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"percent"`,
+    `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken). With `renormalise`, rows that do not sum to 1
+    are divided by their sum, and counted.
 
     Returns: the predictions on the items that all models (and the index) have; `audit` counts the others, and the rows
     that were renormalised.
@@ -54,12 +56,20 @@ def read_predictions(
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
     if not isinstance(files, Mapping):
-        raise InputError(type(files).__name__, "a dict {model name: path}", "Wrap the path: {'my model': path}.")
+        raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
+    for model, table in files.items():
+        named = isinstance(table, str | Path) or (is_frame(table) and item in frames.as_polars(table).columns)
+        if not named:
+            raise InputError(
+                f"{type(table).__name__} without a column {check.quote(item)} for model {check.quote(model)}",
+                "a path, or a dataframe with a column of item names",
+                "Name the column with item=...; without item names, use Predictions.from_probs({model: table}).",
+            )
     return read_predictions_pairs(list(files.items()), index, item, kind, renormalise)
 
 
 def read_predictions_pairs(
-    files: Iterable[tuple[str, str | Path]],
+    files: Iterable[tuple[str, StrPath | Frame]],
     index: Index | None = None,
     item: str = "item",
     kind: str = "probs",
@@ -77,7 +87,7 @@ def read_predictions_pairs(
     tables, divided = [], []
     for done, (model, path) in enumerate(pairs):
         report(done, len(pairs))
-        table, sums = read_wide(path, item, used), np.empty(0)
+        table, sums = read_wide(path, item, used, f"the table of model {check.quote(model)}"), np.empty(0)
         if renormalise:
             table, sums = renormalised(table, kind)
         tables.append(table)

@@ -265,3 +265,13 @@ def test_importing_and_helping_load_nothing_heavy():
     code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"
+
+
+def test_run_with_one_model(run, files, tmp_path):
+    outcome = run(
+        "run", "--annotations", files["labels"], "--predictions", f"sharp={files['sharp']}", "--out", tmp_path / "o"
+    )
+    assert outcome.status == 0, outcome.err
+    assert "The mean log loss of sharp is" in outcome.out
+    assert "P(best)" not in outcome.out
+    assert (tmp_path / "o" / "report.html").exists()

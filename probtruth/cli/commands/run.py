@@ -105,7 +105,7 @@ def evaluate_and_report(
         check_out(out)
     logged = _logged(files, console)
     jax_setup.switch_on()
-    models = _models(files, options, logged is not None)
+    models = _models(files, options)
     memory = streamed.known_memory(files.machine.memory)
     if logged is not None:
         items = logged[1].index.items
@@ -151,18 +151,14 @@ def _tasks(items: Sequence[str]) -> dict[str, str] | None:
     return tasks if len(set(tasks.values())) > 1 else None
 
 
-def _models(files: RunFiles, options: Mapping[str, Any], logged: bool) -> list[tuple[str, str]]:
+def _models(files: RunFiles, options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The models and their files.
 
-    Errors: `InputError` for one model only, or a truth method without annotations to apply it to.
+    Errors: `InputError` for a truth method without annotations to apply it to.
     """
     from probtruth.io.predictions import model_files
 
     models = model_files(files.predictions)
-    if len({name for name, _ in models}) < 2 and (logged or len(models) < 2):
-        raise InputError(
-            f"one model only ({models[0][0]!r})", "at least two models to compare", "Repeat --predictions NAME=FILE."
-        )
     if files.annotations is None and options["method"] is not None:
         raise InputError(
             "--truth without --annotations", "one of the two", "--truth says how annotations become soft labels."

@@ -14,6 +14,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import read_table
+from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 KINDS = get_args(CellKind.__value__)[:-1]
@@ -41,14 +42,17 @@ class WideTable:
     used: frozenset[str] | None
 
 
-def read_wide(path: str | Path, item: str, used: frozenset[str] | None = None) -> WideTable:
-    """A file as a wide table: every item once, and every other column full of numbers.
+def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = None, what: str = "") -> WideTable:
+    """A file or a dataframe (called `what`) as a wide table: every item once, every other column full of numbers.
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
-    frame, source = read_table(path)
-    if item not in frame.columns:
-        refuse_others(frame.columns, source.name)
+    if isinstance(table, str | Path):
+        frame, source = read_table(table)
+        if item not in frame.columns:
+            refuse_others(frame.columns, source.name)
+    else:
+        frame, source = frames.as_polars(table), Source(what)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
     values, unread = frame_numbers.matrix(frame, labels)

@@ -30,6 +30,7 @@ COLOURS = {
     "certain": "bold green",
     "likely": "bold",
     "equivalent": "bold",
+    "alone": "bold",
     "open": "bold yellow",
     "invalid": "bold red",
 }
@@ -42,7 +43,8 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts += [Text(f"  {line}", style="red") for line in said.failing]
     parts += [_text(line) for line in said.details]
     parts.append(Text(checks.alignment(result)))
-    parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
+    parts.append(table(tables.models(result), MODEL_NAME))
+    parts += [table(tables.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
@@ -152,23 +154,23 @@ def _short(value: bool | int | float | str) -> str:
     return exact(round(value, 6)) if isinstance(value, (int, float)) else plain(value)
 
 
-def _table(table: Table, longest: int) -> RenderableType:
+def table(shown: Table, longest: int) -> RenderableType:
     """A table without its note, its first rows."""
     made = _bare()
-    pieces = (piece for row in table.rows for cell in row for piece in cell.text)
+    pieces = (piece for row in shown.rows for cell in row for piece in cell.text)
     names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), longest)
-    for column in table.columns:
+    for column in shown.columns:
         made.add_column(
             Text(column.short) if column.short else _text(column.title),
             justify="right" if column.numeric else "left",
             no_wrap=column.numeric,
             overflow="fold",
         )
-    for row in table.rows[:MOST_ROWS]:
+    for row in shown.rows[:MOST_ROWS]:
         made.add_row(*(_cell(cell.text, names) for cell in row))
-    more = len(table.rows) - MOST_ROWS
+    more = len(shown.rows) - MOST_ROWS
     rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    return _titled(Text(table.caption), made, *rest)
+    return _titled(Text(shown.caption), made, *rest)
 
 
 def _bare() -> RichTable:
