@@ -63,6 +63,11 @@ def shortlist(names: Iterable[object], most: int = 8) -> str:
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 item`, `2 items`, `3,570 annotations`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
     """The value, if it is one of the options; else an error with the nearest of them."""
     if isinstance(value, str) and value in options:

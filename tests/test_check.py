@@ -83,7 +83,7 @@ class TestArrays:
         inside, outside = 0.9 * check.SUM_TOLERANCE, 1.1 * check.SUM_TOLERANCE
         for sign in (1, -1):
             check.simplex(np.array([[0.5, 0.5 + sign * inside]]), "x", str)
-            with pytest.raises(InputError, match=r"2: got x that sum to .*never renormalises"):
+            with pytest.raises(InputError, match=r"2: got x that sum to .*does so for files of predictions when told"):
                 check.simplex(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), "x", str)
 
     def test_ten_thousand_single_precision_labels_are_summed_in_double(self) -> None:

@@ -183,3 +183,19 @@ def test_an_unknown_kind_of_evidence_is_refused_streamed_or_not(run, files, memo
     assert outcome.status == 2
     assert "annotators-and-models" in outcome.err
     assert not (files / "out").exists()
+
+
+def test_kinds_are_read_alike_in_memory_and_streamed(run, files, tmp_path):
+    """Percentages in Parquet, read whole and some rows at a time; renormalising needs them whole."""
+    models = []
+    for name in "ab":
+        table = polars.read_parquet(files / f"{name}.parquet").with_columns(polars.col(LABELS) * 100)
+        table.write_parquet(tmp_path / f"{name}-percent.parquet")
+        models += ["--predictions", f"{name}={tmp_path / name}-percent.parquet"]
+    words = ["run", "--annotations", files / "votes.csv", *models, "--kind", "percent", "--engine", "exact", "--json"]
+    whole, streamed = run(*words, "--memory", "4GB"), run(*words, "--memory", "1KB")
+    assert streamed.status == 0, streamed.err
+    assert "streaming 2 models' files" in streamed.err
+    assert streamed.json["pairwise"] == whole.json["pairwise"]
+    refused = run(*words, "--memory", "1KB", "--renormalise")
+    assert (refused.status, "renormalise with predictions that are streamed" in refused.err) == (2, True)

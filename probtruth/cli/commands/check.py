@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check as checks
+from probtruth.check import count
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.reading import named_file, read_annotations, read_scores
 from probtruth.errors import InputError
 from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS, refuse_others
-from probtruth.report.words.numbers import count
 
 if TYPE_CHECKING:
     import probtruth.io.loaders.lm_eval_tasks

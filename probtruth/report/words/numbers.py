@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from probtruth.check import count as count
 from probtruth.line.numbers import as_float as as_float
 from probtruth.report.words.sentences import Name
 
@@ -113,11 +114,6 @@ def interval_width(row: Mapping[str, object]) -> float | None:
     """How wide the interval of a row is; None where it is not known."""
     low, high = as_float(row["low"]), as_float(row["high"])
     return None if low is None or high is None else high - low
-
-
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 item`, `2 items`, `3,570 annotations`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def plain(name: object) -> str:
