@@ -190,7 +190,7 @@ Alpha = Annotated[float | None, model_(metavar="X", help="The monitor's rate of 
 
 
 @dataclass(frozen=True)
-class Shown:
+class Printed:
     """What is printed."""
 
     json: Json = False

@@ -19,7 +19,7 @@ def compare(
     columns: opt.ScoreColumns,
     reading: opt.ScoreReading,
     machine: opt.Machine,
-    shown: opt.Shown,
+    shown: opt.Printed,
     scores: Annotated[
         list[str],
         opt.argument(metavar="SCORES", help="A table (item, model, score), or logs of a harness: [NAME=]FILE."),

@@ -7,7 +7,7 @@ from probtruth.cli.commands.run import RunFiles, evaluate_and_report
 
 def demo(
     context: opt.Context,
-    shown: opt.Shown,
+    shown: opt.Printed,
     out: opt.Out = "probtruth-demo",
     seed: opt.Seed = 0,
 ) -> None:

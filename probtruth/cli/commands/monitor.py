@@ -12,7 +12,7 @@ from probtruth.errors import InputError
 def monitor(
     context: opt.Context,
     pair: opt.Pair,
-    shown: opt.Shown,
+    shown: opt.Printed,
     scores: Annotated[str, opt.argument(metavar="SCORES", help="A table of scores: item, model, score.")],
     state: Annotated[str, opt.input_(metavar="FILE", help="What the monitor has seen; made at the first call.")],
     bounds: opt.Bounds = None,

@@ -14,7 +14,7 @@ def plan(
     context: opt.Context,
     pilot: opt.PilotOptions,
     pair: opt.Pair,
-    shown: opt.Shown,
+    shown: opt.Printed,
     items: Annotated[
         int | None, opt.question(metavar="N", help="Items of the study; as in the pilot if left out.")
     ] = None,

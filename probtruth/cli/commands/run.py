@@ -50,7 +50,7 @@ class RunFiles:
 def run(
     context: opt.Context,
     files: RunFiles,
-    shown: opt.Shown,
+    shown: opt.Printed,
     out: opt.OutIfAny = None,
     truth: opt.Method = None,
     estimand: opt.Estimand = None,

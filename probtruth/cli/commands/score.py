@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def score(
     context: opt.Context,
     machine: opt.Machine,
-    shown: opt.Shown,
+    shown: opt.Printed,
     truth: Annotated[str, opt.input_(metavar="FILE", help="Soft labels, as `probtruth truth --out` writes them.")],
     predictions: opt.PredictionFiles,
     out: Annotated[str, opt.output("--out", metavar="FILE", help="File for the result.")],

@@ -17,7 +17,7 @@ CSV_LACKS = (
 def truth(
     context: opt.Context,
     columns: opt.AnnotationColumns,
-    shown: opt.Shown,
+    shown: opt.Printed,
     file: Annotated[str, opt.argument(metavar="FILE", help=opt.LABEL_FILE)],
     method: opt.Method = None,
     estimand: opt.Estimand = None,

@@ -12,7 +12,7 @@ def validate(
     context: opt.Context,
     pilot: opt.PilotOptions,
     pair: opt.Pair,
-    shown: opt.Shown,
+    shown: opt.Printed,
     items: Annotated[
         int | None, opt.question(metavar="N", help="Items of a study; as many as the data have if left out.")
     ] = None,
