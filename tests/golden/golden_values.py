@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import platform
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -96,11 +97,13 @@ def without_draws(values: Flat) -> Flat:
 
 
 def machine() -> dict[str, Any]:
-    """What decides the last digits of compiled code: the processor's instructions, and the libraries."""
+    """What decides the last digits of compiled code: the processor's instructions, the libraries, flags of XLA."""
     features = np._core._multiarray_umath.__cpu_features__
     versions = {name: version(name) for name in ("jax", "jaxlib", "numpy", "numpyro", "scipy")}
     instructions = sorted(name for name, there in features.items() if there)
-    return {"machine": platform.machine(), "instructions": instructions, **versions}
+    flags = os.environ.get("XLA_FLAGS")
+    own = {"flags": flags} if flags else {}
+    return {"machine": platform.machine(), "instructions": instructions, **versions, **own}
 
 
 def _apart(one: Leaf, other: Leaf) -> str:

@@ -1,6 +1,9 @@
 """Results are those that were frozen; see `freeze.py`. Private cases need PROBTRUTH_DATA."""
 
 import functools
+import os
+import subprocess
+import sys
 
 import freeze
 import pytest
@@ -38,6 +41,18 @@ def test_other_ways_give_the_same_bits(name: str, way: str) -> None:
         pytest.importorskip("distributed", reason="needs the extra `dask`")
     lines = freeze.compare_ways(in_memory(name), freeze.result_of(CASES[name], way))
     assert not lines, "\n".join([f"{name}, in memory -> {way}:", *lines])
+
+
+@pytest.mark.process
+def test_draws_are_the_frozen_ones_with_the_flags_of_users() -> None:
+    """The other tests compile with other flags, see `tests/conftest.py`: what is drawn is not compared there."""
+    drawn = [name for name, case in CASES.items() if case.drawn]
+    assert drawn
+    env = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR")}
+    done = subprocess.run(
+        [sys.executable, freeze.__file__, *drawn], env=env, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
 
 
 RESULT = {"rule": "log", "models": [{"score": 0.5, "low": None}], "seed": 0, "versions": {"jax": "1"}}

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
+from probtruth.scoring import score
 from probtruth.scoring.score import corrected_entropy
 
 ROUNDING = 1e-10
@@ -53,7 +54,7 @@ def test_chunks_do_not_change_the_answer(monkeypatch):
     rng = np.random.default_rng(0)
     votes = rng.multinomial(7, np.full(4, 0.25), 30)
     whole = corrected_entropy(pt.rules.log, votes / 7, votes.sum(1))
-    monkeypatch.setattr(few_votes, "CHUNK", 40)
+    monkeypatch.setattr(score, "CHUNK", 40)
     np.testing.assert_array_equal(corrected_entropy(pt.rules.log, votes / 7, votes.sum(1)), whole)
 
 

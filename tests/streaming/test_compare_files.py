@@ -50,7 +50,7 @@ def test_any_batches_files_and_order_conclude_what_the_whole_does(
 @pytest.mark.parametrize("annotations", ["votes"], indirect=True)
 @pytest.mark.parametrize("most", [60, 1000])
 def test_the_sample_is_that_of_memory(annotations, written, exact, tmp_path, monkeypatch, most):
-    monkeypatch.setattr(sampled, "MOST_ITEMS", most)
+    monkeypatch.setattr(score, "MOST_ITEMS", most)
     pairs = written(tmp_path)
     predictions = read_predictions_pairs(pairs, annotations.index)
     result = pt.evaluate(annotations, predictions, engine="exact", floor=0.01)

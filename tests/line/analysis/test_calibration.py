@@ -10,7 +10,7 @@ from probtruth import demo
 from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
 from probtruth.report.tables.annotators import numbers
-from probtruth.scoring import score as score_module
+from probtruth.scoring import score
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 
@@ -89,7 +89,7 @@ def test_two_labels_are_judged_by_the_last(make):
 
 
 def test_many_items_are_sampled_and_the_note_says_so(result, monkeypatch):
-    monkeypatch.setattr(score_module, "MOST_ITEMS", 100)
+    monkeypatch.setattr(score, "MOST_ITEMS", 100)
     monkeypatch.setattr(module, "MOST_MODELS", 2)
     found = replace(result).analysis.calibration
     assert found is not None

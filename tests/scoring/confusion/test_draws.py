@@ -14,7 +14,7 @@ ROUND_OFF = 1e-12
 
 def with_draws(draws, estimand="distribution", **names):
     draws = np.asarray(draws)
-    given = pt.Truth.from_probs(exact.mean(0), estimand=estimand, **names)
+    given = pt.Truth.from_probs(draws.mean(0), estimand=estimand, **names)
     return pt.Truth(given.probs, given.index, estimand, "test", draws=draws)
 
 
@@ -85,7 +85,7 @@ def test_drawn_labels_follow_their_probabilities(n_labels):
 
 def test_blocks_of_items_add_up(monkeypatch):
     probs = np.random.default_rng(0).dirichlet(np.ones(3), 17)
-    monkeypatch.setattr(draws, "CELLS", 50)
+    monkeypatch.setattr(exact, "CELLS", 50)
     found = exact.sampled_measures(probs, probs[None], 10, 0, respond=True)
     assert isinstance(found, Summary)
     assert not np.isnan(found.value[0, 0])
