@@ -107,7 +107,7 @@ class Result(Reported):
             "truth": None if self.labelled is None else self.labelled.about(),
             "models": [dict(row) for row in comparison.ranks],
             "pairwise": [dict(row) for row in comparison.pairs],
-            "verdict": self.standing.to_dict(),
+            "verdict": self.standing.to_dict() if len(comparison.ranks) > 1 else None,
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
             "unseen": dict(comparison.unseen),
