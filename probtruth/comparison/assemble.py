@@ -121,7 +121,9 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
     ]
     runs += [] if post.fitted is None else [post.fitted]
+    samplers = dict.fromkeys(run.sampler for run in runs if run.sampler is not None)
     diagnostics = {
+        "sampler": ", ".join(samplers) or None,
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
         "min_ess": _worst(min, [run.min_ess for run in runs]),
         "divergences": _worst(sum, [run.divergences for run in runs]),
@@ -297,9 +299,11 @@ def _estimand(found: Evidence, asked: Options) -> str:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
-    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
+    if len(facts.models) == 1:
+        return f"mean of {of_rule} over {over}"
+    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 
@@ -330,7 +334,7 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
         models,
         pairs,
         post.sampled.sites["contrast"],
-        post.sampled.stats,
+        next((dict(run.stats) for run in runs.values() if run is not None and run.stats), {}),
         constant,
         decisions.rank_probability,
         population,

@@ -122,9 +122,12 @@ def rank_rows(
 
 
 def _decided(model: int, means: Sequence[float], place: dict[int, int], decisions: Decisions | None) -> Row:
-    """P(best), expected rank and regret, also where means are infinite; None where the data do not order the models."""
+    """P(best), expected rank and regret, also where means are infinite; None where nothing orders the models.
+
+    One model alone has none.
+    """
     names = ("p_best", "expected_rank", "expected_regret")
-    if any(math.isnan(mean) for mean in means):
+    if len(means) == 1 or any(math.isnan(mean) for mean in means):
         return dict.fromkeys(names)
     below = sum(mean == -math.inf for mean in means)
     above = sum(mean == math.inf for mean in means)
@@ -151,7 +154,7 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
 
 def _tier(model: int, means: Sequence[float], place: dict[int, int], tiers: Sequence[int] | None) -> int | None:
     """The model's tier; those of infinite means are the first or the last, all in one."""
-    if any(math.isnan(mean) for mean in means):
+    if len(means) == 1 or any(math.isnan(mean) for mean in means):
         return None
     finite = list(tiers) if tiers is not None else [1] * len(place)
     first = 1 if -math.inf in means else 0

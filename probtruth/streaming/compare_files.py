@@ -18,10 +18,11 @@ from probtruth.streaming.reference import Reference, StreamedLabels
 from probtruth.streaming.score_batches import Files, Progress, Sample
 from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index
+from probtruth.types.shown import Brief
 
 
-@dataclass(frozen=True, eq=False)
-class Streamed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Streamed(Brief):
     """A comparison of scores that were never in memory together, and what a report says of them.
 
     `sample` are the predictions for a random sample of the items (all, if they are few), and their labels.

@@ -16,6 +16,7 @@ from probtruth.errors import InputError
 from probtruth.study.pilot import HasScores, Pilot, Study, pilot_of
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import Groups
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -40,8 +41,8 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown):
     """What designs would show. `designs` are the rows of `table()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one

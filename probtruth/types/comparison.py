@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probtruth import frames
+from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 Row = Mapping[str, object]
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Reported):
     """Which model is better, and how certain that is.
 
     `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
@@ -26,7 +27,7 @@ class Comparison:
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
     `datatree`; `unseen` is what the columns of that name rest on (`confidence`, independent `n_units`), or the `reason`
-    why they are unknown.
+    why they are unknown. `scored` are the scores that were compared, for the report; None where they are not known.
     """
 
     models: tuple[str, ...]
@@ -48,6 +49,7 @@ class Comparison:
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
+    scored: Any = field(default=None, repr=False)
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":

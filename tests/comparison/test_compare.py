@@ -100,7 +100,8 @@ def test_engines_give_the_same_tables(five, five_compared):
     assert five_compared.diagnostics["engines_agree"] is True
     assert five_compared.diagnostics["max_rhat"] < 1.01
     assert five_compared.diagnostics["min_ess"] > 400
-    assert five_compared.diagnostics["divergences"] == 0
+    assert five_compared.diagnostics["sampler"] == "independent draws"
+    assert five_compared.diagnostics["divergences"] is None
     for one, other in zip(exact.ranks, five_compared.ranks, strict=True):
         for name in ("p_best", "expected_rank"):
             assert one[name] == pytest.approx(other[name], abs=MONTE_CARLO)
@@ -336,7 +337,6 @@ GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        (make([[1.0, 2.0]], "a"), {}, "one model only ('a')"),
         (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
         (with_nan(), {}, "model 'b', item '2'"),
         (make([[1e200, 0], [0, 1]], "ab"), {}, "a score of size 1e+200"),

@@ -251,6 +251,7 @@ def test_clusters_that_are_ignored():
     assert ours.holds > 0.93
 
 
+@pytest.mark.long
 def test_new_data_of_the_same_shape_compile_nothing():
     import jax
     import jax.numpy as jnp

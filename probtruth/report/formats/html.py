@@ -49,7 +49,7 @@ def _sections(said: Contents, drawn: Mapping[str, Picture]) -> list[tuple[str, s
     """Anchors and titles of the sections that the page has."""
     known = (
         ("models", "Models", True),
-        ("pairs", "Pairs", True),
+        ("pairs", "Pairs", bool(said.pairs.rows)),
         ("ranks", "Who could be best", "ranks" in drawn),
         ("calibration", "Calibration", said.calibration is not None),
         ("items", "Items to look at", bool(said.items)),

@@ -26,7 +26,8 @@ def markdown(result: Result, said: Contents | None = None) -> str:
     parts += [_escape(plain(said.note))] if said.note else []
     if said.warnings:
         parts += ["### Before you use this", _list(tuple(_escape(plain(line)) for line in said.warnings))]
-    parts += [_table(said.models), *_tables(said.other), _table(said.matrix), _table(said.pairs)]
+    parts += [_table(said.models), *_tables(said.other)]
+    parts += [_table(said.matrix), _table(said.pairs)] if said.pairs.rows else []
     parts += [_table(table) for table in said.group_pairs]
     parts += [*_tables(said.ranks), *([_text(said.best_set)] if said.best_set else [])]
     parts += [*_tables(said.calibration_numbers, *said.items, *said.annotators)]

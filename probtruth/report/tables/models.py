@@ -69,6 +69,10 @@ def models(result: Result) -> Table:
         (titled(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
         (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
         *optional,
+    ]
+    if len(ranks) == 1:
+        return filled("The model", columns, ranks, _models_note(result, places))
+    columns += [
         (titled("P(best)"), lambda row: chance(row["p_best"])),
         (titled("Expected rank", short="rank"), lambda row: number(row["expected_rank"], 2)),
         (titled("Expected regret", short="regret"), lambda row: loose(row["expected_regret"], 3)),
@@ -86,6 +90,8 @@ def _models_note(result: Result, places: int) -> Sentence:
             f"Mean score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
             "possible forecast would score, and the divergence is what the model adds to it. "
         )
+    if len(comparison.ranks) == 1:
+        return (said.strip(),)
     said += (
         "The intervals of single models share the same items: whether two models differ is read from the differences, "
         "not from the overlap of these. Expected regret is the mean loss of choosing this model instead of the best."
@@ -248,6 +254,8 @@ MOST_GROUPS = 100
 
 def by_group(result: Result) -> tuple[Table, ...]:
     """One row for each group; nothing without groups."""
+    if len(result.comparison.ranks) < 2:
+        return ()
     leading = sorted(leading_pair(result.comparison))
     rows = [row for row in result.comparison.groups if [row["a"], row["b"]] == leading]
     if not rows:

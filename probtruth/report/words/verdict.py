@@ -28,7 +28,8 @@ Row = Mapping[str, Any]
 class Verdict:
     """`headline` in one sentence, the `details` below it, and how settled it is.
 
-    `level` is "certain", "likely", "open", "equivalent" or "invalid" (diagnostics fail, or nothing can be said).
+    `level` is "certain", "likely", "open", "equivalent", "alone" (one model) or "invalid" (diagnostics fail, or nothing
+    can be said).
     """
 
     level: str
@@ -77,6 +78,9 @@ def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float 
 def verdict(result: Result) -> Verdict:
     """The verdict on a result."""
     comparison = result.comparison
+    standing = result.standing
+    if standing is None:
+        return _alone(result)
     failing = failing_diagnostics(comparison.diagnostics)
     ranked = leaders(comparison.ranks)
     gap = advantage(comparison, str(ranked[0]["model"]), str(ranked[1]["model"]))
@@ -85,7 +89,6 @@ def verdict(result: Result) -> Verdict:
     several = len(ranked) > 2
     p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
     way = "Higher" if comparison.higher_is_better else "Lower"
-    standing = result.standing
     details = [
         *_turned(standing, comparison, names),
         _infinite(result, ranked, names, gap, p) or _numbers(comparison, lead, next_best, gap, p, several),
@@ -153,6 +156,41 @@ def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name
             )
         )
     return said
+
+
+def _alone(result: Result) -> Verdict:
+    """What is said of one model: its mean with its interval, beside the best possible and the labels' frequencies."""
+    comparison, known = result.comparison, result.scores.known
+    row = comparison.ranks[0]
+    name = shortened([str(row["model"])], LONGEST_NAME)[str(row["model"])]
+    mean, low, high = (as_float(row[key]) for key in ("score", "low", "high"))
+    units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
+    whose = sentence(f"The mean {measure(comparison.rule)} of ", name)
+    estimand = _estimand(result)
+    if mean is None or low is None or high is None:
+        return Verdict("invalid", sentence(*whose, " is not known."), tuple(estimand), ())
+    if math.isinf(mean):
+        n, items = int(result.scores.n_infinite[0]), len(result.scores.items)
+        why = sentence(f"Its loss is infinite on {count(n, 'item')} of {items:,}.")
+        return Verdict("alone", sentence(*whose, " is infinite."), (why, *estimand), ())
+    places = decimals([high - low], ends=(low, high))
+    headline = sentence(*whose, f" is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)}).")
+    way = "Higher" if comparison.higher_is_better else "Lower"
+    details = [sentence(f"{way} is better. One model alone: nothing is compared.")]
+    if known.entropy is not None and known.baseline is not None and math.isfinite(known.baseline):
+        best, flat = (fixed(value, places) for value in (known.entropy, known.baseline))
+        said = (
+            f"The best possible forecast would score {best}, the entropy of the labels; their frequencies alone {flat}."
+        )
+        if known.baseline > known.entropy:
+            closed = (known.baseline - mean) / (known.baseline - known.entropy)
+            said += (
+                f" The model closes {percent(closed)} of that gap."
+                if closed >= 0
+                else " The model does worse than these frequencies, given for every item."
+            )
+        details.append(sentence(said))
+    return Verdict("alone", headline, (*details, *estimand), ())
 
 
 def _headline(
