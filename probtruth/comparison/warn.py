@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.evidence.evidence import Evidence
@@ -11,6 +12,11 @@ from probtruth.comparison.options import Options
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
+UNEVEN = 2
+"""Clusters of which one is so many times larger than another are uneven."""
+UNEVEN_CLUSTERS = (
+    ", and their sizes differ: where the size of a cluster goes with its difference, the interval is too narrow"
+)
 DECIDED = 0.975
 """A model is better beyond doubt where its probability is above this, and a test says so where p is below .05."""
 
@@ -61,7 +67,10 @@ def warnings_of(
     if plan.n_units < FEW_UNITS and not asked.these_items:
         what = "items" if plan.n_clusters is None else "clusters"
         spread = "the differences" if len(facts.models) > 1 else "the scores"
-        said.append(f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal")
+        said.append(
+            f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal"
+            + (UNEVEN_CLUSTERS if _uneven(plan.structure.unit) else "")
+        )
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:
@@ -69,6 +78,14 @@ def warnings_of(
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
         said.append(f"the same difference on every item: {names}{more}: no spread to judge by")
     return tuple(said)
+
+
+def _uneven(unit: Int[np.ndarray, " item"] | None) -> bool:
+    """Whether some cluster is more than twice as large as another."""
+    if unit is None:
+        return False
+    sizes = np.bincount(unit)
+    return bool(sizes.max() > UNEVEN * sizes.min())
 
 
 def _sampling(diagnostics: Mapping[str, object]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from probtruth.errors import InputError
 from probtruth.io.tables.batches import can_stream, n_bytes, open_table
 from probtruth.streaming.prepared import n_bytes as checked_memory
 

@@ -80,8 +80,8 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.other
 
     @cached_property
-    def standing(self) -> Standing:
-        """How far the leading model's lead stands, and what would turn it."""
+    def standing(self) -> Standing | None:
+        """How far the leading model's lead stands, and what would turn it; None for one model."""
         return standing_of(self.comparison, self.truth, self.other)
 
     @property
@@ -107,7 +107,7 @@ class Result(Reported):
             "truth": None if self.labelled is None else self.labelled.about(),
             "models": [dict(row) for row in comparison.ranks],
             "pairwise": [dict(row) for row in comparison.pairs],
-            "verdict": self.standing.to_dict() if len(comparison.ranks) > 1 else None,
+            "verdict": None if self.standing is None else self.standing.to_dict(),
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
             "unseen": dict(comparison.unseen),

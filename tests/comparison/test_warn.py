@@ -50,6 +50,13 @@ def test_few_clusters_and_dropped_items():
     )
 
 
+def test_few_clusters_of_uneven_sizes():
+    (warning,) = (line for line in said(clusters=np.repeat([0, 1, 2, 3], [2, 4, 4, 10])) if "only 4 clusters" in line)
+    assert "where the size of a cluster goes with its difference" in warning
+    (warning,) = (line for line in said(clusters=np.arange(20) % 4) if "only 4 clusters" in line)
+    assert "size" not in warning
+
+
 def test_infinite_scores_name_their_items():
     values = SCORES.values.copy()
     values[0, [2, 5]] = math.inf

@@ -4,9 +4,10 @@ See `docs/design/2026-11-22-what-was-never-seen.md` for the definition, and `doc
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from probtruth.kernels.exact_sums import exact_sum
 
@@ -49,17 +50,22 @@ class Outcomes:
         """From the weight of each label."""
         return cls(losses, log_probs, np.asarray(weight >= SEEN[estimand]))
 
+    @cached_property
+    def _places(self) -> Int[np.ndarray, " cell"]:
+        """Where labels came, among all cells."""
+        return np.flatnonzero(self.came)
+
     def size(self, lead: int, other: int) -> float | None:
         """The mean of the differences, lead minus other, that are larger than any that came.
 
         Each label of each item counts as probable as `other` took it to be. None where there is nothing unseen.
         """
         with np.errstate(invalid="ignore"):
-            difference = self.losses[lead] - self.losses[other]
-            largest = max(0.0, float(difference[self.came].max(initial=0.0)))
-            unseen = difference > largest
+            difference = (self.losses[lead] - self.losses[other]).ravel()
+            largest = difference[self._places].max(initial=0.0)
+            unseen = np.flatnonzero(difference > largest)
         sizes = difference[unseen]
-        probs = np.exp(self.log_probs[other][unseen].astype(np.float64))
+        probs = np.exp(self.log_probs[other].ravel()[unseen].astype(np.float64))
         infinite = np.isinf(sizes)
         if infinite.any() and probs[infinite].sum() >= LEAST * len(self.came):
             return float("inf")

@@ -79,11 +79,11 @@ class Standing:
         }
 
 
-def standing_of(comparison: Comparison, truth: Truth | None, other: OtherEstimand | None) -> Standing:
-    """How far the lead stands; of one model alone there is no next."""
+def standing_of(comparison: Comparison, truth: Truth | None, other: OtherEstimand | None) -> Standing | None:
+    """How far the lead stands; None for one model."""
     ranked = leaders(comparison.ranks)
-    if len(ranked) == 1:
-        return Standing(str(ranked[0]["model"]), None, None)
+    if len(ranked) < 2:
+        return None
     lead, following = (str(row["model"]) for row in ranked[:2])
     pair = next(row for row in comparison.pairs if {row["a"], row["b"]} == {lead, following})
     chance = pair["p_a_better"] if pair["a"] == lead else pair["p_b_better"]

@@ -78,7 +78,8 @@ def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float 
 def verdict(result: Result) -> Verdict:
     """The verdict on a result."""
     comparison = result.comparison
-    if len(comparison.ranks) == 1:
+    standing = result.standing
+    if standing is None:
         return _alone(result)
     failing = failing_diagnostics(comparison.diagnostics)
     ranked = leaders(comparison.ranks)
@@ -88,7 +89,6 @@ def verdict(result: Result) -> Verdict:
     several = len(ranked) > 2
     p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
     way = "Higher" if comparison.higher_is_better else "Lower"
-    standing = result.standing
     details = [
         *_turned(standing, comparison, names),
         _infinite(result, ranked, names, gap, p) or _numbers(comparison, lead, next_best, gap, p, several),
