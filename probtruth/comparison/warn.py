@@ -12,7 +12,7 @@ from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
 DECIDED = 0.975
-"""A model is better beyond doubt where its probability is above this, and a test says so where p is below .05."""
+"""A model is better beyond doubt where its probability is above this, and a test says so where p is below 0.05."""
 
 
 def warnings_of(
@@ -117,4 +117,4 @@ def _differs(p: float | None, error: float | None, decided: bool) -> bool:
 
 
 def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else "<.001"
+    return f"{value:.3f}" if value >= 0.001 else "<0.001"

@@ -24,7 +24,7 @@ MOST_ROWS = 20
 MOST_ANNOTATORS = 10
 """Annotators whose confusion is printed; `--json` has all."""
 LONGEST_NAME = 32
-MODEL_NAME, PAIR_NAME = 22, 15
+MODEL_NAME, PAIR_NAME = 22, 14
 """Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart."""
 COLOURS = {
     "certain": "bold green",

@@ -86,7 +86,7 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
     >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
     >>> [text.get_text() for text in ax.texts]
-    ['a', 'b', '.96', '.04', 'a', 'b']
+    ['a', 'b', '0.96', '0.04', 'a', 'b']
     """
     known = _comparison(comparison)
     order = [str(row["model"]) for row in known.ranks][:MOST_MODELS]

@@ -204,9 +204,9 @@ def _loss_curve() -> Picture:
         ax,
         "loss-curve",
         "Expected loss of a response to an uncertain label",
-        "Of an item that is yes with probability .7: the expected log loss falls to its least, "
-        ".611 nats, at the response .7, and rises to infinity at 1; the expected Brier score is least, .420, at the "
-        "same response. A dashed line marks .7.",
+        "Of an item that is yes with probability 0.7: the expected log loss falls to its least, "
+        "0.611 nats, at the response 0.7, and rises to infinity at 1; the expected Brier score is least, 0.420, at the "
+        "same response. A dashed line marks 0.7.",
     )
 
 

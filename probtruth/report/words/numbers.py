@@ -1,4 +1,4 @@
-"""Numbers and names as a reader sees them: probabilities as .97, infinite as ∞, unknown as a dash.
+"""Numbers and names as a reader sees them: probabilities as 0.97, infinite as ∞, unknown as a dash.
 
 Differences in the user's own units and signs; inside, a score that is better when higher is a negated loss.
 """
@@ -60,20 +60,20 @@ def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] 
 
 
 def probability(value: object) -> str:
-    """A probability: .97, >.999, <.001; two decimals, three below .01 and above .99."""
+    """A probability: 0.97, >0.999, <0.001; two decimals, three below 0.01 and above 0.99."""
     number = as_float(value)
     if number is None:
         return UNKNOWN
     if number > 0.999:
-        return ">.999"
+        return ">0.999"
     if number < 0.001:
-        return "<.001"
+        return "<0.001"
     inner = 0.01 <= number <= 0.99
-    return f"{number:.{2 if inner else 3}f}".lstrip("0")
+    return f"{number:.{2 if inner else 3}f}"
 
 
 def equals(value: object) -> str:
-    """A probability with the sign that goes before it: `= .97`, `> .999`, `< .001`."""
+    """A probability with the sign that goes before it: `= 0.97`, `> 0.999`, `< 0.001`."""
     text = probability(value)
     return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 

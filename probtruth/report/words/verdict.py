@@ -202,7 +202,7 @@ def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Senten
         return []
     shown, more = possible[:6], len(possible) - 6
     rest = f" and {more} more" if more > 0 else ""
-    return [sentence("Could still be the best (P ≥ .05): ", *joined(shown), f"{rest}.")]
+    return [sentence("Could still be the best (P ≥ 0.05): ", *joined(shown), f"{rest}.")]
 
 
 def _estimand(result: Result) -> list[Sentence]:
