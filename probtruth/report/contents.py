@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
-from probtruth.report.tables import annotators, candidates, checks
+from probtruth.report.tables import annotators, candidates, checks, groups
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import LONGEST_NAME, Table
-from probtruth.report.tables.models import by_group
 from probtruth.report.words.numbers import count, shortened
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
 from probtruth.report.words.verdict import Verdict, verdict
@@ -30,6 +29,9 @@ class Contents:
     matrix: Table
     pairs: Table
     group_pairs: tuple[Table, ...]
+    by_group: Table | None
+    group_matrix: Table | None
+    in_groups: Sentence | None
     best_set: Sentence | None
     ranks: Table | None
     calibration: CalibrationAnalysis | None
@@ -66,8 +68,10 @@ def contents(result: Result) -> Contents:
         pairs=tables.pairs(result),
         group_pairs=tuple(
             tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-        )
-        + by_group(result),
+        ),
+        by_group=groups.by_group(result),
+        group_matrix=groups.group_matrix(result),
+        in_groups=groups.in_groups(result),
         best_set=candidates.best_set(result),
         ranks=candidates.ranks(result),
         calibration=calibrated,

@@ -1,6 +1,6 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import xarray
 
 Row = Mapping[str, object]
+Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
+"""From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +27,7 @@ class Comparison:
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
-    `datatree`.
+    `datatree`, and `quantiles` those of the differences.
     """
 
     models: tuple[str, ...]
@@ -46,6 +48,7 @@ class Comparison:
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
+    quantiles: "Quantiles" = field(default=lambda probabilities, pairs: (), repr=False)
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":

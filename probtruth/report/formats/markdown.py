@@ -28,6 +28,7 @@ def markdown(result: Result, said: Contents | None = None) -> str:
         parts += ["### Before you use this", _list(tuple(_escape(plain(line)) for line in said.warnings))]
     parts += [_table(said.models), *_tables(said.other), _table(said.matrix), _table(said.pairs)]
     parts += [_table(table) for table in said.group_pairs]
+    parts += [*([_text(said.in_groups)] if said.in_groups else []), *_tables(said.by_group, said.group_matrix)]
     parts += [*_tables(said.ranks), *([_text(said.best_set)] if said.best_set else [])]
     parts += [*_tables(said.calibration_numbers, *said.items, *said.annotators)]
     parts += [*_tables(said.diagnostics, said.sensitivity, said.predictive, said.companions, said.audit)]

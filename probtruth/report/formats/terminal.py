@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from probtruth.line.result import Result
-from probtruth.report.tables import checks
+from probtruth.report.tables import checks, groups
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Table
 from probtruth.report.words.numbers import count, exact, fixed, plain, shortened
@@ -41,6 +41,8 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]
     parts += [Text(f"  {line}", style="red") for line in said.failing]
     parts += [_text(line) for line in said.details]
+    by_group = groups.in_groups(result)
+    parts += [] if by_group is None else [_text(by_group)]
     parts.append(Text(checks.alignment(result)))
     parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]

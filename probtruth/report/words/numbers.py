@@ -5,7 +5,7 @@ Differences in the user's own units and signs; inside, a score that is better wh
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from probtruth.line.numbers import as_float as as_float
@@ -129,20 +129,32 @@ def _controls(character: str) -> bool:
 
 
 def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
-    """Each name, shortened in the middle where it is wide, for a figure; different names stay different."""
+    """Each name, shortened where it is wide, for a figure; different names stay different.
+
+    Names are cut in the middle; where that makes them alike, what they all begin with goes instead, else they are
+    numbered.
+    """
+    whole = list(dict.fromkeys(names))
+    texts = [_shorten(plain(name), longest) for name in whole]
+    if len(set(texts)) < len(texts):
+        start = _same_start([plain(name) for name in whole])
+        texts = [_shorten(f"…{plain(name)[start:]}" if start > 1 else plain(name), longest) for name in whole]
     shown: dict[str, str] = {}
     used: set[str] = set()
-    for name in names:
-        if name in shown:
-            continue
-        base = plain(name)
-        text, number = _shorten(base, longest), 1
+    for name, text in zip(whole, texts, strict=True):
+        number = 1
         while text in used:
             number += 1
-            text = _shorten(base, longest - len(f" ({number})")) + f" ({number})"
+            text = _shorten(plain(name), longest - len(f" ({number})")) + f" ({number})"
         shown[name] = text
         used.add(text)
     return shown
+
+
+def _same_start(names: Sequence[str]) -> int:
+    """How many characters all names begin with."""
+    first, last = min(names), max(names)
+    return next((at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), min(len(first), len(last)))
 
 
 def shortened(names: Iterable[str], longest: int) -> dict[str, Name]:

@@ -66,7 +66,8 @@ def test_equivalence_beats_a_certain_difference(make):
 def test_several_models_speak_of_the_best(result, make):
     said = verdict.verdict(result)
     assert text(said.headline) == "nearest-neighbours is almost certainly the best of the 4 models."
-    assert text(said.details[0]).startswith("P(nearest-neighbours is best) > 0.999. Its mean log loss is lower")
+    assert text(said.details[0]).startswith("The mean log loss of nearest-neighbours is lower than that of logistic")
+    assert text(said.details[1]) == "P(nearest-neighbours is best) > 0.999."
     open_said = verdict.verdict(make["bare"](12))
     assert open_said.level == "open"
     assert any(text(line).startswith("Could still be the best (P ≥ 0.05): ") for line in open_said.details)
