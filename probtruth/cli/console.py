@@ -98,11 +98,60 @@ def _is_figure(path: Path) -> bool:
     return b"<svg" in head and any(f'id="{name}-title"'.encode() in head for name in NAMES)
 
 
-def write_and_show(result: Any, out: str, console: Console, extra: Mapping[str, Any] | None = None) -> None:
+@dataclass(frozen=True)
+class ItemContent:
+    """Where the text and the image of each item stand (`FILE:COLUMN`), and the column of item names there."""
+
+    text: str | None = None
+    image: str | None = None
+    item: str = "item"
+
+    def check(self) -> None:
+        """Raises before long work if one of them could not be read."""
+        from probtruth.io.item_content import check_item_content
+
+        for what, spec in (("text", self.text), ("image", self.image)):
+            if spec is not None:
+                check_item_content(spec, self.item, what)
+
+    def of(self, result: Any) -> dict[str, dict[str, str]]:
+        """What the report shows of the items that it lists.
+
+        Errors: `InputError` where something cannot be read, or the items were streamed and are not listed.
+        """
+        from probtruth.errors import InputError
+        from probtruth.io.item_content import read_item_images, read_item_text
+
+        if self.text is None and self.image is None:
+            return {}
+        listed = result.analysis.listed
+        if listed is None:
+            raise InputError(
+                "--item-text or --item-image with input that is streamed", "items in memory", "Raise --memory."
+            )
+        found = {}
+        if self.text is not None:
+            found["item_text"] = read_item_text(self.text, listed.items, self.item)
+        if self.image is not None:
+            found["item_images"] = read_item_images(self.image, listed.items, self.item)
+        return found
+
+
+NO_CONTENT = ItemContent()
+
+
+def write_and_show(
+    result: Any,
+    out: str,
+    console: Console,
+    extra: Mapping[str, Any] | None = None,
+    content: ItemContent = NO_CONTENT,
+) -> None:
     """Writes the report, then shows the verdict; `extra` is added to the JSON on standard output."""
     from probtruth.report.formats import terminal
     from probtruth.report.write import write_report
 
+    result = replace(result, **content.of(result))
     with console.progress("writing the report"):
         write_report(replace(result, command=console.command), out)
     console.show(*terminal.summary(result))

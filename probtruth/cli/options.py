@@ -140,6 +140,16 @@ Kind = Annotated[
     ),
 ]
 
+# what the report shows of the items
+ItemText = Annotated[
+    str | None,
+    typer.Option("--item-text", metavar="FILE:COL", help="Text of each item, to be shown in the report."),
+]
+ItemImage = Annotated[
+    str | None,
+    typer.Option("--item-image", metavar="FILE:COL", help="Path of each item's image, to be shown in the report."),
+]
+
 # logs of evaluation harnesses
 ScoreFormat = Annotated[
     str,

@@ -8,7 +8,7 @@ import typer
 from probtruth import check
 from probtruth.cli import fail_if, jax_setup, settings, streamed
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console, write_and_show
+from probtruth.cli.console import Console, ItemContent, write_and_show
 from probtruth.cli.reading import ScoreReading, read_scores, score_format
 from probtruth.errors import InputError
 
@@ -51,6 +51,8 @@ def compare(
         float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
     ] = None,
     higher_is_better: opt.HigherIsBetter = None,
+    item_text: opt.ItemText = None,
+    item_image: opt.ItemImage = None,
     format: opt.ScoreFormat = "auto",
     filter: opt.Filter = None,
     rope: opt.Rope = None,
@@ -86,6 +88,8 @@ def compare(
     if condition is None and baseline is not None:
         raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
     check_out(out)
+    content = ItemContent(item_text, item_image, item)
+    content.check()
     jax_setup.switch_on()
     available = streamed.known_memory(memory)
     whole = replicate is not None or replicates is not None or likelihood != "auto"
@@ -99,11 +103,11 @@ def compare(
     else:
         result = _held(scores, columns, reading, {**options, **in_memory}, baseline, console)
     if condition is None:
-        write_and_show(result, out, console)
+        write_and_show(result, out, console, content=content)
         return
     findings = fail_if.findings(condition, result.comparison.pairs, result.scores.models, baseline)
     verdicts = {"condition": str(condition), "models": [vars(finding) for finding in findings]}
-    write_and_show(result, out, console, {"fail_if": verdicts})
+    write_and_show(result, out, console, {"fail_if": verdicts}, content)
     console.show(*(finding.words(condition) for finding in findings))
     if any(finding.fails for finding in findings):
         raise SystemExit(1)

@@ -9,7 +9,7 @@ import typer
 from probtruth import check
 from probtruth.cli import jax_setup, reading, settings, streamed
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console, write_and_show
+from probtruth.cli.console import NO_CONTENT, Console, ItemContent, write_and_show
 from probtruth.cli.reading import AnnotationColumns
 from probtruth.errors import InputError
 
@@ -34,6 +34,7 @@ class RunFiles:
     dask: str | None = None
     format: str = "auto"
     normalise: str = "none"
+    content: ItemContent = NO_CONTENT
 
 
 def run(
@@ -67,6 +68,8 @@ def run(
     annotator: opt.Annotator = "annotator",
     label: opt.Label = "label",
     replicate: opt.Replicate = "replicate",
+    item_text: opt.ItemText = None,
+    item_image: opt.ItemImage = None,
     memory: opt.Memory = None,
     dask: opt.Dask = None,
     format: opt.AnnotationFormat = "auto",
@@ -85,7 +88,8 @@ def run(
     """From annotations and predictions to P(A beats B), with a report."""
     columns = AnnotationColumns(item, annotator, label, replicate)
     files = RunFiles(
-        annotations, soft, predictions, columns, kind, groups, clusters, memory, dask, format, normalise
+        annotations, soft, predictions, columns, kind, groups, clusters, memory, dask, format, normalise,
+        ItemContent(item_text, item_image, item),
     )  # fmt: skip
     options: dict[str, Any] = {
         "method": truth,
@@ -114,6 +118,7 @@ def evaluate_and_report(
     from probtruth.io.output.folder import check_out
 
     check_out(out)
+    files.content.check()
     logged = _logged(files, console)
     jax_setup.switch_on()
     models = _models(files, options, logged is not None)
@@ -125,7 +130,7 @@ def evaluate_and_report(
         result = _streamed(models, files, options, memory, out, console)
     else:
         result = _held(models, files, options, console)
-    write_and_show(replace(result, note=note), out, console)
+    write_and_show(replace(result, note=note), out, console, content=files.content)
 
 
 def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
