@@ -6,6 +6,7 @@ How large a difference does not matter: absolute, relative to the best score, or
 import math
 import re
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -13,6 +14,7 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
+from probtruth.types.arguments import Engine, ItemPopulation, LikelihoodName, ReplicateKind
 
 WRITTEN = re.compile(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|% of range)?\s*")
 EXPECTED = "a number of at least 0, 'X%' (of the best mean score) or 'X% of range' (from the entropy to the baseline)"
@@ -68,10 +70,10 @@ def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -
     return rope.width * (baseline - entropy)
 
 
-ENGINES = ("nuts", "exact")
-POPULATIONS = ("new-items", "these-items")
-LIKELIHOODS = ("auto", "normal", "student-t", "skew-t", "tie-spike", "two-component")
-REPLICATES = ("independent", "crossed", "folds")
+ENGINES = get_args(Engine.__value__)
+POPULATIONS = get_args(ItemPopulation.__value__)
+LIKELIHOODS = get_args(LikelihoodName.__value__)
+REPLICATES = get_args(ReplicateKind.__value__)
 
 
 @dataclass(frozen=True)

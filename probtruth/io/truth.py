@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import polars
 
@@ -11,6 +12,7 @@ from probtruth.errors import InputError
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import check_rows, read_wide
 from probtruth.types import Truth
+from probtruth.types.arguments import Estimand
 
 
 def write_soft(truth: Truth, path: str | Path) -> None:
@@ -38,7 +40,7 @@ def write_soft(truth: Truth, path: str | Path) -> None:
     parquet_notes.write(frame, path, notes, _votes(truth))
 
 
-def read_soft(path: str | Path, item: str = "item", estimand: str | None = None) -> Truth:
+def read_soft(path: str | Path, item: str = "item", estimand: Estimand | None = None) -> Truth:
     r"""Soft labels from a file: a column of item names, and one column of probability for each label.
 
     Arguments: `item` is the column of names; `estimand` says what the rows are (`"distribution"` of opinions, the
@@ -57,13 +59,13 @@ def read_soft(path: str | Path, item: str = "item", estimand: str | None = None)
     check_rows(table, "probs", "soft labels")
 
     def build(kind: str) -> tuple[Truth, bool]:
-        truth = Truth.from_probs(table.values, table.items, table.labels, kind)
+        truth = Truth.from_probs(table.values, table.items, table.labels, cast(Estimand, kind))  # which it checks
         return truth, (table.items, table.labels) == (truth.index.items, truth.index.labels)
 
     return noted(path, table.source.name, estimand, build)
 
 
-def noted(path: str | Path, name: str, estimand: str | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:
+def noted(path: str | Path, name: str, estimand: Estimand | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:
     """A truth with what its file says of it.
 
     Arguments: `build` makes it from the estimand, and says whether the rows and labels of the file stand in its order.

@@ -16,6 +16,7 @@ from probtruth.streaming.compare_files import Streamed
 from probtruth.streaming.prepared import DRAWS
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Annotations, Comparison, Scores
+from probtruth.types.arguments import Engine, ItemPopulation, LikelihoodName, ReplicateKind
 
 if TYPE_CHECKING:
     import distributed
@@ -34,12 +35,12 @@ class CompareOptions(TypedDict, total=False):
 
     groups: Names | None
     clusters: Names | None
-    replicates: str | None
-    likelihood: str
+    replicates: ReplicateKind | None
+    likelihood: LikelihoodName
     annotations: Annotations | None
     fold_correlation: float | None
-    engine: str
-    population: str
+    engine: Engine
+    population: ItemPopulation
     weights: Mapping[str, float] | Sequence[float] | None
     rope: float | str | None
     draws: int
@@ -70,13 +71,13 @@ def compare(
     scores: Scores | str | Path,
     groups: Names | None = None,
     clusters: Names | None = None,
-    replicates: str | None = None,
+    replicates: ReplicateKind | None = None,
     *,
-    likelihood: str = "auto",
+    likelihood: LikelihoodName = "auto",
     annotations: Annotations | None = None,
     fold_correlation: float | None = None,
-    engine: str = "nuts",
-    population: str = "new-items",
+    engine: Engine = "nuts",
+    population: ItemPopulation = "new-items",
     weights: Mapping[str, float] | Sequence[float] | None = None,
     rope: float | str | None = None,
     draws: int = 2500,

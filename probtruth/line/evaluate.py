@@ -19,6 +19,7 @@ from probtruth.line.streamed import evaluate_streamed
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.streaming.compare_files import Asked
 from probtruth.types import Annotations, Index, Predictions, Truth
+from probtruth.types.arguments import ClassEvidence, Engine, Estimand, MethodName, RuleName
 
 if TYPE_CHECKING:
     import distributed
@@ -28,16 +29,16 @@ def evaluate(
     reference: Annotations | Truth | str | Path,
     predictions: Predictions | Mapping[str, str | Path],
     *,
-    method: str | None = None,
-    estimand: str | None = None,
-    evidence: str = "auto",
-    rule: str | ScoringRule = "log",
+    method: MethodName | None = None,
+    estimand: Estimand | None = None,
+    evidence: ClassEvidence = "auto",
+    rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
     groups: Mapping[str, str] | Sequence[object] | None = None,
     clusters: Mapping[str, str] | Sequence[object] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
-    engine: str = "nuts",
+    engine: Engine = "nuts",
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 from probtruth import check
 from probtruth.comparison.compare import compare
@@ -15,20 +14,20 @@ from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.streaming.compare_files import Asked
-from probtruth.truth.fit import Estimand, MethodName
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Index, Predictions, Truth
+from probtruth.types.arguments import ClassEvidence, Engine, Estimand, MethodName
 
 
 @dataclass(frozen=True, eq=False)
 class LineOptions:
     """The options of `evaluate`; `scoring` holds those of the scores and which items belong together."""
 
-    method: str | None
-    estimand: str | None
-    evidence: str
+    method: MethodName | None
+    estimand: Estimand | None
+    evidence: ClassEvidence
     scoring: Asked
-    engine: str
+    engine: Engine
     rope: float | str | None
     seed: int
     strict: bool
@@ -85,8 +84,7 @@ def truth_of(reference: Annotations | Truth, options: LineOptions) -> Truth:
                 "Leave them out, or give annotations.",
             )
         return reference
-    named = cast(MethodName | None, options.method), cast(Estimand | None, options.estimand)  # checked there
-    return infer_truth(reference, *named, seed=options.seed)
+    return infer_truth(reference, options.method, options.estimand, seed=options.seed)
 
 
 def under_labels(annotations: Annotations, index: Index) -> Annotations:

@@ -1,6 +1,7 @@
 """The true class of each item from two kinds of evidence: its annotators, and the forecasts that are to be judged."""
 
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,8 +13,9 @@ from probtruth.scoring.log_pool import LogPool, covariances, features_of, fit_lo
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT, class_draws
 from probtruth.types import Predictions, Scores, Truth
+from probtruth.types.arguments import ClassEvidence
 
-EVIDENCE = ("auto", "annotators", "annotators-and-models")
+EVIDENCE = get_args(ClassEvidence.__value__)
 """What the classes of the items may be inferred from."""
 FITTED_ON = 50_000
 """Items that the pool is fitted on at most, evenly spread."""

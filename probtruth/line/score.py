@@ -26,6 +26,7 @@ from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.prepared import Prepared, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Audit, Predictions, Scores, Truth
+from probtruth.types.arguments import RuleName
 
 if TYPE_CHECKING:
     import distributed
@@ -47,7 +48,7 @@ class WrittenScores:
 def score(
     predictions: Predictions | Files,
     truth: Truth | str | Path,
-    rule: str | ScoringRule = "log",
+    rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
     *,
@@ -60,7 +61,7 @@ def score(
 def score(
     predictions: Predictions | Files,
     truth: Truth | str | Path,
-    rule: str | ScoringRule = "log",
+    rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
     *,
@@ -77,7 +78,7 @@ def score(
 def score(
     predictions: Predictions | Files,
     truth: Truth | str | Path,
-    rule: str | ScoringRule = "log",
+    rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
     *,

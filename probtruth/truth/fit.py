@@ -131,28 +131,6 @@ def dirichlet_rows(
     return np.asarray(gammas / totals)
 
 
-Estimand = Literal["distribution", "class"]
-"""What a truth is about: how annotators would answer, or which label is the one true class."""
-
-MethodName = Literal[
-    "vote-share",
-    "dirichlet",
-    "dirichlet-mixture",
-    "annotator-effects",
-    "majority",
-    "dawid-skene-em",
-    "dawid-skene",
-    "hierarchical-dawid-skene",
-    "ordinal",
-    "one-coin",
-    "mace",
-    "glad",
-    "ability",
-    "perceived-class",
-    "pooled",
-]
-"""The truth methods."""
-
 AgreementMeasure = Literal["krippendorff", "fleiss", "cohen", "percentage"]
 """Measures of agreement."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.by_content import fit_by_content
-from probtruth.truth.fit import Estimand, MethodFit, MethodName, MethodRequest
+from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import Gold, known_answers, need_room, need_votes, vote_shares
 from probtruth.truth.methods.ability import ability
 from probtruth.truth.methods.annotator_effects import annotator_effects
@@ -25,6 +25,7 @@ from probtruth.truth.methods.perceived_class import perceived_class
 from probtruth.truth.methods.pooled import pooled
 from probtruth.truth.methods.votes import majority, vote_share
 from probtruth.types import Annotations, Truth
+from probtruth.types.arguments import Estimand, MethodName
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import Estimand, MethodName, MethodRequest
+from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten, need_votes
 from probtruth.truth.infer import METHODS, infer_truth
 from probtruth.truth.prototypes import JointFit, fit_joint
 from probtruth.types import Annotations, Truth
+from probtruth.types.arguments import Estimand, MethodName
 from probtruth.types.index import Index
 
 if TYPE_CHECKING:

@@ -43,3 +43,40 @@ type ResponseMode = Literal["sample", "argmax", "threshold"]
 
 type RuleName = Literal["log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear"]
 """The scoring rules that have names."""
+
+type Estimand = Literal["distribution", "class"]
+"""What a truth is about: how annotators would answer, or which label is the one true class."""
+
+type MethodName = Literal[
+    "vote-share",
+    "dirichlet",
+    "dirichlet-mixture",
+    "annotator-effects",
+    "majority",
+    "dawid-skene-em",
+    "dawid-skene",
+    "hierarchical-dawid-skene",
+    "ordinal",
+    "one-coin",
+    "mace",
+    "glad",
+    "ability",
+    "perceived-class",
+    "pooled",
+]
+"""The truth methods."""
+
+type Engine = Literal["nuts", "exact"]
+"""How a posterior is computed: by sampling, or by quadrature."""
+
+type ItemPopulation = Literal["new-items", "these-items"]
+"""Which items an answer is about: new ones like these, or these."""
+
+type ReplicateKind = Literal["independent", "crossed", "folds"]
+"""What the repeated scores of an item are."""
+
+type LikelihoodName = Literal["auto", "normal", "student-t", "skew-t", "tie-spike", "two-component"]
+"""The likelihood of a pair's differences."""
+
+type ClassEvidence = Literal["auto", "annotators", "annotators-and-models"]
+"""What speaks for the class of an item: its annotators, or the models' forecasts too."""

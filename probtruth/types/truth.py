@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
-from probtruth.types.arguments import Numbers
+from probtruth.types.arguments import Estimand, Numbers
 from probtruth.types.index import Index, as_names
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Truth:
         probs: Numbers,
         items: Iterable[object] | None = None,
         labels: Iterable[object] | None = None,
-        estimand: str = "distribution",
+        estimand: Estimand = "distribution",
     ) -> "Truth":
         """Soft labels from the caller: one distribution (row) for each item. Their own uncertainty is unknown.
 

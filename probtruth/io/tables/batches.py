@@ -26,6 +26,7 @@ from probtruth.io.tables.wide import cells, labels_of
 from probtruth.io.truth import noted, read_soft
 from probtruth.kernels.cores import ahead
 from probtruth.types import Truth
+from probtruth.types.arguments import Estimand
 from probtruth.types.index import Index, positions, sort_names
 
 LEAST, MOST = 1 << 10, 1 << 18
@@ -217,7 +218,9 @@ def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
         raise damaged(form, str(error), shown(path)) from None
 
 
-def read_many_soft(path: str | Path, item: str = "item", estimand: str | None = None, memory: float = 2e9) -> Truth:
+def read_many_soft(
+    path: str | Path, item: str = "item", estimand: Estimand | None = None, memory: float = 2e9
+) -> Truth:
     """As `read_soft`, for as many items as there are; `memory` (bytes) is what a batch may take.
 
     Files other than Parquet and Arrow are read whole.

@@ -10,9 +10,12 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.means.streaming import MeanScores, RunningMeans
 from probtruth.scoring.rules import ScoringRule
+from probtruth.types.arguments import RuleName
 
 
-def mean_score(probs: ArrayLike, truth: ArrayLike, rule: str | ScoringRule = "log", log_probs: bool = False) -> float:
+def mean_score(
+    probs: ArrayLike, truth: ArrayLike, rule: RuleName | ScoringRule = "log", log_probs: bool = False
+) -> float:
     """The mean expected loss over all items, as fast as memory allows.
 
     Formula: (1/n) sum_i S(p_i, t_i); an item of infinite loss makes it infinite, 0 log 0 = 0.
