@@ -95,22 +95,22 @@ def contents(result: Result) -> Contents:
 
 def facts(result: Result) -> list[Sentence]:
     """What was compared, in a few words each."""
-    found = result.to_dict().get("truth") or {}
+    truth = result.to_dict().get("truth") or {}
     scores = result.scores
-    said: list[Sentence] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
+    sentences: list[Sentence] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
     for key, noun in (("n_labels", "label"), ("n_annotators", "annotator")):
-        if isinstance(found.get(key), int):
-            said.append((count(found[key], noun),))
+        if isinstance(truth.get(key), int):
+            sentences.append((count(truth[key], noun),))
     for key, noun in (("groups", "group"), ("clusters", "cluster")):
         number = result.comparison.settings.get(key)
         if isinstance(number, int):
-            said.append((count(number, noun),))
+            sentences.append((count(number, noun),))
     if result.truth is not None:
-        said.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
+        sentences.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
     better = "higher" if result.comparison.higher_is_better else "lower"
     name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
-    said.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
-    return said
+    sentences.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
+    return sentences
 
 
 def lines_of(command: str | None) -> str | None:
@@ -131,4 +131,4 @@ def lines_of(command: str | None) -> str | None:
 
 def warnings_shown(result: Result) -> tuple[str, ...]:
     """The warnings, each once, without those on sampling, which stand with the failing diagnostics."""
-    return tuple(dict.fromkeys(said for said in result.warnings if not said.startswith("sampling:")))
+    return tuple(dict.fromkeys(line for line in result.warnings if not line.startswith("sampling:")))

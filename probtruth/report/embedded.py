@@ -23,7 +23,7 @@ from probtruth.report.words.verdict import CERTAINTY, EQUIVALENT, failing_diagno
 _ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 THOUSANDTHS = 1000
 LEAST_ERROR = 0.0005
-"""Error of a probability read off the curves that is said at least: what numbers of 32 bits and lines leave."""
+"""Error of a probability read off the curves that is stated at least: what numbers of 32 bits and lines leave."""
 
 
 def embedded(result: Result) -> Markup:
@@ -52,14 +52,14 @@ def embedded(result: Result) -> Markup:
     return Markup(text.translate(_ESCAPED))
 
 
-def _curves(found: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
+def _curves(curves: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
     """Places in the order of the choice, and each curve as place, models, and its quantiles in base64."""
-    places = list(dict.fromkeys((curve.where, curve.group) for curve in found.curves))
+    places = list(dict.fromkeys((curve.where, curve.group) for curve in curves.curves))
     grouped = len(places) > 1
     return {
-        "error": max(found.error, LEAST_ERROR),
-        "probabilities": [round(float(p), 9) for p in found.probabilities],
-        "models": [names.index(model) for model in found.models],
+        "error": max(curves.error, LEAST_ERROR),
+        "probabilities": [round(float(p), 9) for p in curves.probabilities],
+        "models": [names.index(model) for model in curves.models],
         "places": [_place(where, group, grouped) for where, group in places],
         "rows": [
             [
@@ -69,7 +69,7 @@ def _curves(found: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
                 _mean(curve),
                 _numbers(curve),
             ]
-            for curve in found.curves
+            for curve in curves.curves
         ],
     }
 
@@ -89,26 +89,26 @@ def _numbers(curve: DifferenceCurve) -> str:
     return base64.b64encode(np.asarray(curve.values, "<f4").tobytes()).decode()
 
 
-def _items(found: ListedItems, names: Sequence[str], result: Result) -> dict[str, Any]:
+def _items(listed: ListedItems, names: Sequence[str], result: Result) -> dict[str, Any]:
     """The items in columns; probabilities and shares in thousandths."""
     data: dict[str, Any] = {
-        "all": found.n_all,
-        "names": [plain(item) for item in found.items],
-        "models": [names.index(model) for model in found.models],
-        "scores": [[_brief(value) for value in row] for row in found.scores.tolist()],
+        "all": listed.n_all,
+        "names": [plain(item) for item in listed.items],
+        "models": [names.index(model) for model in listed.models],
+        "scores": [[_brief(value) for value in row] for row in listed.scores.tolist()],
     }
-    if found.probs is not None and found.columns is not None and found.shares is not None:
-        data["labels"] = [plain(label) for label in found.labels]
-        data["probs"] = [_thousandths(of_model) for of_model in found.probs]
-        if found.votes is not None:
-            data["votes"] = found.votes.tolist()
+    if listed.probs is not None and listed.columns is not None and listed.shares is not None:
+        data["labels"] = [plain(label) for label in listed.labels]
+        data["probs"] = [_thousandths(of_model) for of_model in listed.probs]
+        if listed.votes is not None:
+            data["votes"] = listed.votes.tolist()
         else:
-            data["shares"] = _thousandths(found.shares)
-        if found.columns.shape[1] < len(found.labels):
-            data["columns"] = found.columns.tolist()
+            data["shares"] = _thousandths(listed.shares)
+        if listed.columns.shape[1] < len(listed.labels):
+            data["columns"] = listed.columns.tolist()
     for key, content in (("text", result.item_text), ("image", result.item_images)):
         if content:
-            data[key] = [_line(content, item, key) for item in found.items]
+            data[key] = [_line(content, item, key) for item in listed.items]
     return data
 
 

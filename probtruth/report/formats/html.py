@@ -24,16 +24,16 @@ SCRIPTS = ("page", "sort", "pairs", "items")
 """The parts of the page's script, in their order."""
 
 
-def html(result: Result, drawn: Mapping[str, Picture] | None = None, said: Contents | None = None) -> str:
+def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Contents | None = None) -> str:
     """The page.
 
-    Arguments: `drawn` are the figures and `said` the contents, where they were made already.
+    Arguments: `drawn` are the figures and `content` the contents, where they were made already.
     """
-    said = contents(result) if said is None else said
+    content = contents(result) if content is None else content
     drawn = pictures(result) if drawn is None else drawn
     style, script = _asset("style.css"), "\n".join(_asset(f"script/{name}.js") for name in SCRIPTS)
     curves = result.analysis.curves
-    explorable = curves is not None and not said.verdict.failing
+    explorable = curves is not None and not content.verdict.failing
     browsable = result.analysis.listed is not None
     return (
         _environment()
@@ -46,27 +46,29 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, said: Conte
             error=0 if curves is None else max(curves.error, LEAST_ERROR),
             style=Markup(style),
             script=Markup(script),
-            title=_title(said.verdict),
-            said=said,
+            title=_title(content.verdict),
+            content=content,
             figures=drawn,
-            sections=_sections(said, drawn, explorable, browsable),
+            sections=_sections(content, drawn, explorable, browsable),
             longest=LONGEST,
             rope=result.comparison.rope,
         )
     )
 
 
-def _sections(said: Contents, drawn: Mapping[str, Picture], explorable: bool, browsable: bool) -> list[tuple[str, str]]:
+def _sections(
+    content: Contents, drawn: Mapping[str, Picture], explorable: bool, browsable: bool
+) -> list[tuple[str, str]]:
     """Anchors and titles of the sections that the page has."""
     known = (
         ("models", "Models", True),
         ("pairs", "Pairs", True),
         ("explore", "Your own question", explorable),
-        ("groups", "By group", said.by_group is not None),
+        ("groups", "By group", content.by_group is not None),
         ("ranks", "Who could be best", "ranks" in drawn),
-        ("calibration", "Calibration", said.calibration is not None),
-        ("items", "Items", bool(said.items) or browsable),
-        ("annotators", "Annotators", bool(said.annotators)),
+        ("calibration", "Calibration", content.calibration is not None),
+        ("items", "Items", bool(content.items) or browsable),
+        ("annotators", "Annotators", bool(content.annotators)),
         ("checks", "Checks", True),
         ("reading", "How to read the numbers", True),
         ("made", "How this was made", True),
@@ -74,8 +76,8 @@ def _sections(said: Contents, drawn: Mapping[str, Picture], explorable: bool, br
     return [(slug, title) for slug, title, there in known if there]
 
 
-def _title(said: Verdict) -> str:
-    return "".join(plain(piece)[:60] for piece in said.headline)
+def _title(verdict: Verdict) -> str:
+    return "".join(plain(piece)[:60] for piece in verdict.headline)
 
 
 def _asset(name: str) -> str:

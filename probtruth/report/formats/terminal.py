@@ -37,10 +37,10 @@ COLOURS = {
 
 def summary(result: Result) -> tuple[RenderableType, ...]:
     """Verdict, models, pairs and warnings."""
-    said = verdict(result)
-    parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]
-    parts += [Text(f"  {line}", style="red") for line in said.failing]
-    parts += [_text(line) for line in said.details]
+    decided = verdict(result)
+    parts: list[RenderableType] = [Text(_plain(decided.headline), COLOURS[decided.level])]
+    parts += [Text(f"  {line}", style="red") for line in decided.failing]
+    parts += [_text(line) for line in decided.details]
     by_group = groups.in_groups(result)
     parts += [] if by_group is None else [_text(by_group)]
     parts.append(Text(checks.alignment(result)))

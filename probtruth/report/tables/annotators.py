@@ -127,16 +127,16 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
 
 
 def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
-    said = f"By the method {truth.method}, which takes each item to have one true class. "
+    note = f"By the method {truth.method}, which takes each item to have one true class. "
     if shown < of:
-        said += f"{shown} of {of:,} annotators: the best, the worst and those with a flag. "
-    said += (
+        note += f"{shown} of {of:,} annotators: the best, the worst and those with a flag. "
+    note += (
         "Accuracy is the chance that an annotation says the item's class; skill is the same beyond chance (1 always "
         "right, 0 by chance, below 0 worse); information is what one answer tells of the class. "
     )
     if not flagged:
-        return said + f"Nobody is flagged: no skill is surely below {NO_SKILL}."
-    return said + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
+        return note + f"Nobody is flagged: no skill is surely below {NO_SKILL}."
+    return note + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
 
 
 def _share(row: Row) -> bool:

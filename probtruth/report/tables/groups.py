@@ -86,7 +86,7 @@ def by_group(result: Result) -> Table | None:
 def against_leader(comparison: Comparison) -> Mapping[tuple[str, str], tuple[float, float]]:
     """By group and model: the difference, the model minus the leading one as the scores were given, and P(better)."""
     lead = str(leaders(comparison.ranks)[0]["model"])
-    found = {}
+    cells = {}
     for row in comparison.groups:
         a, b = str(row["a"]), str(row["b"])
         if lead not in (a, b):
@@ -96,8 +96,8 @@ def against_leader(comparison: Comparison) -> Mapping[tuple[str, str], tuple[flo
             continue
         gap, better = (loss, p) if b == lead else (-loss, 1 - p)
         oriented = flipped(gap) if comparison.higher_is_better else gap
-        found[str(row["group"]), b if a == lead else a] = (oriented or 0.0, better)
-    return found
+        cells[str(row["group"]), b if a == lead else a] = (oriented or 0.0, better)
+    return cells
 
 
 def group_matrix(result: Result) -> Table | None:
@@ -149,7 +149,7 @@ def in_groups(result: Result) -> Sentence | None:
     ahead = sum(p > 0.5 for p in chances.values())
     sure = sum(p >= SURE for p in chances.values())
     behind = sorted((p, group) for group, p in chances.items() if p <= 0.5)
-    said = sentence(
+    start = sentence(
         "By group: ",
         lead,
         " is ahead of ",
@@ -157,8 +157,8 @@ def in_groups(result: Result) -> Sentence | None:
         f" in {ahead} of {len(rows)} groups, with P ≥ {SURE} in {sure or 'none'}",
     )
     if not behind:
-        return (*said, ".")
+        return (*start, ".")
     names = shortened([group for _, group in behind[:3]], LONGEST_NAME)
     more = f" and {len(behind) - 3} more" if len(behind) > 3 else ""
     listed = joined([names[group] for _, group in behind[:3]])
-    return (*said, "; not ahead in ", *listed, f"{more} (least: P {equals(behind[0][0])}).")
+    return (*start, "; not ahead in ", *listed, f"{more} (least: P {equals(behind[0][0])}).")

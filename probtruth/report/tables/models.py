@@ -87,18 +87,18 @@ def models(result: Result) -> Table:
 def _models_note(result: Result, places: int) -> Sentence:
     comparison = result.comparison
     better = "higher" if comparison.higher_is_better else "lower"
-    said = f"The score is the plain mean over items; {better} is better. "
+    note = f"The score is the plain mean over items; {better} is better. "
     entropy = next((as_float(row["entropy"]) for row in comparison.ranks if row["entropy"] is not None), None)
     if entropy is not None:
-        said += (
+        note += (
             f"Mean score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
             "possible forecast would score, and the divergence is what the model adds to it. "
         )
-    said += (
+    note += (
         "The intervals of single models share the same items: whether two models differ is read from the differences, "
         "not from the overlap of these. Expected regret is the mean loss of choosing this model instead of the best."
     )
-    return (said,)
+    return (note,)
 
 
 def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
