@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from probtruth.line.analysis.curves import DifferenceCurve, DifferenceCurves
 from probtruth.line.analysis.items import ListedItems
-from probtruth.line.analysis.leading import leading_pair
+from probtruth.line.analysis.leading import leaders
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import LONGEST, decimals, favouring_a, interval_width, plain, short_names
 from probtruth.report.words.sentences import measure, unit
@@ -37,7 +37,7 @@ def embedded(result: Result) -> Markup:
         "measure": measure(comparison.rule),
         "unit": unit(comparison.rule),
         "favouringA": favouring_a(comparison.higher_is_better),
-        "leading": [names.index(name) for name in leading_pair(comparison)],
+        "leading": [names.index(str(row["model"])) for row in leaders(comparison.ranks)[:2]],
         "rope": comparison.rope,
         "places": decimals(map(interval_width, comparison.pairs)),
         "certainty": [[bound, words] for bound, words, _ in CERTAINTY],

@@ -75,7 +75,8 @@ def listed_items(scores: Scores | Streamed, comparison: Comparison, labelled: La
     entries = 0 if labelled is None else min(len(labelled.aligned.labels), MOST_LISTED_LABELS) * len(models)
     rows = np.arange(n_all)
     if n_all > MOST_LISTED or n_all * entries > MOST_CELLS:
-        rows = np.sort(np.argsort(-_gap(scores, *order[:2]), kind="stable")[:MOST_TELLING])
+        telling = _gap(scores, *order[:2]) if len(order) > 1 else scores.values[order[0]]
+        rows = np.sort(np.argsort(-telling, kind="stable")[:MOST_TELLING])
     own = (-1.0 if scores.higher_is_better else 1.0) * scores.values[order][:, rows]
     plain = ListedItems(tuple(str(scores.items[row]) for row in rows), n_all, models, own)
     return plain if labelled is None else _with_labels(plain, labelled.aligned, rows)

@@ -41,6 +41,8 @@ SURE = 0.95
 
 def of_leaders(comparison: Comparison) -> list[Row]:
     """The leading model (a) minus the next one (b) in every group, as the scores were given; none without groups."""
+    if not comparison.groups:
+        return []
     first, second = leading_pair(comparison)
     rows: list[Row] = []
     for row in comparison.groups:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -166,6 +167,50 @@ def test_bare_scores_make_a_page_without_labels(make):
     shown = "".join(Page(html(make["bare"](3))).text)
     assert "labels disagree" not in shown
     assert "soft label" not in shown
+
+
+def test_one_sentence_stands_under_the_verdict_and_the_rest_opens(text):
+    head = text[: text.index("</header>")]
+    lead = re.findall(r'<p class="lead">(.*?)</p>', head)
+    assert len(lead) == 1
+    assert "lower than that of" in lead[0]
+    opened = head[head.index('<details class="how">') :]
+    assert "How this was decided" in opened
+    for words in ("Estimand:", "The standard is", "Of the variance"):
+        assert words in opened
+        assert words not in head[: head.index('<details class="how">')]
+
+
+def test_accuracy_stands_beside_the_loss_and_terms_have_their_meaning(result, text):
+    """Expected accuracy by hand: the mean share of votes for the label that the model finds most probable."""
+    aligned = result.labelled.aligned
+    top = aligned.log_probs[0].argmax(-1)
+    share = float(aligned.truth[range(len(top)), top].mean())
+    assert result.analysis.accuracy[aligned.models[0]] == pytest.approx(share, abs=1e-12)
+    assert f">{share:.3f}</td>" in text
+    for term in ("Accuracy (expected)", "Divergence", "Expected regret", "Typical probability given"):
+        assert re.search(rf'title="[^"]+"[^>]*><span class="term">{re.escape(term)}<', text)
+
+
+def test_without_script_it_says_where_the_numbers_are(text):
+    said = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
+    assert len(said) == 2
+    assert all("JavaScript" in words for words in said)
+    assert text.count('class="explorer" hidden') == 2
+
+
+def test_data_cannot_end_its_element(odd):
+    raw = html(replace(odd, item_text={str(item): "</script><b>&\u2028" for item in odd.scores.items}))
+    inside = raw[raw.index('id="data">') + 10 :]
+    inside = inside[: inside.index("</script>")]
+    assert not re.search("[<>&\u2028]", inside)
+    assert json.loads(inside)["items"]["text"][0] == "</script><b>&�"
+
+
+def test_failing_diagnostics_leave_no_verdict_to_choose(make):
+    bad = html(make["demo"](diagnostics={"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}))
+    assert 'pair-explorer" class' not in bad
+    assert '"curves":' not in bad
 
 
 def test_same_result_same_page(result, text):
