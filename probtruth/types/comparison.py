@@ -17,6 +17,11 @@ Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
 """From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
 
 
+def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Sequence[Row]:
+    """Quantiles of differences at some probabilities, of some pairs; here none are known."""
+    return ()
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Which model is better, and how certain that is.
@@ -48,7 +53,7 @@ class Comparison:
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
-    quantiles: "Quantiles" = field(default=lambda probabilities, pairs: (), repr=False)
+    quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
