@@ -1,5 +1,6 @@
 """Sphinx configuration: `sphinx-build -W -b html docs OUT`. No extension reaches the network."""
 
+import os
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -15,13 +16,22 @@ copyright = "The probtruth authors"
 release = version_of("probtruth")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "plain_docstrings", "directives"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "plain_docstrings", "directives", "demo_report"]
+source_suffix = {".md": "myst-nb", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext"]
 smartquotes = False  # two hyphens are an option
 
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_block"]
 myst_heading_anchors = 3
+
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # the notebook's kernel inherits it
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

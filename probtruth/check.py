@@ -200,7 +200,8 @@ def simplex(
         raise InputError(
             f"{what} that sum to {totals[row]:.6g}",
             f"a sum of 1 (tolerance {SUM_TOLERANCE:g})",
-            "Divide each row by its sum yourself if that is what you mean; probtruth never renormalises.",
+            "Divide each row by its sum if that is what you mean; probtruth does so for files of predictions when told "
+            "(renormalise=True; command line: --renormalise).",
             where(row),
         )
 

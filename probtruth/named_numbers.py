@@ -43,14 +43,14 @@ class NamedNumbers:
 
 
 def labelled(table: object, item: str = "item") -> NamedNumbers:
-    """A table of numbers by item and label: an array of any kind, a dataframe, or an xarray DataArray.
+    """A table of numbers by item and label: an array, a dataframe, a dict of columns, or an xarray DataArray.
 
     A dataframe's columns are labels, except a column `item`, which names the items (as does a pandas index that was
     set). Names that a library made up (0, 1, ... or column_0, column_1, ...) do not count.
     """
     if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
         return _of_xarray(table)
-    if not _is_frame(table):
+    if not is_frame(table):
         return NamedNumbers(as_array(table))
     frame = as_polars(table)
     index = _pandas_index(table)
@@ -66,11 +66,18 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     return NamedNumbers(values, items, None if made_up else tuple(columns))
 
 
-def _is_frame(table: object) -> bool:
-    """Whether it is a dataframe rather than an array: it has columns with names."""
-    if isinstance(table, (np.ndarray, Mapping, list, tuple, str, bytes)):
+def is_frame(table: object) -> bool:
+    """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
+    if isinstance(table, Mapping):
+        return True
+    if isinstance(table, (np.ndarray, list, tuple, str, bytes)):
         return False
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns"))
+
+
+def row_names(table: object) -> tuple[str, ...] | None:
+    """The names that a pandas index gives to the rows of a series; None for anything else."""
+    return _pandas_index(table)
 
 
 def _pandas_index(table: object) -> tuple[str, ...] | None:

@@ -107,6 +107,7 @@ class TestAnnotators:
 
 
 class TestLabels:
+    @pytest.mark.long
     def test_ten_thousand(self):
         rng = np.random.default_rng(0)
         n = 10_000
@@ -131,12 +132,16 @@ class TestLabels:
         assert own["a"] == pytest.approx(wanted, rel=1e-9)
 
     def test_confusion_matrices_of_ten_thousand_labels_have_no_room(self):
-        """Five annotators would need 4 GB a table: classes are refused at once, and the other verdict is left out."""
+        """Five annotators would need 4 GB a table: classes are refused at once."""
         votes = random_votes(n_items=6, n_annotators=5, n_labels=10_000)
         for method in ("pooled", "dawid-skene-em", "one-coin"):
             with pytest.raises(pt.InputError, match="at most 67,108,864 cells"):
                 pt.infer_truth(votes, method=method)
         assert pt.infer_truth(votes, method="majority", draws=0).probs.shape == (6, 10_000)
+
+    @pytest.mark.long
+    def test_the_verdict_on_classes_of_ten_thousand_labels_is_left_out(self):
+        votes = random_votes(n_items=6, n_annotators=5, n_labels=10_000)
         result = pt.evaluate(votes, pt.Predictions.from_probs(two_models(6, 10_000)), engine="exact")
         assert result.other is None
         assert any("'class' is left out" in line for line in result.warnings)

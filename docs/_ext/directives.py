@@ -27,17 +27,22 @@ class LiveCommands(SphinxDirective):
 
 
 class PublicNames(SphinxDirective):
-    """The public names of a section of `public_names`."""
+    """The list of the objects of a section of `public_names`."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """The nodes that autodoc makes."""
+        """The table's nodes, and those of the list of pages."""
         return self.parse_text_to_nodes(public_names.as_markdown(self.arguments[0]))
+
+
+def _write_pages(app: Any) -> None:
+    public_names.write_pages(app.srcdir / public_names.FOLDER)
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Sphinx calls this."""
+    app.connect("builder-inited", _write_pages)
     app.add_directive("live-table", LiveTable)
     app.add_directive("live-commands", LiveCommands)
     app.add_directive("public-names", PublicNames)

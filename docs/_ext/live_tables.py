@@ -1,7 +1,10 @@
-"""Tables that are made from the code when the documentation is built: the rules and the methods."""
+"""Tables that are made from the code when the documentation is built: the rules, the methods, names of types."""
 
+import ast
+import inspect
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -10,6 +13,7 @@ import typer.main
 from probtruth.cli import app
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.truth.infer import DEFAULTS, METHODS
+from probtruth.types import arguments
 
 _DOI = re.compile(r"doi:(\S+)")
 
@@ -59,7 +63,22 @@ def methods() -> tuple[Sequence[str], list[Sequence[str]]]:
     ]
 
 
-TABLES: dict[str, Callable[[], tuple[Sequence[str], list[Sequence[str]]]]] = {"rules": rules, "methods": methods}
+def types() -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The names of the types that several functions take, from the module that defines them."""
+    body = ast.parse(inspect.getsource(arguments)).body
+    named = [(node, text) for node, text in pairwise(body) if isinstance(node, ast.TypeAlias)]
+    return ("name", "meaning", "values"), [
+        (f"`{node.name.id}`", inspect.cleandoc(ast.literal_eval(text.value)), f"`{ast.unparse(node.value)}`")
+        for node, text in named
+        if isinstance(text, ast.Expr)
+    ]
+
+
+TABLES: dict[str, Callable[[], tuple[Sequence[str], list[Sequence[str]]]]] = {
+    "rules": rules,
+    "methods": methods,
+    "types": types,
+}
 
 
 def as_markdown(name: str) -> str:

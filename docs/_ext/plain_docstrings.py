@@ -1,8 +1,11 @@
 """Docstrings are plain paragraphs with `code` in single backticks; this turns them into reStructuredText."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from typing import Any
+
+import parameter_tables
 
 PARTS = ("Formula", "Arguments", "Returns", "Errors", "Source", "Example")
 """The words that begin the parts of a docstring."""
@@ -68,11 +71,37 @@ def _links(text: str) -> str:
     return "".join([*found, _SPECIAL.sub(r"\\\1", text[position:])])
 
 
-def _process(app: Any, what: str, name: str, obj: object, options: Any, lines: list[str]) -> None:
-    lines[:] = to_restructured(lines)
+def _process(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """The docstring as reStructuredText; a table stands where a function's arguments or a class's fields were."""
+    is_class = inspect.isclass(obj)
+    rows = []
+    if what in ("function", "method"):
+        rows = parameter_tables.of_function(obj)
+    elif is_class and not issubclass(obj, Exception):
+        rows = parameter_tables.of_fields(obj) or parameter_tables.of_function(obj.__init__)
+    if not rows:
+        lines[:] = to_restructured(lines)
+        return
+    left, place = parameter_tables.without_arguments(lines, [row.name.strip("*") for row in rows])
+    table = parameter_tables.as_markup(rows, _inline)
+    lines[:] = [*to_restructured(left[:place]), "", *table, "", *to_restructured(left[place:])]
+
+
+def _signature(
+    app: Any, what: str, name: str, obj: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str, str | None] | None:
+    """A signature without types, which stand in the table."""
+    if what not in ("function", "method") or not signature:
+        return None
+    shown = inspect.signature(obj)
+    parameters = [
+        one.replace(annotation=one.empty) for one in shown.parameters.values() if one.name not in ("self", "cls")
+    ]
+    return str(inspect.Signature(parameters)), returned
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Sphinx calls this."""
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _signature)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

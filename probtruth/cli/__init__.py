@@ -1,6 +1,7 @@
 """The command line: parse, call, print. Everything heavy is imported inside the commands, so that `--help` is quick."""
 
 import _thread
+import shlex
 import signal
 import sys
 import threading
@@ -11,6 +12,9 @@ from probtruth.errors import InputError, MissingExtraError, PosteriorError
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, by convention."""
+
+REPLACED = "--kind"
+"""The option that a proposed command has once; others are added."""
 
 AGAIN = 0.05
 """Seconds after which a Ctrl-C that was dropped comes again."""
@@ -26,13 +30,23 @@ def main() -> None:
             _stop("interrupted: nothing was written", INTERRUPTED)
         raise
     except (InputError, MissingExtraError) as error:
-        _stop(str(error), 2)
+        _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
     except PosteriorError as error:
         _stop(str(error), 1)
     except MemoryError:
         _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
     finally:
         sys.unraisablehook = before
+
+
+def _command_with(options: tuple[str, ...]) -> str:
+    """The command line with other options, to paste; nothing where an error proposes none."""
+    if not options:
+        return ""
+    words = [word for word in sys.argv[1:] if not (options[0] == REPLACED and word.startswith(f"{REPLACED}="))]
+    while options[0] == REPLACED and REPLACED in words:
+        del words[words.index(REPLACED) : words.index(REPLACED) + 2]
+    return f" Run: {shlex.join(['probtruth', *words, *options])}"
 
 
 def _stop(message: str, status: int) -> None:

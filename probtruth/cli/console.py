@@ -8,21 +8,36 @@ What run, demo and compare end with: the report is written, and the verdict show
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from probtruth.cli.fail_if import Gate
+
+
+@dataclass
+class Stages:
+    """How many stages a command has (0: not known), and how many it has begun."""
+
+    total: int = 0
+    begun: int = 0
 
 
 @dataclass(frozen=True)
 class Console:
     """`json`: the result as JSON on standard output and nothing else there; `quiet`: nothing on standard error.
 
-    `command` is the command that makes the same result again.
+    `command` is the command that makes the same result again; `stages` counts those that the progress goes through.
     """
 
     json: bool
     quiet: bool
     command: str = ""
+    stages: Stages = field(default_factory=Stages)
+
+    def of_stages(self, total: int) -> "Console":
+        """The same console for a command that goes through so many stages of progress."""
+        return replace(self, stages=Stages(total))
 
     def note(self, text: str) -> None:
         """A line on standard error."""
@@ -52,17 +67,24 @@ class Console:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar on standard error with the time left, once that is known; only on a terminal, and not in quiet."""
+        """A bar on standard error with the time left; only on a terminal, and not in quiet.
+
+        The bar is that of the whole command: the stages that are done, and of this one the part that it reports.
+        """
+        stages = self.stages
+        stages.begun += 1
         if self.quiet or self.json or not sys.stderr.isatty():
             yield lambda done, total: None
             return
         from rich.console import Console as Rich
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        total, before = max(stages.total, stages.begun), stages.begun - 1
+        words = what if total == 1 else f"{stages.begun}/{total} {what}"
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Rich(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            task = bar.add_task(words, total=total, completed=before)
+            yield lambda done, all: bar.update(task, completed=before + done / max(all, 1))
 
 
 NAMES = ("monitor", "plan", "validation")
@@ -98,62 +120,21 @@ def _is_figure(path: Path) -> bool:
     return b"<svg" in head and any(f'id="{name}-title"'.encode() in head for name in NAMES)
 
 
-@dataclass(frozen=True)
-class ItemContent:
-    """Where the text and the image of each item stand (`FILE:COLUMN`), and the column of item names there."""
-
-    text: str | None = None
-    image: str | None = None
-    item: str = "item"
-
-    def check(self) -> None:
-        """Raises before long work if one of them could not be read."""
-        from probtruth.io.item_content import check_item_content
-
-        for what, spec in (("text", self.text), ("image", self.image)):
-            if spec is not None:
-                check_item_content(spec, self.item, what)
-
-    def of(self, result: Any) -> dict[str, dict[str, str]]:
-        """What the report shows of the items that it lists.
-
-        Errors: `InputError` where something cannot be read, or the items were streamed and are not listed.
-        """
-        from probtruth.errors import InputError
-        from probtruth.io.item_content import read_item_images, read_item_text
-
-        if self.text is None and self.image is None:
-            return {}
-        listed = result.analysis.listed
-        if listed is None:
-            raise InputError(
-                "--item-text or --item-image with input that is streamed", "items in memory", "Raise --memory."
-            )
-        found = {}
-        if self.text is not None:
-            found["item_text"] = read_item_text(self.text, listed.items, self.item)
-        if self.image is not None:
-            found["item_images"] = read_item_images(self.image, listed.items, self.item)
-        return found
-
-
-NO_CONTENT = ItemContent()
-
-
-def write_and_show(
-    result: Any,
-    out: str,
-    console: Console,
-    extra: Mapping[str, Any] | None = None,
-    content: ItemContent = NO_CONTENT,
-) -> None:
-    """Writes the report, then shows the verdict; `extra` is added to the JSON on standard output."""
+def conclude(result: Any, out: str | None, console: Console, gate: Gate | None = None) -> None:
+    """Writes the report if there is a folder for it, shows the verdict, and ends with the status of the gate."""
     from probtruth.report.formats import terminal
-    from probtruth.report.write import write_report
 
-    result = replace(result, **content.of(result))
-    with console.progress("writing the report"):
-        write_report(replace(result, command=console.command), out)
+    if out is not None:
+        from probtruth.report.write import write_report
+
+        with console.progress("writing the report"):
+            write_report(replace(result, command=console.command), out)
+    passed = None if gate is None else gate.judged(result.comparison, result.scores.models)
     console.show(*terminal.summary(result))
-    console.note(f"report: {Path(out) / 'report.html'}")
-    console.emit({**result.to_dict(), **(extra or {})})
+    if out is not None:
+        console.note(f"report: {Path(out) / 'report.html'}")
+    console.emit({**result.to_dict(), **({} if passed is None else {"fail_if": passed.to_dict()})})
+    if passed is not None:
+        console.show(*passed.words)
+        if passed.status:
+            raise SystemExit(passed.status)

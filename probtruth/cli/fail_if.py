@@ -1,17 +1,25 @@
-"""A condition on a result that turns the exit status, for a check of a pull request: `p_worse > 0.9`."""
+"""Conditions on a result that turn the exit status, for a check of a pull request: `p_worse > 0.9`, `inconclusive`."""
 
 import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probtruth import check
 from probtruth.errors import InputError
 
+if TYPE_CHECKING:
+    import probtruth.types
+
 QUANTITIES = ("p_worse", "p_better", "p_equivalent", "difference", "low", "high")
 """What a condition may speak of, always of a model against the baseline."""
+
+INCONCLUSIVE = "inconclusive"
+"""In place of a condition: no verdict, since the interval holds 0 or, with a ROPE, an edge of it."""
+FAILED, NO_VERDICT = 1, 3
+"""Exit statuses: some model meets a condition; or, if none does, there is no verdict on some model."""
 
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -66,7 +74,7 @@ def parse(text: str, rope: object = None) -> Condition:
         raise InputError(
             f"--fail-if {text!r}",
             "a name, one of > >= < <=, and a number",
-            "Write --fail-if 'p_worse > 0.9'; the names are " + ", ".join(QUANTITIES) + ".",
+            f"Write --fail-if 'p_worse > 0.9', or --fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}.",
         )
     name = check.one_of(found[1], QUANTITIES, "--fail-if")
     if name == "p_equivalent" and rope is None:
@@ -131,3 +139,93 @@ def _value(quantity: str, pairs: Sequence[Mapping[str, Any]], model: str, base: 
     swapped = {"low": "high", "high": "low"}
     value = row[quantity if first else swapped.get(quantity, quantity)]
     return None if value is None else float(value) if first else -float(value)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What `--fail-if` and `--baseline` ask for."""
+
+    conditions: tuple[Condition, ...]
+    inconclusive: bool
+    baseline: str | None
+
+    def judged(self, comparison: "probtruth.types.Comparison", models: Sequence[str]) -> "Judged":
+        """What the conditions find in a comparison of these models."""
+        found = [
+            (condition, one)
+            for condition in self.conditions
+            for one in findings(condition, comparison.pairs, models, self.baseline)
+        ]
+        base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
+        others = [model for model in models if model != base] if self.inconclusive else []
+        ends = {
+            model: (_value("low", comparison.pairs, model, base), _value("high", comparison.pairs, model, base))
+            for model in others
+        }
+        unsure = tuple((model, low, high) for model, (low, high) in ends.items() if is_open(low, high, comparison.rope))
+        return Judged(tuple(found), unsure, base, comparison.rope, self)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the conditions found; `unsure` are the models without a verdict, each with the ends of its interval."""
+
+    found: tuple[tuple[Condition, Finding], ...]
+    unsure: tuple[tuple[str, float | None, float | None], ...]
+    baseline: str
+    rope: float | None
+    gate: Gate
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        failed = any(one.fails for _, one in self.found)
+        return FAILED if failed else NO_VERDICT if self.unsure else 0
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What was found, a line for each model and condition."""
+        lines = [one.words(condition) for condition, one in self.found]
+        held = "0" if self.rope is None else f"an edge of the ROPE ({self.rope:g})"
+        for model, low, high in self.unsure:
+            ends = "is not known" if low is None or high is None else f"({low:.4g} to {high:.4g}) holds {held}"
+            lines.append(f"{INCONCLUSIVE}: the interval of {model!r} against {self.baseline!r} {ends}")
+        if self.gate.inconclusive and not self.unsure:
+            lines.append(f"passes: there is a verdict on every model against {self.baseline!r}")
+        return tuple(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for `--json`."""
+        conditions = [*map(str, self.gate.conditions), *([INCONCLUSIVE] if self.gate.inconclusive else [])]
+        models = [{**vars(one), "condition": str(condition)} for condition, one in self.found]
+        unsure = [{"model": model, "low": low, "high": high} for model, low, high in self.unsure]
+        status = {"status": self.status, "baseline": self.baseline}
+        return {"condition": "; ".join(conditions), "models": models, INCONCLUSIVE: unsure, **status}
+
+
+def gate(conditions: Sequence[str] | None, baseline: str | None, rope: object) -> Gate | None:
+    """What the options ask for; None without `--fail-if`.
+
+    Errors: `InputError` for a condition that is not understood, or a baseline without any.
+    """
+    if not conditions:
+        if baseline is not None:
+            raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
+        return None
+    words = [text for text in conditions if text.strip() != INCONCLUSIVE]
+    return Gate(tuple(parse(text, rope) for text in words), len(words) < len(conditions), baseline)
+
+
+def is_open(low: float | None, high: float | None, rope: float | None) -> bool:
+    """Whether an interval leaves the verdict open: it holds 0 or, with a ROPE, lies neither within it nor outside.
+
+    >>> is_open(-0.1, 0.2, None), is_open(0.1, 0.2, None), is_open(0.1, 0.2, 0.15), is_open(-0.1, 0.1, 0.15)
+    (True, False, True, False)
+    """
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return True
+    if rope is None:
+        return low <= 0 <= high
+    outside = low > rope or high < -rope
+    within = -rope <= low and high <= rope
+    return not (outside or within)

@@ -1,14 +1,19 @@
 """The options that several commands share, each with its name, its help and what the shell completes.
 
 What the shell completes after an option; written out here, so that nothing heavy is loaded at a key.
+
+Blocks of options that several commands take together.
 """
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer import Context as Context
 
+from probtruth.cli.blocks import INPUT, MODEL, OUTPUT, QUESTION
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
 RULES = ("log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear")
@@ -19,7 +24,7 @@ METHODS = (
     *("ability", "perceived-class", "pooled"),
 )
 ENGINES = ("nuts", "exact")
-KINDS = ("probs", "log_probs", "logits")
+KINDS = ("probs", "percent", "log-probs", "logits")
 LIKELIHOODS = ("auto", "normal", "student-t", "skew-t", "tie-spike", "two-component")
 REPLICATES = ("independent", "crossed", "folds")
 NORMALISE = ("none", "characters")
@@ -40,55 +45,56 @@ def _use_device(name: str | None) -> str | None:
     return jax_setup.use(name)
 
 
-LABEL_FILE = "Labels: long form, counts per label, or an annotation tool's export."
-ORIENTATION = "Which way the score counts; needed unless its name is known (accuracy, loss, ...) or a log says it."
+input_, question, model_, output = (
+    partial(typer.Option, rich_help_panel=panel) for panel in (INPUT, QUESTION, MODEL, OUTPUT)
+)
+"""An option of each panel of the help."""
+argument = partial(typer.Argument, rich_help_panel=INPUT)
+"""An argument; all of them are input."""
 
-Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Folder for the result; written whole or not at all.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output, and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of everything random.")]
-Memory = Annotated[
-    str | None,
-    typer.Option(metavar="SIZE", help="Memory for the input (2GB); larger Parquet or Arrow input is streamed."),
-]
-Dask = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="Read and score on the workers of this Dask scheduler, or `local` ones."),
-]
+LABEL_FILE = "Annotators' labels: long form, counts, or a tool's export."
+
+Out = Annotated[str, output("--out", metavar="DIR", help="Folder for the result; written whole or not at all.")]
+OutIfAny = Annotated[str | None, output("--out", metavar="DIR", help="Folder for the report; without it, none.")]
+Json = Annotated[bool, output("--json", help="Print the result as JSON on standard output, and nothing else.")]
+Quiet = Annotated[bool, output("--quiet", "-q", help="No progress and no notes on standard error.")]
+Strict = Annotated[bool, output("--strict", help="Exit with status 1 if a diagnostic fails.")]
+Plot = Annotated[str | None, output("--plot", metavar="FILE", help="Write a figure to this SVG file.")]
+Seed = Annotated[int, model_(metavar="N", help="Seed of everything random.")]
 Device = Annotated[
     str | None,
-    typer.Option(metavar="cpu|gpu", help="Where arrays are computed; JAX chooses by itself.", callback=_use_device),
+    model_(metavar="cpu|gpu", help="Where arrays are computed; JAX chooses by itself.", callback=_use_device),
 ]
-
-# how models are compared
 Rope = Annotated[
     str | None,
-    typer.Option(metavar="X", help="Largest difference that does not matter: in score units, or 2%, or '5% of range'."),
+    question(metavar="X", help="Largest difference that does not matter: 0.01, 2%, or '5% of range'."),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with status 1 if a diagnostic fails.")]
 Engine = Annotated[
     str,
-    typer.Option(metavar="nuts|exact", autocompletion=completing(ENGINES), help="How the posterior is computed."),
+    model_(metavar="nuts|exact", autocompletion=completing(ENGINES), help="How the posterior is computed."),
 ]
-HigherIsBetter = Annotated[bool | None, typer.Option("--higher-is-better/--lower-is-better", help=ORIENTATION)]
+HigherIsBetter = Annotated[
+    bool | None,
+    question("--higher-is-better/--lower-is-better", help="How it counts, unless its name or a log says so."),
+]
 
 # columns
-Item = Annotated[str, typer.Option(metavar="COL", help="Column of item names.")]
-Annotator = Annotated[str, typer.Option(metavar="COL", help="Column of annotator names.")]
-Label = Annotated[str, typer.Option(metavar="COL", help="Column of labels.")]
-Replicate = Annotated[str, typer.Option(metavar="COL", help="Column that tells repeated answers apart.")]
-Model = Annotated[str, typer.Option(metavar="COL", help="Column of model names.")]
-Score = Annotated[str, typer.Option(metavar="COL", help="Column of scores.")]
-Group = Annotated[str | None, typer.Option(metavar="COL", help="Column of groups.")]
-Cluster = Annotated[str | None, typer.Option(metavar="COL", help="Column of clusters.")]
+Item = Annotated[str, input_(metavar="COL", help="Column of item names.")]
+Annotator = Annotated[str, input_(metavar="COL", help="Column of annotator names.")]
+Label = Annotated[str, input_(metavar="COL", help="Column of labels.")]
+Replicate = Annotated[str, input_(metavar="COL", help="Column that tells repeated answers apart.")]
+Model = Annotated[str, input_(metavar="COL", help="Column of model names.")]
+Score = Annotated[str, input_(metavar="COL", help="Column of scores; in logs, the metric.")]
+Group = Annotated[str | None, input_(metavar="COL", help="Column of groups.")]
+Cluster = Annotated[str | None, input_(metavar="COL", help="Column of clusters.")]
 ScoreReplicate = Annotated[
-    str | None, typer.Option("--replicate", metavar="COL", help="Column of replicates (seeds, repeats).")
+    str | None, input_("--replicate", metavar="COL", help="Column of replicates (seeds, repeats).")
 ]
 
 # how labels become soft labels, and predictions scores
 Method = Annotated[
     str | None,
-    typer.Option(
+    model_(
         metavar="METHOD",
         autocompletion=completing(METHODS),
         help="How the truth is inferred; `probtruth info` lists them.",
@@ -96,7 +102,7 @@ Method = Annotated[
 ]
 Estimand = Annotated[
     str | None,
-    typer.Option(
+    question(
         metavar="E",
         autocompletion=completing(ESTIMANDS),
         help="distribution (of opinions) or class (one true class an item).",
@@ -104,84 +110,185 @@ Estimand = Annotated[
 ]
 AnnotationFormat = Annotated[
     str,
-    typer.Option(
+    input_(
         "--format",
         metavar="F",
         autocompletion=completing(ANNOTATION_FORMATS),
-        help="Of annotations: auto, table, counts, wide (a column an annotator), label-studio, argilla, prodigy.",
+        help="Of annotations; `wide` has a column an annotator.",
     ),
 ]
 Rule = Annotated[
     str,
-    typer.Option(metavar="R", autocompletion=completing(RULES), help="Scoring rule; `probtruth info` lists them."),
+    question(metavar="R", autocompletion=completing(RULES), help="Scoring rule; `probtruth info` lists them."),
 ]
 LabelOrder = Annotated[
     str | None,
-    typer.Option(
-        "--label-order", metavar="A,B,...", help="Labels from low to high, where ranked-probability scores text."
-    ),
+    question("--label-order", metavar="A,B,...", help="Labels from low to high, for ranked-probability."),
 ]
 Floor = Annotated[
-    float | None, typer.Option(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
+    float | None, question(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
 ]
 PredictionFiles = Annotated[
     list[str],
-    typer.Option(
-        "--predictions", metavar="NAME=FILE", help="A model's probabilities: item, one column a label. Repeat."
-    ),
+    input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
 ]
 Kind = Annotated[
     str,
-    typer.Option(
+    input_(
         "--kind",
         metavar="K",
         autocompletion=completing(KINDS),
-        help="What the cells of predictions are: probs, log_probs, logits.",
+        help="Of cells: probs, percent, log-probs, logits.",
     ),
 ]
-
-# what the report shows of the items
-ItemText = Annotated[
-    str | None,
-    typer.Option("--item-text", metavar="FILE:COL", help="Text of each item, to be shown in the report."),
-]
-ItemImage = Annotated[
-    str | None,
-    typer.Option("--item-image", metavar="FILE:COL", help="Path of each item's image, to be shown in the report."),
+Renormalise = Annotated[
+    bool,
+    input_("--renormalise", help="Divide rows by their sums; the report counts them."),
 ]
 
 # logs of evaluation harnesses
 ScoreFormat = Annotated[
     str,
-    typer.Option(
+    input_(
         "--format",
         metavar="F",
         autocompletion=completing(SCORE_FORMATS),
-        help="auto (by content), table, wide (a column a model), lm-eval, inspect, helm.",
+        help="table, wide (a column a model), lm-eval, inspect, helm.",
     ),
 ]
+Task = Annotated[
+    list[str] | None, input_("--task", metavar="TASK", help="lm-eval: read this task only (mmlu_*). Repeat.")
+]
+Metric = Annotated[
+    list[str] | None,
+    input_("--metric", metavar="TASK=NAME", help="lm-eval: a task's metric; else its first. Repeat."),
+]
 Filter = Annotated[
-    str | None, typer.Option(metavar="NAME", help="lm-eval: the filter, where answers were extracted in several ways.")
+    list[str] | None,
+    input_("--filter", metavar="TASK=NAME", help="lm-eval: a task's filter; else its first. Repeat."),
+]
+
+# when a check fails
+FailIf = Annotated[
+    list[str] | None,
+    output("--fail-if", metavar="CONDITION", help="'p_worse > 0.9': status 1; inconclusive: status 3. Repeat."),
+]
+Baseline = Annotated[
+    str | None, output(metavar="MODEL", help="Model that --fail-if compares with; the first one if left out.")
 ]
 
 # before and during a study
-PilotScores = Annotated[
-    str | None, typer.Argument(metavar="[SCORES]", help="A table of scores (item, model, score), such as a pilot's.")
-]
-PilotAnnotations = Annotated[
-    str | None, typer.Option(metavar="FILE", help="In place of scores: annotators' labels, with --predictions.")
-]
-PilotPredictions = Annotated[
-    list[str] | None,
-    typer.Option("--predictions", metavar="NAME=FILE", help="With --annotations: a model's probabilities. Repeat."),
-]
-FirstModel = Annotated[str | None, typer.Option("--a", metavar="NAME", help="One model, if there are more than two.")]
-SecondModel = Annotated[str | None, typer.Option("--b", metavar="NAME", help="The other model.")]
+FirstModel = Annotated[str | None, question("--a", metavar="NAME", help="One model, if there are more than two.")]
+SecondModel = Annotated[str | None, question("--b", metavar="NAME", help="The other model.")]
 Difference = Annotated[
-    float | None, typer.Option(metavar="X", help="True difference, a minus b; left out: that of the data.")
+    float | None, question(metavar="X", help="True difference, a minus b; left out: that of the data.")
 ]
 Bounds = Annotated[
-    tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The least and the largest possible score.")
+    tuple[float, float] | None, question(metavar="LOW HIGH", help="The least and the largest possible score.")
 ]
-Alpha = Annotated[float | None, typer.Option(metavar="X", help="The monitor's rate of false alarms, 0.05 if left out.")]
-Plot = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Write a figure to this SVG file.")]
+Alpha = Annotated[float | None, model_(metavar="X", help="The monitor's rate of false alarms, 0.05 if left out.")]
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What is printed."""
+
+    json: Json = False
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True)
+class ItemContent:
+    """What the report shows of the items."""
+
+    item_text: Annotated[
+        str | None, output("--item-text", metavar="FILE:COL", help="Text of each item, for the report.")
+    ] = None
+    item_image: Annotated[
+        str | None, output("--item-image", metavar="FILE:COL", help="Path of each item's image, for the report.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the work may take."""
+
+    memory: Annotated[
+        str | None, input_(metavar="SIZE", help="Memory for the input (2GB); larger Parquet or Arrow is streamed.")
+    ] = None
+    dask: Annotated[
+        str | None, input_(metavar="ADDRESS", help="Read and score on this Dask scheduler's workers, or `local` ones.")
+    ] = None
+    device: Device = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Which two models."""
+
+    a: FirstModel = None
+    b: SecondModel = None
+
+
+class AnnotationColumns(NamedTuple):
+    """Names of the columns of annotations."""
+
+    item: Item = "item"
+    annotator: Annotator = "annotator"
+    label: Label = "label"
+    replicate: Replicate = "replicate"
+
+
+class ScoreColumns(NamedTuple):
+    """Names of the columns of scores."""
+
+    item: Item = "item"
+    model: Model = "model"
+    score: Score = "score"
+    group: Group = None
+    cluster: Cluster = None
+    replicate: ScoreReplicate = None
+
+    def named(self) -> dict[str, Any]:
+        """The columns by what they hold."""
+        return self._asdict()
+
+
+@dataclass(frozen=True)
+class ScoreReading:
+    """How scores are read: the format, the orientation (None: not stated), and what of a log of lm-eval."""
+
+    format: ScoreFormat = "auto"
+    higher_is_better: HigherIsBetter = None
+    task: Task = None
+    metric: Metric = None
+    filter: Filter = None
+
+
+@dataclass(frozen=True)
+class PilotOptions:
+    """A pilot: its scores, or its annotations and predictions."""
+
+    columns: ScoreColumns
+    scores: Annotated[
+        str | None, argument(metavar="SCORES", help="A pilot's table of scores (item, model, score).")
+    ] = None
+    annotations: Annotated[
+        str | None, input_(metavar="FILE", help="In place of scores: annotators' labels, with --predictions.")
+    ] = None
+    predictions: Annotated[
+        list[str] | None,
+        input_("--predictions", metavar="NAME=FILE", help="With --annotations: a model. Repeat."),
+    ] = None
+    kind: Kind = "probs"
+    renormalise: Renormalise = False
+    rule: Rule = "log"
+    higher_is_better: HigherIsBetter = None
+
+
+def by_task(words: list[str] | None) -> Mapping[str, str] | None:
+    """`TASK=NAME` words as {task: name}; a bare NAME is for all tasks."""
+    if not words:
+        return None
+    pairs = [word.rpartition("=") for word in words]
+    return {task or "*": name for task, _, name in pairs}

@@ -3,35 +3,19 @@
 The data that plan and validate start from: scores, or annotations and predictions.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from probtruth import check
+from probtruth.cli.options import AnnotationColumns, ItemContent, PilotOptions, ScoreColumns, ScoreReading, by_task
 from probtruth.errors import InputError
 from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS
 
 if TYPE_CHECKING:
+    import probtruth.line.result
     import probtruth.types
-
-
-class AnnotationColumns(NamedTuple):
-    """Names of the columns of annotations."""
-
-    item: str = "item"
-    annotator: str = "annotator"
-    label: str = "label"
-    replicate: str = "replicate"
-
-
-@dataclass(frozen=True)
-class ScoreReading:
-    """How scores are read: the format, the orientation (None: not stated), and the filter of a log of lm-eval."""
-
-    format: str = "auto"
-    higher_is_better: bool | None = None
-    filter: str | None = None
 
 
 def named_files(words: Sequence[str]) -> list[Path] | dict[str, list[Path]]:
@@ -87,29 +71,37 @@ def annotation_format(path: str | Path, option: str) -> str:
     return detected
 
 
-def read_scores(words: Sequence[str], columns: Mapping[str, Any], reading: ScoreReading) -> "probtruth.types.Scores":
+def read_scores(words: Sequence[str], columns: ScoreColumns, reading: ScoreReading) -> "probtruth.types.Scores":
     """Scores from a table, or from the logs of a harness; of these, the column `score` names the metric."""
     from probtruth.io import loaders
     from probtruth.io.scores import read_scores as read_table
 
     format, upward = score_format(words, reading.format), reading.higher_is_better
-    if reading.filter is not None and format != "lm-eval":
-        raise InputError(f"--filter with files of {format}", "files of lm-eval", "Leave --filter out.")
+    for option in ("task", "metric", "filter"):
+        if getattr(reading, option) and format != "lm-eval":
+            raise InputError(f"--{option} with files of {format}", "files of lm-eval", f"Leave --{option} out.")
     if format in ("table", "wide"):
         if len(words) > 1:
             raise InputError(f"{len(words)} tables", "one table of scores", "Put the models into one table.")
         if format == "table":
-            return read_table(words[0], **columns, higher_is_better=upward)
-        if columns["replicate"] is not None:
+            return read_table(words[0], *columns, higher_is_better=upward)
+        if columns.replicate is not None:
             raise InputError(
                 "--replicate with a wide table", "one row for each item", "Read the table in long form.", words[0]
             )
-        of_items = {key: columns[key] for key in ("item", "group", "cluster")}
-        models = _listed(columns["model"], "model")
-        return loaders.read_wide_scores(words[0], models, **of_items, higher_is_better=upward, rule=columns["score"])
+        models = _listed(columns.model, "model")
+        return loaders.read_wide_scores(
+            words[0],
+            models,
+            item=columns.item,
+            group=columns.group,
+            cluster=columns.cluster,
+            higher_is_better=upward,
+            rule=columns.score,
+        )
     if format not in SCORE_TOOLS:
         raise InputError(f"an export of {format}", "scores", "Give it as --annotations of `probtruth run`.", words[0])
-    named = [name for name in ("group", "cluster", "replicate") if columns[name] is not None]
+    named = [name for name in ("group", "cluster", "replicate") if getattr(columns, name) is not None]
     if named:
         raise InputError(
             f"--{named[0]} with a log of {format}",
@@ -117,12 +109,14 @@ def read_scores(words: Sequence[str], columns: Mapping[str, Any], reading: Score
             "Tasks are the groups, epochs and trials the replicates.",
             words[0],
         )
-    files, metric = named_files(words), None if columns["score"] == "score" else columns["score"]
+    files, metric = named_files(words), None if columns.score == "score" else columns.score
     if format == "inspect":
         return loaders.read_inspect(files, metric, upward)
     if format == "helm":
         return loaders.read_helm(files, metric, higher_is_better=upward)
-    return loaders.read_lm_eval_samples(files, metric, reading.filter, upward)
+    of_tasks = by_task(reading.metric) or {}
+    metrics = of_tasks if metric is None else {**of_tasks, "*": metric}
+    return loaders.read_lm_eval_samples(files, metrics or None, by_task(reading.filter), upward, reading.task or None)
 
 
 def _listed(names: str, default: str) -> list[str] | None:
@@ -152,6 +146,8 @@ def read_annotations(
         return loaders.read_label_studio(path, question, None if columns.item == "item" else columns.item)
     if format == "argilla":
         return loaders.read_argilla(path, question)
+    if format == "chaosnli":
+        return loaders.read_chaosnli(path, item=None if columns.item == "item" else columns.item, votes=question)
     if question is not None:
         raise InputError(
             "--label with an export of Prodigy",
@@ -173,38 +169,60 @@ def _labels(path: str | Path, columns: AnnotationColumns, predictions: str | Non
     return [name for name in columns_of(predictions) if name != columns.item and name.strip()]
 
 
-@dataclass(frozen=True)
-class PilotFiles:
-    """The files of a pilot, and how to read them."""
+def read_pilot(pilot: PilotOptions) -> "tuple[probtruth.types.Scores, probtruth.types.Annotations | None]":
+    """The scores, and the annotations behind them if the same few annotators judged all items."""
+    if (pilot.scores is None) == (pilot.annotations is None):
+        raise InputError(
+            "both SCORES and --annotations" if pilot.scores else "no pilot",
+            "one of the two",
+            "Give a table of scores, or --annotations and --predictions.",
+        )
+    if pilot.scores is not None:
+        from probtruth.io.scores import read_scores
 
-    scores: str | None
-    columns: Mapping[str, Any]
-    higher_is_better: bool | None
-    annotations: str | None
-    predictions: Sequence[str]
-    rule: str
-    kind: str
+        return read_scores(pilot.scores, *pilot.columns, higher_is_better=pilot.higher_is_better), None
+    from probtruth.comparison.evidence.crossed import same_few
+    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.scoring.score import score
+    from probtruth.truth.infer import infer_truth
 
-    def read(self) -> "tuple[probtruth.types.Scores, probtruth.types.Annotations | None]":
-        """The scores, and the annotations behind them if the same few annotators judged all items."""
-        if (self.scores is None) == (self.annotations is None):
-            raise InputError(
-                "both SCORES and --annotations" if self.scores else "no pilot", "one of the two",
-                "Give a table of scores, or --annotations and --predictions.",
-            )  # fmt: skip
-        if self.scores is not None:
-            from probtruth.io.scores import read_scores
+    item = pilot.columns.item
+    files = model_files(pilot.predictions or [])
+    annotations = read_annotations(str(pilot.annotations), AnnotationColumns(item), predictions=files[0][1])
+    predictions = read_predictions_pairs(files, annotations.index, item, pilot.kind, pilot.renormalise)
+    annotations = annotations.annotated()[0]
+    scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=pilot.rule)
+    return scores, annotations if same_few(annotations) else None
 
-            return read_scores(self.scores, **self.columns, higher_is_better=self.higher_is_better), None
-        from probtruth.comparison.evidence.crossed import same_few
-        from probtruth.io.predictions import model_files, read_predictions_pairs
-        from probtruth.scoring.score import score
-        from probtruth.truth.infer import infer_truth
 
-        item = self.columns["item"]
-        files = model_files(self.predictions)
-        annotations = read_annotations(str(self.annotations), AnnotationColumns(item), predictions=files[0][1])
-        predictions = read_predictions_pairs(files, annotations.index, item, self.kind)
-        annotations = annotations.annotated()[0]
-        scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=self.rule)
-        return scores, annotations if same_few(annotations) else None
+def check_content(content: ItemContent, item: str) -> None:
+    """Raises before long work if a text or an image of the items could not be read.
+
+    Arguments: `item` is the column of item names.
+    """
+    from probtruth.io.item_content import check_item_content
+
+    for what, spec in (("text", content.item_text), ("image", content.item_image)):
+        if spec is not None:
+            check_item_content(spec, item, what)
+
+
+def with_content(
+    result: "probtruth.line.result.Result", content: ItemContent, item: str
+) -> "probtruth.line.result.Result":
+    """The result with what the report shows of the items that it lists.
+
+    Errors: `InputError` where something cannot be read, or the items were streamed and are not listed.
+    """
+    from probtruth.io.item_content import read_item_images, read_item_text
+
+    if content.item_text is None and content.item_image is None:
+        return result
+    listed = result.analysis.listed
+    if listed is None:
+        raise InputError(
+            "--item-text or --item-image with input that is streamed", "items in memory", "Raise --memory."
+        )
+    texts = {} if content.item_text is None else read_item_text(content.item_text, listed.items, item)
+    images = {} if content.item_image is None else read_item_images(content.item_image, listed.items, item)
+    return replace(result, item_text=texts, item_images=images)

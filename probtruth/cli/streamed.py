@@ -84,15 +84,22 @@ def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
 
 @contextmanager
 def streaming(
-    what: str, out: str, memory: float, dask: str | None, console: Console, doing: str
+    what: str, out: str | None, memory: float, dask: str | None, console: Console, doing: str
 ) -> Iterator[dict[str, Any]]:
     """The arguments of a streamed call: the folder for unfinished work, the client, the memory and the progress."""
     resumes = "if this is interrupted, the same command goes on where it stopped"
+    if out is None:
+        resumes = "with --out an interrupted run could go on where it stopped"
     console.note(
         f"streaming {what}, {memory / 1e9:.3g} GB for batches; {resumes if dask is None else f'on Dask ({dask})'}"
     )
     with client(dask) as cluster, console.progress(doing) as on_progress:
-        yield {"scratch": _unfinished(out), "client": cluster, "memory": memory, "on_progress": on_progress}
+        yield {
+            "scratch": None if out is None else _unfinished(out),
+            "client": cluster,
+            "memory": memory,
+            "on_progress": on_progress,
+        }
 
 
 def _unfinished(out: str) -> Path:

@@ -15,8 +15,9 @@ from probtruth.comparison import tree as datatree
 from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
 from probtruth.comparison.evidence.evidence import Evidence, Facts
-from probtruth.comparison.evidence.moments import Location, contrasts
+from probtruth.comparison.evidence.moments import Location, Moments, contrasts
 from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.evidence.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
 from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.conclusions import decisions_of, sensitivity_of
@@ -27,7 +28,15 @@ from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
 from probtruth.comparison.quantiles import Pair, of_margins, of_population
-from probtruth.comparison.rows import mixture_columns, mixture_row, pair_rows, population_rows, rank_rows
+from probtruth.comparison.rows import (
+    mixture_columns,
+    mixture_row,
+    pair_rows,
+    population_rows,
+    rank_rows,
+    unseen_columns,
+    without_certainty,
+)
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
@@ -42,6 +51,8 @@ Row = dict[str, object]
 EVERY = 4
 """Of so many points of the quadrature one is taken."""
 COLUMNS = ("difference", "low", "high", "p_a_better")
+DECIDED = ("p_best", "expected_rank", "expected_regret", "tier")
+"""What is known of a model only where it is known of every pair which is better."""
 
 
 def group_rows(
@@ -100,21 +111,27 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
     decisions = _decisions(post)
     facts, plan = found.facts, found.design
     own = [] if post.levels is None else margins(post.levels)
+    pairs = _pairs(found, post, asked)
+    uncertain = any(row["reason"] for row in pairs)
     ranks = rank_rows(facts, post.order, own, decisions, found.means, _tiers(post, asked.rope))
-    pairs = pair_rows(facts, post.order, post.margins, asked.rope, found.means)
+    ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if uncertain else ranks
+    ranks = ranks if asked.these_items else [_spread(row) for row in ranks]
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
     tests = companion_rows(facts.models, post.order, _tests(found, post, asked), names)
     runs: list[Sampled | Fitted] = [
         run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
     ]
     runs += [] if post.fitted is None else [post.fitted]
+    samplers = dict.fromkeys(run.sampler for run in runs if run.sampler is not None)
     diagnostics = {
+        "sampler": ", ".join(samplers) or None,
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
         "min_ess": _worst(min, [run.min_ess for run in runs]),
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs if isinstance(run, Sampled)]),
     }
     sensitivity = sensitivity_of(found, post.margins, post.share, post.sampled, post.population)
+    sensitivity = _known_of(sensitivity, pairs)
     uncertainty = _uncertainty(found, post, ranks, asked)
     unfit = () if post.fitted is None else post.fitted.warnings
     warnings = (
@@ -155,12 +172,59 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
             "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
-        decisions=decisions_of(found, post.pairs, decisions, ranks),
+        decisions=decisions_of(found, post.pairs, None if uncertain else decisions, ranks),
         sensitivity=sensitivity,
         group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
         of_groups=partial(_group_rows, found, post),
         quantiles=partial(_quantiles, found, post),
+        unseen=_about_unseen(found, asked),
     )
+
+
+def _spread(row: Row) -> Row:
+    """The row of a model, without an interval where all its scores are the same."""
+    same = row["low"] is not None and row["low"] == row["high"] and np.isfinite(float(str(row["score"])))
+    return row | {"low": None, "high": None} if same else row
+
+
+def _pairs(found: Evidence, post: Posterior, asked: Options) -> list[Row]:
+    """The rows of the pairs: nothing certain without a spread, and what the items leave room for."""
+    margins = by_name(found.facts.models, post.order, post.margins)
+    cases = {} if asked.these_items or found.moments is None else _unseen(found, found.moments, post)
+    rows = []
+    for row in pair_rows(found.facts, post.order, post.margins, asked.rope, found.means):
+        names = str(row["a"]), str(row["b"])
+        margin, (same, worst) = margins.get(names), cases.get(names, (False, None))
+        stands = margin is None or asked.these_items or margin.scale > 0
+        if same and worst is not None:  # bounded scores: certain only if the bound itself leaves no doubt
+            stands = stands and worst.difference < 0
+        rows.append(unseen_columns(without_certainty(row, stands), margin, worst))
+    return rows
+
+
+def _unseen(found: Evidence, moments: Moments, post: Posterior) -> dict[tuple[str, str], tuple[bool, Worst | None]]:
+    """Of each pair whether all its differences are the same, and the worst that the unseen could do to the leader."""
+    models, cases = found.facts.models, {}
+    ends = zip(post.margins, moments.pairs.low.tolist(), moments.pairs.high.tolist(), strict=True)
+    for (a, b), (margin, low, high) in zip(all_pairs(len(post.order)), ends, strict=True):
+        lead, other = (int(post.order[row]) for row in ((a, b) if margin.mean < 0 else (b, a)))
+        worst = None
+        if margin.mean != 0 and (found.outcomes is not None or found.reach > 0):
+            largest = high if margin.mean < 0 else -low
+            bounded = found.reach if largest < found.reach else None
+            size = bounded if found.outcomes is None else found.outcomes.size(lead, other)
+            worst = Worst.of(-abs(margin.mean), size, found.design.n_units)
+        first, second = sorted((models[lead], models[other]))
+        cases[first, second] = low == high, worst
+    return cases
+
+
+def _about_unseen(found: Evidence, asked: Options) -> dict[str, object]:
+    """What the columns `unseen_*` rest on, or why they are unknown."""
+    reason = NOT_SAMPLED if asked.these_items else None
+    if reason is None and found.outcomes is None and not found.reach:
+        reason = NO_BOUND
+    return {"confidence": LEVEL, "n_units": found.design.n_units, "reason": reason}
 
 
 def _quantiles(
@@ -179,6 +243,12 @@ def _group_rows(found: Evidence, post: Posterior) -> list[dict[str, object]]:
         return []
     models = [found.facts.models[row] for row in post.order]
     return group_rows(post.population, models, found.design.group_names, found.design.structure.n_items)
+
+
+def _known_of(rows: list[Row], pairs: Sequence[Row]) -> list[Row]:
+    """The rows of the sensitivity without those that would rest on a difference without spread."""
+    unknown = {f"P({row['a']} better than {row['b']})" for row in pairs if row["reason"]}
+    return [row for row in rows if not (unknown and (row["kind"] != "pair" or row["what"] in unknown))]
 
 
 def _tiers(post: Posterior, rope: float | None) -> Sequence[int] | None:
@@ -217,6 +287,8 @@ def _uncertainty(
         return unknown
     if asked.these_items:
         return {"items": 0.0, "labels": 1.0 if found.facts.from_labels else None}
+    if found.facts.no_second_vote:
+        return unknown
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
     total = by_name(models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
@@ -240,9 +312,11 @@ def _estimand(found: Evidence, asked: Options) -> str:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not asked.these_items:
         over += ", items dependent within clusters"
-    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
+    if len(facts.models) == 1:
+        return f"mean of {of_rule} over {over}"
+    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 
@@ -273,7 +347,7 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
         models,
         pairs,
         post.sampled.sites["contrast"],
-        post.sampled.stats,
+        next((dict(run.stats) for run in runs.values() if run is not None and run.stats), {}),
         constant,
         decisions.rank_probability,
         population,

@@ -1,6 +1,6 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,11 +44,14 @@ def compare(
     strict: object = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
-    """The comparison of scores that memory holds; arguments and errors are those of `probtruth.compare`."""
-    _check(scores)
+    """The comparison of scores that memory holds; arguments and errors are those of `probtruth.compare`.
+
+    One model alone gets its mean score with its interval, and no pairs.
+    """
+    check.unique(scores.models, "model")
     asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)
-    return conclude(of_scores(scores, plan, asked, annotations), asked, on_progress)
+    return replace(conclude(of_scores(scores, plan, asked, annotations), asked, on_progress), scored=scores)
 
 
 def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
@@ -103,14 +106,14 @@ def _fitted(found: Evidence, place: Location, asked: Options) -> "Fitted | None"
     return fit_pairs(asked.likelihood, differences, margins(place), asked.seed, asked.draws)
 
 
-def _check(scores: Scores) -> None:
-    if len(scores.models) < 2:
+def need_two(models: Sequence[str]) -> None:
+    """Raises where there is nothing to compare."""
+    if len(models) < 2:
         raise InputError(
-            f"one model only ({check.shortlist(scores.models)})",
+            f"one model only ({check.shortlist(models)})",
             "at least two models to compare",
-            "Add another model's scores.",
+            "Add another model's scores; evaluate (command line: run) gives one model's score with its interval.",
         )
-    check.unique(scores.models, "model")
 
 
 def _locations(found: Evidence, parts: Moments, asked: Options) -> tuple[Location, Location]:

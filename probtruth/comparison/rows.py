@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.unseen import Worst
 from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.posterior.decisions import Decisions
 from probtruth.comparison.posterior.margins import Margin, infinite_margin
@@ -55,6 +56,36 @@ def pair_rows(
     return rows
 
 
+CHANCES = ("low", "high", "p_a_better", "p_equivalent", "p_b_better")
+"""What is not known of a difference without spread."""
+NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
+UNSEEN = ("unseen_rate", "unseen_difference", "unseen_p_a_better")
+
+
+def without_certainty(row: Row, spread: bool) -> Row:
+    """The row with its `reason`; where every difference is the same and not 0, nothing is certain."""
+    if spread or not row["difference"]:
+        return row | {"reason": None}
+    return row | {name: None for name in CHANCES if name in row} | {"reason": NO_SPREAD}
+
+
+def unseen_columns(row: Row, margin: Margin | None, worst: Worst | None) -> Row:
+    """The row with the difference and P(a better) were the unseen as frequent as so many items leave room for.
+
+    `worst` is the leading model's; None where nothing is known of what was not seen.
+    """
+    if worst is None or margin is None:
+        return row | dict.fromkeys(UNSEEN)
+    a_leads, shift = margin.mean < 0, worst.difference + abs(margin.mean)
+    p = margin.below(-shift) if a_leads else 1.0 - margin.above(shift)
+    values = (
+        worst.rate,
+        worst.difference if a_leads else -worst.difference,
+        p if row["p_a_better"] is not None else None,
+    )
+    return row | dict(zip(UNSEEN, values, strict=True))
+
+
 def favours(difference: object) -> str | None:
     """The side that a difference of losses, a minus b, is in favour of; None where it is 0 or not known."""
     value = math.nan if difference is None else float(str(difference))
@@ -91,9 +122,12 @@ def rank_rows(
 
 
 def _decided(model: int, means: Sequence[float], place: dict[int, int], decisions: Decisions | None) -> Row:
-    """P(best), expected rank and regret, also where means are infinite; None where the data do not order the models."""
+    """P(best), expected rank and regret, also where means are infinite; None where nothing orders the models.
+
+    One model alone has none.
+    """
     names = ("p_best", "expected_rank", "expected_regret")
-    if any(math.isnan(mean) for mean in means):
+    if len(means) == 1 or any(math.isnan(mean) for mean in means):
         return dict.fromkeys(names)
     below = sum(mean == -math.inf for mean in means)
     above = sum(mean == math.inf for mean in means)
@@ -120,7 +154,7 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
 
 def _tier(model: int, means: Sequence[float], place: dict[int, int], tiers: Sequence[int] | None) -> int | None:
     """The model's tier; those of infinite means are the first or the last, all in one."""
-    if any(math.isnan(mean) for mean in means):
+    if len(means) == 1 or any(math.isnan(mean) for mean in means):
         return None
     finite = list(tiers) if tiers is not None else [1] * len(place)
     first = 1 if -math.inf in means else 0

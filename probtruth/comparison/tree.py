@@ -22,7 +22,10 @@ def build(
     attributes: Mapping[str, object],
 ) -> "xarray.DataTree":
     """Groups: `posterior`, `sample_stats`, `constant_data` (mean scores, the two models of each pair), `ranking`; and
-    `log_prior` and `log_likelihood` of each program, which `arviz_stats.psense_summary` reads.
+    `log_prior` of each program, which `arviz_stats.psense` reads.
+
+    The programs see means and variances, not items, so their log-likelihood is one number a draw: it stands among the
+    `sample_stats`. There is no group `log_likelihood`, which `arviz.loo` would take for a single observation.
 
     The posterior has `contrast` by model, `difference` by pair and, with groups, each pair's `population_difference`
     and `between_group_sd`, every pair drawn by itself. Its dimension is called `model_name`, because ArviZ keeps
@@ -55,11 +58,14 @@ def build(
             {"model": list(models), "rank": np.arange(1, len(models) + 1)},
         ),
     }
-    if stats:
-        of_draw = {name: (("chain", "draw"), value) for name, value in stats.items()}
-        tree["/sample_stats"] = xarray.Dataset(of_draw, sampled)
-    for row, group in enumerate(("log_prior", "log_likelihood")):
-        kept = {name: (("chain", "draw"), both[row]) for name, both in densities.items() if np.isfinite(both).all()}
-        if kept:
-            tree[f"/{group}"] = xarray.Dataset(kept, sampled)
+    known = {name: both for name, both in densities.items() if np.isfinite(both).all()}
+    likelihoods = {f"log_likelihood_{name}": likelihood for name, (_, likelihood) in known.items()}
+    groups = {
+        "sample_stats": {**stats, **likelihoods},
+        "log_prior": {name: prior for name, (prior, _) in known.items()},
+    }
+    for group, values in groups.items():
+        if values:
+            of_draw = {name: (("chain", "draw"), value) for name, value in values.items()}
+            tree[f"/{group}"] = xarray.Dataset(of_draw, sampled)
     return xarray.DataTree.from_dict(tree)

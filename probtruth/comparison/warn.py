@@ -32,6 +32,11 @@ def warnings_of(
             f"{len(audit.prompts)} items were asked in other words of some models "
             f"({check.shortlist(audit.prompts, 3)}): the difference is that of model and prompt together"
         )
+    if audit.renormalised:
+        rows = (
+            f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
+        )
+        said.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
     for model, count, items in zip(facts.models, found.totals.n_infinite, found.totals.infinite_items, strict=True):
         if count:
             more = f" and {count - len(items)} more" if count > len(items) else ""
@@ -48,9 +53,15 @@ def warnings_of(
         said.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
+    if facts.no_second_vote and not asked.these_items:
+        said.append(
+            "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
+            "a second vote on some items would tell"
+        )
     if plan.n_units < FEW_UNITS and not asked.these_items:
         what = "items" if plan.n_clusters is None else "clusters"
-        said.append(f"only {plan.n_units} {what}: the answer leans on the differences being roughly normal")
+        spread = "the differences" if len(facts.models) > 1 else "the scores"
+        said.append(f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal")
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:

@@ -2,7 +2,7 @@
 
 `numpyro.infer.MCMC` compiles anew for every data set; here new data of the same shape need no compilation. The
 compiled code runs one chain with its parameters in one vector, which is half the work of compiling all chains with a
-leaf for every site. The chains run side by side. The caller's global JAX settings stay unchanged.
+leaf for every site. The chains run side by side, on the CPU. The caller's global JAX settings stay unchanged.
 """
 
 import os
@@ -21,6 +21,8 @@ from numpyro import handlers
 from numpyro.distributions import biject_to
 from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
+
+from probtruth.inference.precision import float64_on_cpu
 
 Program = Callable[..., None]
 Progress = Callable[[int, int], None]
@@ -61,8 +63,8 @@ def sample(
     """
     warm_chunks, draw_chunks = -(-warmup // CHUNK), -(-draws // CHUNK)
     report = on_progress or (lambda done, total: None)
-    with jax.enable_x64(True):
-        arrays = _on_device(data)
+    with float64_on_cpu():
+        arrays = as_arrays(data)
         n_parameters, *compiled = _programs(program, arrays, warmup, target_accept)
         start, advance = (one.result() for one in compiled)
         states: tuple[Any, ...] = tuple(start(*_random(seed, chain, n_parameters), arrays) for chain in range(chains))
@@ -79,8 +81,8 @@ def sample(
 
 def prepare(program: Program, data: Mapping[str, np.ndarray], *, warmup: int = 300, target_accept: float = 0.8) -> None:
     """Starts to compile what `sample` will need for these arguments, without waiting."""
-    with jax.enable_x64(True):
-        _programs(program, _on_device(data), warmup, target_accept)
+    with float64_on_cpu():
+        _programs(program, as_arrays(data), warmup, target_accept)
 
 
 def _random(seed: int, chain: int, n_parameters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +92,8 @@ def _random(seed: int, chain: int, n_parameters: int) -> tuple[np.ndarray, np.nd
     return of_key.generate_state(2, np.uint32), points
 
 
-def _on_device(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
+def as_arrays(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
+    """The arrays as JAX's, on its default device."""
     arrays: dict[str, jax.Array] = jax.device_put({name: np.asarray(value) for name, value in data.items()})
     return arrays
 
@@ -99,8 +102,7 @@ def _programs(
     program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float
 ) -> tuple[int, Future[Any], Future[Any]]:
     shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
-    devices = frozenset(device for array in arrays.values() for device in array.devices())
-    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, shapes, devices)
+    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, shapes)
 
 
 @lru_cache(maxsize=64)
@@ -109,12 +111,9 @@ def _compiled(
     warmup: int,
     target_accept: float,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
-    devices: frozenset[jax.Device],
 ) -> tuple[int, Future[Any], Future[Any]]:
     """The number of parameters, and two compiled functions: from the output of `_random` to the state of a chain, and
     from a state to the next with its draws.
-
-    The compiled code is for the current default device, which `devices` must name.
     """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
     chain = Chain.of(program, data, warmup, target_accept)

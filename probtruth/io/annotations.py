@@ -10,6 +10,7 @@ from jaxtyping import Int
 from probtruth import check, frame_numbers
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import distinct_items, unnamed
 from probtruth.types import Annotations
@@ -99,6 +100,7 @@ def _sure(table: polars.DataFrame, item: str, names: Sequence[str], labels: Sequ
 
 
 def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
+    refuse_others(columns, source.name)
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
     return InputError(
         got,

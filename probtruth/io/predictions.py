@@ -1,34 +1,53 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import groups
-from probtruth.io.tables.wide import KINDS, CellKind, check_rows, label_difference, read_wide
+from probtruth.io.tables.wide import (
+    CellKind,
+    check_rows,
+    in_kind,
+    known_kind,
+    label_difference,
+    read_wide,
+    renormalised,
+)
+from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, positions
 
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, StrPath], index: Index | None = None, item: str = "item", kind: CellKind = "probs"
+    files: Mapping[str, StrPath | Frame],
+    index: Index | None = None,
+    item: str = "item",
+    kind: CellKind = "probs",
+    renormalise: bool = False,
 ) -> Predictions:
-    r"""Predictions from one file for each model (CSV, TSV, JSONL, Parquet or Arrow).
+    r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
 
-    Each file has a column of item names and one column for each label; the order of rows and columns is free.
+    Each has a column of item names and one column for each label; the order of rows and columns is free. Arrays, and
+    tables without a column of items, go to `Predictions.from_probs`.
 
-    Arguments: `files` is {model name: path}; `index`, usually `annotations.index`, names the items and labels of the
-    reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"log_probs"` (nats) or
-    `"logits"` (the softmax of a row is taken).
+    Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
+    labels of the reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"percent"`,
+    `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken). With `renormalise`, rows that do not sum to 1
+    are divided by their sum, and counted.
 
-    Returns: the predictions on the items that all models (and the index) have; `audit` counts the others.
+    Returns: the predictions on the items that all models (and the index) have; `audit` counts the others, and the rows
+    that were renormalised.
 
     Errors: `InputError` names file, line and column of a cell that is not a number, NaN or negative, a row that does
-    not sum to 1, an item that stands twice, columns that are not labels, and files that do not go together.
+    not sum to 1 (and says what the numbers look like), an item that stands twice, columns that are not labels, and
+    files that do not go together.
 
     >>> import probtruth as pt, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.csv"
@@ -37,18 +56,42 @@ def read_predictions(
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
     if not isinstance(files, Mapping):
-        raise InputError(type(files).__name__, "a dict {model name: path}", "Wrap the path: {'my model': path}.")
-    return read_predictions_pairs(list(files.items()), index, item, kind)
+        raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
+    for model, table in files.items():
+        named = isinstance(table, str | Path) or (is_frame(table) and item in frames.as_polars(table).columns)
+        if not named:
+            raise InputError(
+                f"{type(table).__name__} without a column {check.quote(item)} for model {check.quote(model)}",
+                "a path, or a dataframe with a column of item names",
+                "Name the column with item=...; without item names, use Predictions.from_probs({model: table}).",
+            )
+    return read_predictions_pairs(list(files.items()), index, item, kind, renormalise)
 
 
 def read_predictions_pairs(
-    files: Iterable[tuple[str, str | Path]], index: Index | None = None, item: str = "item", kind: str = "probs"
+    files: Iterable[tuple[str, StrPath | Frame]],
+    index: Index | None = None,
+    item: str = "item",
+    kind: str = "probs",
+    renormalise: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> Predictions:
-    """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
-    pairs = named_files(files, kind)
+    """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error.
+
+    `on_progress(done, total)` hears of the files.
+    """
+    pairs, kind = named_files(files), known_kind(kind)
+    report = on_progress or (lambda done, total: None)
     models = [model for model, _ in pairs]
     used = None if index is None or index.positional_labels else frozenset(index.labels)
-    tables = [read_wide(path, item, used) for _, path in pairs]
+    tables, divided = [], []
+    for done, (model, path) in enumerate(pairs):
+        report(done, len(pairs))
+        table, sums = read_wide(path, item, used, f"the table of model {check.quote(model)}"), np.empty(0)
+        if renormalise:
+            table, sums = renormalised(table, kind)
+        tables.append(table)
+        divided += [(model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
     labels = tables[0].labels
     for model, table in zip(models, tables, strict=True):
         same_labels(models[0], labels, model, table.labels, table.source.name)
@@ -59,12 +102,13 @@ def read_predictions_pairs(
     shared = frozenset(common)
     items, *others = (tuple(name for name in table.items if name in shared) for table in tables)
     arrays = {
-        model: table.values[positions(table.items, items)][:, positions(table.labels, labels)]
+        model: in_kind(table.values, kind)[positions(table.items, items)][:, positions(table.labels, labels)]
         for model, table in zip(models, tables, strict=True)
     }
     build = {
         "probs": Predictions.from_probs,
-        "log_probs": Predictions.from_log_probs,
+        "percent": Predictions.from_probs,
+        "log-probs": Predictions.from_log_probs,
         "logits": Predictions.from_logits,
     }
     predictions = build[kind](arrays, items=items, labels=labels)
@@ -73,15 +117,14 @@ def read_predictions_pairs(
         item_rows=predictions.index.item_rows if all(other == items for other in others) else None,
         label_columns=predictions.index.label_columns if all(table.labels == labels for table in tables) else None,
     )
-    return replace(predictions, index=index, audit=audit)
+    return replace(predictions, index=index, audit=replace(audit, renormalised=tuple(divided)))
 
 
-def named_files[File](files: Iterable[tuple[str, File]], kind: str) -> list[tuple[str, File]]:
-    """The pairs of model and path, checked; and the kind of their cells."""
+def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:
+    """The pairs of model and path, checked."""
     pairs = [(frames.name_text(model), path) for model, path in files]
     if not pairs:
         raise InputError("no model", "at least one model", "Give a file of predictions.")
-    check.one_of(kind, KINDS, "kind")
     models = [model for model, _ in pairs]
     check.unique(models, "model")
     if not all(model.strip() for model in models):

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from probtruth import frames
 from probtruth.errors import InputError
+from probtruth.io.formats import refuse_others
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import read_table, shown
 from probtruth.types import RuleFacts, Scores, orientation
@@ -93,6 +94,8 @@ def read_scores(
     """
     frame, source = read_table(path)
     named = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
+    if not {item, model, score} <= set(frame.columns):
+        refuse_others(frame.columns, source.name)
     frames.need_columns(frame.columns, named, source.name)
     known = notes_in(path, score, higher_is_better)
     if known.ours:

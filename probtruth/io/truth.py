@@ -9,6 +9,8 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.output.csv_safe import safe_text, write_csv
+from probtruth.io.output.folder import check_file, whole_file
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import check_rows, read_wide
 from probtruth.types import Truth
@@ -16,13 +18,15 @@ from probtruth.types.arguments import Estimand
 
 
 def write_soft(truth: Truth, path: str | Path) -> None:
-    """Writes a truth as Parquet: `item`, then one column of probability for each label.
+    """Writes a truth as Parquet or, where the path ends in `.csv`, as CSV: `item`, then a column for each label.
 
-    Method, estimand, the model's label frequencies, and the vote shares and numbers of votes behind the labels stand
-    in the file's metadata; draws and annotators' confusion are not written.
+    CSV holds the probabilities alone. In Parquet, method, estimand, the model's label frequencies, and the vote shares
+    and numbers of votes behind the labels stand in the file's metadata; draws and confusion are not written.
 
-    Errors: `InputError` where a label is called `item`, or the file cannot be written.
+    Errors: `InputError` where a label is called `item`, a name would be a formula in a spreadsheet (CSV), something
+    stands there that may not be replaced, or the file cannot be written.
     """
+    check_soft_out(path)
     if "item" in truth.index.labels:
         raise InputError(
             "a label called 'item'", "other names", "Rename that label: it is the name of the items' column."
@@ -37,7 +41,44 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         "marginals": truth.marginals,
     }
     frame = polars.DataFrame({"item": polars.Series(list(truth.index.items), dtype=polars.String), **columns})
-    parquet_notes.write(frame, path, notes, _votes(truth))
+    if not _is_csv(path):
+        parquet_notes.write(frame, path, notes, _votes(truth))
+        return
+    risky = [name for name in (*truth.index.items, *truth.index.labels) if safe_text(name) != name]
+    if risky:
+        raise InputError(
+            f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}",
+            "other names in CSV",
+            "Write Parquet: end the path in .parquet.",
+        )
+    with whole_file(path, _never) as work:
+        write_csv(frame, work)
+
+
+def check_soft_out(path: str | Path) -> None:
+    """Raises where soft labels cannot be written; a CSV that is there is never replaced, since it may be anybody's."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".csv", ".parquet"):
+        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
+    if _is_csv(path):
+        if Path(path).is_file() and Path(path).stat().st_size:
+            raise InputError(
+                "a CSV file that is there already",
+                "a free name, since nothing in a CSV says that probtruth wrote it",
+                "Remove it, or choose another path.",
+                str(path),
+            )
+        check_file(path, _never)
+    else:
+        parquet_notes.check_out(path)
+
+
+def _is_csv(path: str | Path) -> bool:
+    return Path(path).suffix.lower() == ".csv"
+
+
+def _never(path: Path) -> bool:
+    return False
 
 
 def read_soft(path: str | Path, item: str = "item", estimand: Estimand | None = None) -> Truth:

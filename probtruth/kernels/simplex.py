@@ -6,17 +6,21 @@ reads a subnormal number as 0, so its logarithm is taken from the bits.
 Kernels on NumPy arrays in float64, whatever JAX's x64 mode is.
 """
 
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
 from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+from jax.custom_batching import custom_vmap
+from jax.custom_derivatives import SymbolicZero
 from jaxtyping import Float, Real
 
 Values = Real[Array | np.ndarray, "..."]
+type RowTotal = Callable[[Array, Array], Array]
+type Tangent = Array | SymbolicZero
 
 NEAR = 0.5
 """Below this relative distance, differences of logarithms are computed from differences of their arguments."""
@@ -53,11 +57,107 @@ def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Fl
     return weights * log(jnp.where(weights != 0, probs, jnp.ones_like(probs)))
 
 
+def _plain_if_finite(plain: RowTotal, guarded: RowTotal) -> RowTotal:
+    """`plain` where everything that it returns is finite, else `guarded`, which is right for every input but slower.
+
+    A product of 0 and infinity, and the logarithm of 0, are not finite, so a finite total met neither. XLA on CPU has a
+    fast path for products and their sums, which a selection in between closes. Under `vmap` the rows are put beside
+    each other instead, since a condition by row would compute both.
+    """
+
+    @custom_vmap
+    def total(weights: Array, values: Array) -> Array:
+        quick = plain(weights, values)
+        return cast(Array, lax.cond(jnp.isfinite(quick).all(), lambda: quick, lambda: guarded(weights, values)))
+
+    @total.def_vmap
+    def _(size: int, batched: Sequence[bool], weights: Array, values: Array) -> tuple[Array, bool]:
+        inner = max(array.ndim - own for array, own in zip((weights, values), batched, strict=True))
+        rows = (
+            array.reshape(size, *(1,) * (inner + 1 - array.ndim), *array.shape[1:]) if own else array
+            for array, own in zip((weights, values), batched, strict=True)
+        )
+        return total(*rows), True
+
+    return cast(RowTotal, total)
+
+
+_expectation = _plain_if_finite(
+    lambda weights, values: (weights * values).sum(-1),
+    lambda weights, values: (weights * jnp.where(weights != 0, values, jnp.zeros_like(values))).sum(-1),
+)
+_cross_entropy_of_logits = _plain_if_finite(
+    lambda weights, logits: -(weights * jax.nn.log_softmax(logits)).sum(-1),
+    lambda weights, logits: -_expectation(weights, jax.nn.log_softmax(logits)),
+)
+_cross_entropy = _plain_if_finite(
+    lambda weights, probs: -(weights * jnp.log(probs)).sum(-1),
+    lambda weights, probs: -weighted_log(weights, probs).sum(-1),
+)
+
+
+@jax.custom_jvp
 def expectation(
     weights: Float[Array, "*#batch label"], values: Float[Array, "*#batch label"]
 ) -> Float[Array, "*batch"]:
     """Sum over the labels of weight times value; a weight of 0 adds nothing, even for an infinite value."""
-    return (weights * jnp.where(weights != 0, values, jnp.zeros_like(values))).sum(-1)
+    return _expectation(weights, values)
+
+
+@partial(expectation.defjvp, symbolic_zeros=True)
+def _expectation_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]) -> tuple[Array, Array]:
+    weights, values = primals
+    return expectation(weights, values), _product_tangent(weights, values, tangents)
+
+
+@jax.custom_jvp
+def cross_entropy(
+    weights: Float[Array, "*#batch label"], probs: Float[Array, "*#batch label"]
+) -> Float[Array, "*batch"]:
+    """Minus the sum over the labels of weight times log probability (nats); a weight of 0 adds nothing."""
+    return _cross_entropy(weights, probs)
+
+
+@partial(cross_entropy.defjvp, symbolic_zeros=True)
+def _cross_entropy_jvp(primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]) -> tuple[Array, Array]:
+    weights, probs = primals
+    own, change = tangents
+    safe = jnp.where(weights != 0, probs, jnp.ones_like(probs))
+    logs = None if isinstance(own, SymbolicZero) else log(safe)
+    scaled = change if isinstance(change, SymbolicZero) else change / safe
+    return cross_entropy(weights, probs), -_product_tangent(weights, logs, (own, scaled))
+
+
+@jax.custom_jvp
+def cross_entropy_of_logits(
+    weights: Float[Array, "*#batch label"], logits: Float[Array, "*#batch label"]
+) -> Float[Array, "*batch"]:
+    """`cross_entropy` of the softmax of the logits, which never pass through probabilities."""
+    return _cross_entropy_of_logits(weights, logits)
+
+
+@partial(cross_entropy_of_logits.defjvp, symbolic_zeros=True)
+def _cross_entropy_of_logits_jvp(
+    primals: tuple[Array, Array], tangents: tuple[Tangent, Tangent]
+) -> tuple[Array, Array]:
+    weights, logits = primals
+    own, change = tangents
+    if isinstance(change, SymbolicZero):
+        logs = jax.nn.log_softmax(logits)
+    else:
+        logs, change = jax.jvp(jax.nn.log_softmax, (logits,), (change,))
+    return cross_entropy_of_logits(weights, logits), -_product_tangent(weights, logs, (own, change))
+
+
+def _product_tangent(weights: Array, values: Array | None, tangents: tuple[Tangent, Tangent]) -> Array:
+    """The change of the sum of weight times value, where a weight of 0 adds nothing."""
+    own, change = tangents
+    total = jnp.zeros((), weights.dtype)
+    if not isinstance(change, SymbolicZero):
+        total = total + (weights * jnp.where(weights != 0, change, jnp.zeros_like(change))).sum(-1)
+    if not isinstance(own, SymbolicZero) and values is not None:
+        total = total + jnp.where(weights != 0, own * values, jnp.zeros_like(values)).sum(-1)
+    return total
 
 
 def entropy_terms(probs: Float[Array, "..."]) -> Float[Array, "..."]:

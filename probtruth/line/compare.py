@@ -1,22 +1,28 @@
 """Comparison of scores, in memory or in a table of any size."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from probtruth import check
 from probtruth.comparison.compare import compare as compare_in_memory
+from probtruth.comparison.compare import need_two
 from probtruth.comparison.options import options
 from probtruth.errors import InputError
-from probtruth.frames import need_columns
+from probtruth.frame_numbers import matrix
+from probtruth.frames import as_polars, need_columns
+from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.scores import notes_in, read_scores
-from probtruth.io.tables.batches import LEAST, open_table
+from probtruth.io.tables.batches import LEAST, columns_of, open_table
+from probtruth.io.tables.read import read_table
 from probtruth.line.larger_than_memory import Room
 from probtruth.streaming.bare_scores import Columns, streamed_scores
 from probtruth.streaming.compare_files import Streamed
 from probtruth.streaming.prepared import DRAWS
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Annotations, Comparison, Scores
-from probtruth.types.arguments import Engine, ItemPopulation, LikelihoodName, ReplicateKind
+from probtruth.types.arguments import Engine, Frame, ItemPopulation, LikelihoodName, ReplicateKind, StrPath
 
 if TYPE_CHECKING:
     import distributed
@@ -28,6 +34,10 @@ MOST = 1 << 20
 
 Names = Mapping[str, str] | Sequence[object]
 """Names in the order of the items, or a mapping from item to name."""
+
+
+COLUMN_NAMES = ("item", "model", "score")
+"""The columns of a table of scores, by their options' names."""
 
 
 class CompareOptions(TypedDict, total=False):
@@ -48,6 +58,7 @@ class CompareOptions(TypedDict, total=False):
     strict: bool
     item: str
     model: str
+    models: Sequence[str] | None
     score: str
     group: str | None
     cluster: str | None
@@ -59,7 +70,7 @@ class CompareOptions(TypedDict, total=False):
     on_progress: Callable[[int, int], None] | None
 
 
-COLUMNS = ("item", "model", "score", "group", "cluster", "replicate", "higher_is_better")
+COLUMNS = ("item", "model", "models", "score", "group", "cluster", "replicate", "higher_is_better")
 """The options that say how a table is read."""
 STREAMED = ("engine", "rope", "draws", "seed", "strict", "on_progress")
 """The options that a table which is streamed has, beside its columns; for any other it is read whole."""
@@ -68,7 +79,7 @@ ROOM = ("memory", "client", "scratch")
 
 
 def compare(
-    scores: Scores | str | Path,
+    scores: Scores | StrPath | Frame,
     groups: Names | None = None,
     clusters: Names | None = None,
     replicates: ReplicateKind | None = None,
@@ -85,6 +96,7 @@ def compare(
     strict: bool = False,
     item: str = "item",
     model: str = "model",
+    models: Sequence[str] | None = None,
     score: str = "score",
     group: str | None = None,
     cluster: str | None = None,
@@ -120,13 +132,14 @@ def compare(
     labels to the score of their frequencies. `draws` is per chain, of four chains. `strict` raises `PosteriorError`
     where a diagnostic fails. `on_progress(done, total)` hears of the sampling.
 
-    `scores` may be a file, or a folder of Parquet or Arrow files, with one row for each item and model: `item`,
-    `model`, `score`, `group`, `cluster`, `replicate` and `higher_is_better` then name its columns and orientation. A
-    table that does not fit into `memory` (bytes, half of what is free unless you say) is read some rows at a time; with
-    `client`, a `dask.distributed.Client`, workers that see the same path read it and keep the scores. Scores are
-    meanwhile in the folder `scratch`, as in `evaluate`. The result is the same, bit for bit. Replicates, another
-    likelihood, `annotations`, `population`, `weights`, and `groups` and `clusters` other than columns need the scores
-    in memory.
+    `scores` may be a table with one row for each item and model: a dataframe, a dict of columns, a file, or a folder of
+    Parquet or Arrow files. `item`, `model`, `score`, `group`, `cluster`, `replicate` and `higher_is_better` then name
+    its columns and orientation; `models` are the columns of a table with one for each model (`score` then is the name
+    of the metric). A file that does not fit into `memory` (bytes, half of what is free unless you say) is read some
+    rows at a time; with `client`, a `dask.distributed.Client`, workers that see the same path read it and keep the
+    scores. Scores are meanwhile in the folder `scratch`, as in `evaluate`. The result is the same, bit for bit.
+    Replicates, another likelihood, `annotations`, `population`, `weights`, and `groups` and `clusters` other than
+    columns need the scores in memory.
 
     Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score. `Result.of_scores`
     makes what a report takes.
@@ -161,6 +174,7 @@ def compare(
         options |= {
             "item": item,
             "model": model,
+            "models": models,
             "score": score,
             "group": group,
             "cluster": cluster,
@@ -169,35 +183,93 @@ def compare(
             "memory": memory,
             "scratch": scratch,
         }
+    else:
+        _no_columns(models=models, group=group, cluster=cluster, replicate=replicate, higher_is_better=higher_is_better)
     if client is not None:
         options["client"] = client
     return compared(scores, **options)[1]
 
 
-def compared(scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> tuple[Scores | Streamed, Comparison]:
+def _no_columns(**columns: object) -> None:
+    """Raises where a column is named of scores that are no table."""
+    for name, value in columns.items():
+        if value is not None:
+            raise InputError(
+                f"{name}={check.quote(value)} with Scores, which have no columns",
+                "a table, or Scores alone",
+                "Name it where the scores are made (Scores.from_frame), or pass groups= or clusters= by item.",
+            )
+
+
+def compared(
+    scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]
+) -> tuple[Scores | Streamed, Comparison]:
     """The scores, or what is known of those that were streamed, and their comparison; options as in `compare`."""
     named: dict[str, Any] = dict(options)
     columns, place = ({key: named.pop(key) for key in keys if key in named} for keys in (COLUMNS, ROOM))
     if isinstance(scores, str | Path):
         room = Room(**place)
-        whole = columns.get("replicate") is not None or any(
+        whole = any(columns.get(name) is not None for name in ("replicate", "models")) or any(
             named[key] is not None and (key, named[key]) not in (("likelihood", "auto"), ("population", "new-items"))
             for key in named
             if key not in STREAMED
         )
         if not whole and room.streams_scores(scores):
             streamed = _streamed(scores, room, columns, named)
-            return streamed, streamed.comparison
+            return streamed, replace(streamed.comparison, scored=streamed)
         if room.client is not None:
             raise InputError(
                 "client= for scores that are compared in memory",
                 "a table in Parquet or Arrow, or a folder of such files, without replicates and another likelihood",
                 "Leave client out.",
             )
-        scores = read_scores(scores, **columns)
+        scores = _held(scores, columns)
+    elif not isinstance(scores, Scores):
+        if place.get("client") is not None:
+            raise InputError("client= for a table in memory", "the path of a table", "Leave client out.")
+        scores = _held(scores, columns)
     elif place.get("client") is not None:
         raise InputError("client= for scores in memory", "the path of a table", "Leave client out.")
+    need_two(scores.models)
     return scores, compare_in_memory(scores, **named)
+
+
+def _held(table: StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
+    """The scores of a file or dataframe that memory holds."""
+    named = {name: value for name, value in columns.items() if name != "models"}
+    if columns.get("models") is not None:
+        if named.pop("replicate", None) is not None:
+            raise InputError(
+                "replicate= with a column for each model", "one row for each item", "Give the table in long form."
+            )
+        named.pop("model", None)
+        rule = named.pop("score", "score")
+        return read_wide_scores(table, columns["models"], rule=rule, **named)
+    _refuse_wide(table, named)
+    if isinstance(table, str | Path):
+        return read_scores(table, **named)
+    return Scores.from_frame(table, **{"higher_is_better": None, **named})
+
+
+def _refuse_wide(table: StrPath | Frame, named: Mapping[str, Any]) -> None:
+    """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
+    item, model, score = (str(named.get(name, name)) for name in COLUMN_NAMES)
+    frame = None if isinstance(table, str | Path) else as_polars(table)
+    columns = columns_of(str(table)) if frame is None else frame.columns
+    if item not in columns or model in columns or score in columns:
+        return
+    others = [name for name in columns if name not in (item, named.get("group"), named.get("cluster"))]
+    if frame is None:
+        frame = read_table(str(table))[0]
+    models = [name for name in others if matrix(frame, [name])[1] is None]
+    if len(models) > 1:
+        raise InputError(
+            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
+            f"{check.shortlist(models)}",
+            "one row for each item and model, or the names of the models' columns",
+            f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
+            f"{','.join(models[:6])}).",
+        )
 
 
 def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: Mapping[str, Any]) -> Streamed:

@@ -8,12 +8,12 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.predictions import read_predictions
-from probtruth.io.tables.batches import read_many_soft
+from probtruth.io.annotations import is_long
+from probtruth.io.tables.batches import columns_of, read_many_soft
 from probtruth.io.tables.wide import CellKind
-from probtruth.io.truth import read_soft
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory
-from probtruth.line.larger_than_memory import Room, files_of
+from probtruth.line.inputs import LONG, Models, Reference, files_of, predictions_of, reference_of
+from probtruth.line.larger_than_memory import Room
 from probtruth.line.result import Result
 from probtruth.line.streamed import evaluate_streamed
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    reference: Annotations | Truth | str | Path,
-    predictions: Predictions | Mapping[str, str | Path],
+    reference: Reference,
+    predictions: Models,
     *,
     method: MethodName | None = None,
     estimand: Estimand | None = None,
@@ -43,25 +43,32 @@ def evaluate(
     seed: int = 0,
     strict: bool = False,
     item: str = "item",
+    labels: Sequence[object] | None = None,
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Result:
-    """From annotations (or soft labels) and predictions to the comparison of the models.
+    """From annotations (or soft labels) and predictions to the comparison of the models; of one model, to its score.
 
-    Predictions may be files: {model: path}, as `read_predictions` reads them. Those that fit into memory are read
-    whole; Parquet and Arrow files that do not, and folders of such files, are read some rows at a time. The result is
-    the same, bit for bit, but for what needs every item at once (see Returns).
+    Predictions may be arrays or dataframes, {model: table}, or files, {model: path}, as `read_predictions` reads them.
+    Files that fit into memory are read whole; Parquet and Arrow files that do not, and folders of such files, are read
+    some rows at a time. The result is the same, bit for bit, but for what needs every item at once (see Returns).
 
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
-    a `Truth`, or the path of soft labels; `evidence` for the class of an item is its annotators ("annotators") or the
-    models' forecasts too ("annotators-and-models", the default where classes are inferred, see `informed_truth`);
-    `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order
-    in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
+    or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
+    `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1); numbers that are all whole are
+    counts of votes, and one value for each item is its label. `evidence` for the class of an item is its annotators
+    ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes are inferred, see
+    `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or
+    names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
+    `compare`.
 
-    Of files, `item` names the column of items and `kind` what the other cells are (see `read_predictions`); `memory`
+    `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
+    `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
+    `read_predictions`). Of files, `memory`
     (bytes, half of what is free unless you say) bounds the batches, beside the reference and the libraries; with
     `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses are meanwhile in
     the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and from which they are
@@ -84,22 +91,19 @@ def evaluate(
     room = Room(memory, client, scratch)
     files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())
-    if isinstance(reference, str | Path):
-        path, how = reference, estimand
-        reference = read_many_soft(path, item, how, room.n_bytes) if streams else read_soft(path, item, how)
-        estimand = None
-    if not isinstance(reference, Annotations | Truth):
-        raise InputError(
-            f"{type(reference).__name__}", "Annotations or Truth", "Use read_annotations or Truth.from_probs."
-        )
-    if files is not None and not streams:
-        predictions = read_predictions(files, reference.index, item, kind)
-    elif files is None and client is not None:
+    room.refuse_renormalise(streams and renormalise)
+    if files is None and client is not None:
         raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
-    if not isinstance(predictions, Predictions) and not streams:
-        raise InputError(
-            f"{type(predictions).__name__}", "Predictions", "Use Predictions.from_probs or read_predictions."
-        )
+    if not isinstance(reference, Annotations | Truth):
+        how, estimand = estimand, None
+        soft_file = isinstance(reference, str | Path) and not is_long(columns_of(reference), item, *LONG)
+        if streams and soft_file:
+            reference = read_many_soft(str(reference), item, how, room.n_bytes)
+        else:
+            reference = reference_of(reference, predictions, item, how, labels)
+            estimand = how if isinstance(reference, Annotations) else None
+    if not streams:
+        predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
     group_of = _by_item(groups, reference.index, other, "groups")
     cluster_of = _by_item(clusters, reference.index, other, "clusters")
@@ -107,7 +111,8 @@ def evaluate(
     options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress)
     if isinstance(predictions, Predictions):
         return evaluate_in_memory(reference, predictions, options)
-    return evaluate_streamed(reference, predictions, item, kind, room, options)
+    assert files is not None  # nothing else is streamed
+    return evaluate_streamed(reference, files, item, kind, room, options)
 
 
 def _by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:

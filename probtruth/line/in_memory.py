@@ -36,10 +36,6 @@ class LineOptions:
 
 def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions, options: LineOptions) -> Result:
     """The truth, the scores, the comparison, and the verdict under the other estimand."""
-    if len(predictions.models) < 2:
-        raise InputError(
-            f"one model only ({check.shortlist(predictions.models)})", "at least two to compare", "Add another model."
-        )
     predictions = predictions.named_by(reference.index)
     if isinstance(reference, Annotations):
         reference, predictions = _annotated(reference, predictions)
@@ -47,7 +43,7 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
     annotations = reference if isinstance(reference, Annotations) else None
     evidence, scoring = options.evidence, options.scoring
     if evidence == "auto":
-        inferred = annotations is not None and truth.estimand == "class"
+        inferred = annotations is not None and truth.estimand == "class" and len(predictions.models) > 1
         evidence = "annotators-and-models" if inferred else "annotators"
     scored = score_on_evidence(truth, align(predictions, truth), evidence, scoring.rule, scoring.floor, options.seed)
     shared = annotations is not None and same_few(annotations) and truth.estimand == "distribution"

@@ -77,6 +77,12 @@ def score_on_evidence(
     Errors: `InputError` for an unknown kind of evidence, or evidence of models where the estimand is not `class`.
     """
     check.one_of(evidence, EVIDENCE, "evidence")
+    if evidence == "annotators-and-models" and len(aligned.models) == 1:
+        raise InputError(
+            "evidence of one model for the truth that judges it",
+            "annotators alone, or several models",
+            "Leave evidence out.",
+        )
     informed = _informed(truth, aligned, seed) if evidence == "annotators-and-models" else None
     if informed is None:
         return ScoredTruth(truth, aligned, score_aligned(aligned, rule, floor))

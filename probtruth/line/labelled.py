@@ -8,10 +8,11 @@ from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
 from probtruth.types import Annotations, Truth
 from probtruth.types.index import look_alikes
+from probtruth.types.shown import Brief
 
 
-@dataclass(frozen=True, eq=False)
-class Labelled:
+@dataclass(frozen=True, eq=False, repr=False)
+class Labelled(Brief):
     """The standard that the models were scored against, and their probabilities beside it.
 
     `aligned` are the predictions and the truth on the items that were compared; of predictions that were streamed, on a

@@ -1,12 +1,11 @@
 """Which files are read whole, and which some rows at a time."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probtruth.errors import InputError
 from probtruth.io.tables.batches import can_stream, n_bytes, open_table
 from probtruth.streaming.prepared import n_bytes as checked_memory
 
@@ -42,25 +41,20 @@ class Room:
             return self.client is not None
         return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
 
+    def refuse_renormalise(self, wanted: bool) -> None:
+        """Raises where rows of predictions that are streamed are to be divided by their sums."""
+        if wanted:
+            raise InputError(
+                "renormalise with predictions that are streamed",
+                "predictions that fit into memory",
+                "Renormalise the files first, or give more memory (memory=; command line: --memory).",
+            )
+
     def streams_scores(self, path: str | Path) -> bool:
         """The same for a table of scores."""
         if self.client is not None or not can_stream(path):
             return self.client is not None
         return Path(path).is_dir() or BYTES_PER_SCORE * open_table(path).n_rows > self.n_bytes
-
-
-def files_of(predictions: object) -> Mapping[str, str | Path] | None:
-    """The files, where predictions are {model: path}; None where they are something else.
-
-    Errors: `InputError` for a dict of anything but paths.
-    """
-    if not isinstance(predictions, Mapping):
-        return None
-    if not all(isinstance(path, str | Path) for path in predictions.values()):
-        raise InputError(
-            type(predictions).__name__, "Predictions, or a dict {model: path}", "Use Predictions.from_probs for arrays."
-        )
-    return predictions
 
 
 def free_memory() -> float:

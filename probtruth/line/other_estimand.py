@@ -11,6 +11,7 @@ from probtruth.streaming.compare_files import Asked
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Truth
+from probtruth.types.shown import Brief
 
 QUICK = 1 << 20
 """Cells of confusion matrices up to which `ability` takes seconds."""
@@ -22,8 +23,8 @@ DECIDED = 0.975
 """A pair counts as decided where P(one is better) is at least this."""
 
 
-@dataclass(frozen=True, eq=False)
-class OtherEstimand:
+@dataclass(frozen=True, eq=False, repr=False)
+class OtherEstimand(Brief):
     """The same models under the other estimand, and the pairs whose verdict is another there.
 
     `changes` has rows of a, b, p_a_better (as asked) and p_a_better_other: pairs of which the mean difference has the
@@ -68,7 +69,8 @@ def other_estimand(
     truth = other_truth(annotations, aligned.estimand, seed)
     if truth is None:
         return None
-    evidence = "annotators-and-models" if truth.estimand == "class" else "annotators"
+    several = len(aligned.models) > 1
+    evidence = "annotators-and-models" if truth.estimand == "class" and several else "annotators"
     other = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
     again = compare(other.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
     return changed(other.truth, comparison, again)

@@ -5,22 +5,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
+from probtruth.errors import InputError
 from probtruth.line.analysis.analysis import Analysis
+from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.streaming.compare_files import Streamed
-from probtruth.types import Annotations, Audit, Comparison, Scores, Truth
+from probtruth.types import Annotations, Audit, Comparison, RuleFacts, Scores, Truth
+from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.shown import Reported
 
 VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 """The packages whose versions a result names."""
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Reported):
     """Everything that a report shows.
 
     `labelled` is what is known because the items have labels; None for bare scores. Of input that was streamed,
@@ -39,13 +44,28 @@ class Result:
     command: str | None = None
 
     @classmethod
-    def of_scores(cls, scores: Scores | str | Path, **options: Unpack[CompareOptions]) -> "Result":
+    def of_scores(cls, scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]) -> "Result":
         """What `compare` says of bare scores, or of a table of them, as a result that `write_report` takes.
 
         Arguments and errors: as in `compare`.
         """
         known, comparison = compared(scores, **options)
         return cls(known, comparison, comparison.warnings)
+
+    @classmethod
+    def of(cls, shown: "Result | Comparison") -> "Result":
+        """A comparison as a result, without what it does not know: labels, and scores that were not kept."""
+        if isinstance(shown, Result):
+            return shown
+        if not isinstance(shown, Comparison):
+            raise InputError(
+                type(shown).__name__, "a Result or a Comparison", "Pass on what evaluate or compare returned."
+            )
+        scores = shown.scored
+        if scores is None:
+            n_items, none = int(str(shown.settings.get("n_items") or 0)), np.zeros(len(shown.models), np.int64)
+            scores = Streamed(shown, shown.models, shown.rule, RuleFacts(), n_items, none, Audit())
+        return cls(scores, shown, shown.warnings)
 
     @property
     def truth(self) -> Truth | None:
@@ -61,6 +81,11 @@ class Result:
     def other(self) -> OtherEstimand | None:
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How far the leading model's lead stands, and what would turn it."""
+        return standing_of(self.comparison, self.truth, self.other)
 
     @property
     def audit(self) -> Audit:
@@ -85,8 +110,10 @@ class Result:
             "truth": None if self.labelled is None else self.labelled.about(),
             "models": [dict(row) for row in comparison.ranks],
             "pairwise": [dict(row) for row in comparison.pairs],
+            "verdict": self.standing.to_dict(),
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
+            "unseen": dict(comparison.unseen),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),
             "sensitivity": [dict(row) for row in comparison.sensitivity],
@@ -100,6 +127,7 @@ class Result:
                 "different": len(audit.different),
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
+                **({"renormalised": _renormalised(audit)} if audit.renormalised else {}),
                 "by_model": [
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
                 ],
@@ -110,6 +138,13 @@ class Result:
             "seed": comparison.seed,
             "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
         }
+
+
+def _renormalised(audit: Audit) -> list[dict[str, object]]:
+    return [
+        {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
+        for model, rows, low, high in audit.renormalised
+    ]
 
 
 def _groups(comparison: Comparison) -> dict[str, list[dict[str, object]]]:

@@ -12,21 +12,21 @@ from probtruth import frames
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import soundness, weighted_means
 from probtruth.errors import InputError
-from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
 from probtruth.io.tables.batches import read_many_soft
 from probtruth.io.tables.parquet_notes import check_out
 from probtruth.io.tables.wide import CellKind
-from probtruth.io.truth import read_soft
 from probtruth.kernels.exact_sums import weighted_mean
-from probtruth.line.larger_than_memory import Room, files_of
+from probtruth.line.inputs import Models, Reference, files_of, predictions_of, reference_of
+from probtruth.line.larger_than_memory import Room
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.prepared import Prepared, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
-from probtruth.types import Audit, Predictions, Scores, Truth
+from probtruth.types import Annotations, Audit, Scores, Truth
 from probtruth.types.arguments import RuleName
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import distributed
@@ -35,8 +35,8 @@ Files = Mapping[str, str | Path]
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class WrittenScores:
+@dataclass(frozen=True, repr=False)
+class WrittenScores(Brief):
     """What was written: the models' mean scores, the number of items, and what alignment by name left out."""
 
     means: Mapping[str, float]
@@ -46,21 +46,22 @@ class WrittenScores:
 
 @overload
 def score(
-    predictions: Predictions | Files,
-    truth: Truth | str | Path,
+    predictions: Models,
+    truth: Reference,
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
     *,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
 ) -> Scores: ...
 
 
 @overload
 def score(
-    predictions: Predictions | Files,
-    truth: Truth | str | Path,
+    predictions: Models,
+    truth: Reference,
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
@@ -68,6 +69,7 @@ def score(
     out: str | Path,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -76,8 +78,8 @@ def score(
 
 
 def score(
-    predictions: Predictions | Files,
-    truth: Truth | str | Path,
+    predictions: Models,
+    truth: Reference,
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
@@ -85,6 +87,7 @@ def score(
     out: str | Path | None = None,
     item: str = "item",
     kind: CellKind = "probs",
+    renormalise: bool = False,
     client: "distributed.Client | None" = None,
     memory: float | None = None,
     scratch: str | Path | None = None,
@@ -97,10 +100,11 @@ def score(
     posterior probability of each class. Items are matched by name; items that one side lacks are dropped for all
     models and stand in the audit.
 
-    Arguments: `predictions` may be files, {model: path}, and `truth` the path of soft labels, as `evaluate` takes them
-    (`item`, `kind`); `rule` is a name (see `probtruth.rules.RULES`) or a `ScoringRule`; `floor` replaces every
-    probability below it, which makes infinite losses finite and the rule improper: the result then says `proper=False`.
-    `order` lists the labels from low to high for "ranked-probability" (numbers are ordered by value).
+    Arguments: `predictions` may be {model: array, dataframe or path}, and `truth` soft labels or labels in the same
+    forms, as `evaluate` takes them (`item`, `kind`, `renormalise`); `rule` is a name (see `probtruth.rules.RULES`) or a
+    `ScoringRule`; `floor` replaces every probability below it, which makes infinite losses finite and the rule
+    improper: the result then says `proper=False`. `order` lists the labels from low to high for "ranked-probability"
+    (numbers are ordered by value).
 
     With `out`, a Parquet file with the columns item, model and score is written, as `probtruth score` writes it. Then
     predictions in files need not fit into memory; `client`, `memory`, `scratch` and `on_progress` as in `evaluate`.
@@ -127,12 +131,13 @@ def score(
     if out is not None:
         check_out(out)
         if files is not None and room.streams_predictions(files.values()):
-            return _stream(files, truth, get_rule(rule, order), floor, out, item, kind, room, on_progress)
-    if isinstance(truth, str | Path):
-        truth = read_soft(truth, item)
-    if files is not None:
-        predictions = read_predictions(files, truth.index if isinstance(truth, Truth) else None, item, kind)
-    scores = score_in_memory(predictions, truth, rule, floor, order)
+            room.refuse_renormalise(renormalise)
+            known = truth if isinstance(truth, str | Path) else reference_of(truth, predictions, item)
+            return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
+    known = reference_of(truth, predictions, item)
+    scores = score_in_memory(
+        predictions_of(predictions, item, kind, None, known.index, renormalise), known, rule, floor, order
+    )
     if out is None:
         return scores
     write_scores(scores, out)
@@ -143,7 +148,7 @@ def score(
 
 def _stream(
     files: Files,
-    truth: Truth | str | Path,
+    truth: Annotations | Truth | str | Path,
     rule: ScoringRule,
     floor: float | None,
     out: str | Path,

@@ -42,7 +42,7 @@ def evaluate_streamed(
             "predictions that fit into memory",
             "Give more memory, or leave evidence out: classes then come from the annotators alone.",
         )
-    tables = opened(list(files.items()), item, kind, room.n_bytes, 2)
+    tables = opened(list(files.items()), item, kind, room.n_bytes)
     annotations = None
     if isinstance(reference, Annotations):
         reference = annotations = under_labels(reference.annotated()[0], tables.index)
@@ -69,4 +69,5 @@ def evaluate_streamed(
     assert scores.sample is not None  # only bare scores have none
     labelled = Labelled(truth, align(*scores.sample), get_rule(options.scoring.rule), None, other)
     warnings = [*scores.comparison.warnings, *of_kind(tables), *labelled.warnings(), *warnings]
-    return Result(replace(scores, sample=None), scores.comparison, tuple(warnings), labelled)
+    known = replace(scores, sample=None)
+    return Result(known, replace(scores.comparison, scored=known), tuple(warnings), labelled)

@@ -10,28 +10,32 @@ from probtruth.report.formats.html import html
 from probtruth.report.formats.latex import latex
 from probtruth.report.formats.markdown import markdown
 from probtruth.report.plots.pictures import pictures
+from probtruth.types import Comparison
 from probtruth.types.arguments import StrPath
 
 
 @check.checks_itself
-def write_report(result: Result, out: StrPath) -> None:
+def write_report(result: Result | Comparison, out: StrPath) -> None:
     """Writes the report and what it stands on into the folder `out`.
 
     These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,
     posterior.nc, pairwise.csv, models.csv and figures/*.svg.
 
-    Arguments: `out` may be absent, empty, or hold an earlier result of probtruth, which is replaced in one step.
+    Arguments: `result` is what `evaluate` or `compare` returned; `out` may be absent, empty, or hold an earlier result
+    of probtruth, which is replaced in one step.
 
-    Errors: `InputError` where `out` holds anything else or cannot be written; then nothing was written.
+    Errors: `InputError` for something else than a result, or where `out` holds anything else or cannot be written; then
+    nothing was written.
 
     >>> import probtruth as pt, pathlib, tempfile
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
     >>> scores = pt.Scores.from_frame(frame, higher_is_better=False)
     >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
-    >>> pt.write_report(pt.Result.of_scores(scores, engine="exact"), out)
+    >>> pt.write_report(pt.compare(scores, engine="exact"), out)
     >>> sorted(path.name for path in out.iterdir())
     ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'report.md', 'report.tex', 'result.json']
     """
+    result = Result.of(result)
     with whole_folder(out) as folder:
         content = contents(result)
         drawn = pictures(result)

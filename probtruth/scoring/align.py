@@ -10,11 +10,12 @@ from jaxtyping import Float, Int
 from probtruth.errors import InputError
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
+from probtruth.types.shown import Brief
 from probtruth.types.truth import Truth
 
 
-@dataclass(frozen=True, eq=False)
-class Aligned:
+@dataclass(frozen=True, eq=False, repr=False)
+class Aligned(Brief):
     """The same items and labels on both sides.
 
     `truth` is the centre of every score: the unsmoothed vote shares where the estimand is the distribution of

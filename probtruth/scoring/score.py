@@ -57,6 +57,8 @@ def score_aligned(
             shares=aligned.shares,
             n_votes=aligned.n_votes,
             forecast=aligned.probs.mean(0) if single_votes else None,
+            log_probs=aligned.log_probs,
+            sampled=sampled_items(*aligned.truth.shape),
         ),
         audit=aligned.audit,
         item_rows=aligned.item_rows,

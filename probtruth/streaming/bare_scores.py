@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probtruth import check
-from probtruth.comparison.compare import conclude
+from probtruth.comparison.compare import conclude, need_two
 from probtruth.comparison.evidence.design import Design, Structure, design_of
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.comparison.evidence.from_parts import evidence_of
@@ -187,12 +186,7 @@ def streamed_scores(
     items = NameCodes.of(table, columns.item, "item", size)
     models = NameCodes.of(table, columns.model, "model", size, ordered=False)
     scores = LongScores(ScoreRows(table, columns, size), items, models)
-    if len(scores.names) < 2:
-        raise InputError(
-            f"one model only ({check.shortlist(scores.names)})",
-            "at least two models to compare",
-            "Add another model's scores.",
-        )
+    need_two(scores.names)
     parts: Parts
     if isinstance(where, Path):
         on_disk = scores.on_disk(where, on_progress)

@@ -10,16 +10,19 @@ from probtruth.comparison.compare import conclude
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_parts import evidence_of
+from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import Options
+from probtruth.scoring.score import floored, label_losses
 from probtruth.streaming.prepared import Prepared, prepare
 from probtruth.streaming.reference import Reference, StreamedLabels
 from probtruth.streaming.score_batches import Files, Progress, Sample
 from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index
+from probtruth.types.shown import Brief
 
 
-@dataclass(frozen=True, eq=False)
-class Streamed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Streamed(Brief):
     """A comparison of scores that were never in memory together, and what a report says of them.
 
     `sample` are the predictions for a random sample of the items (all, if they are few), and their labels.
@@ -84,17 +87,26 @@ def streamed(
     reference = ready.scoring.reference
     plan = _design(ready, asked)
     scored = ready.scored(plan.structure.among(ready.kept), where, on_progress, ready.sampled())
+    sampled = scored.sample()
     found = evidence_of(
         scored.parts,
         facts=ready.facts,
         design=plan,
         name=lambda item: str(reference.names[item]),
         fixed_items=StreamedLabels(plan.weights, scored.label_terms),
+        outcomes=_outcomes(sampled, ready),
     )
-    sample = _known(scored.sample(), files.models, reference)
+    sample = _known(sampled, files.models, reference)
     comparison = conclude(found, options, on_progress)
     files.check_unchanged()
     return replace(Streamed.of(found, comparison), sample=sample)
+
+
+def _outcomes(sample: Sample, ready: Prepared) -> Outcomes:
+    """What the labels that did not come would cost on the items of the sample."""
+    scoring, reference = ready.scoring, ready.scoring.reference
+    losses = np.stack([label_losses(scoring.rule, floored(logs, scoring.floor)) for logs in sample.logs])
+    return Outcomes.of(losses, sample.logs, reference.centre[sample.item], reference.estimand)
 
 
 def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tuple[Predictions, Truth]:

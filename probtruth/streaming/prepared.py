@@ -17,7 +17,7 @@ from jaxtyping import Bool, Int
 
 from probtruth import check, frames
 from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.evidence import Facts, single_votes_only
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -72,6 +72,7 @@ class Prepared:
             audit=_audit(scoring),
             from_labels=True,
             single_votes=votes is not None and bool((votes == 1).any()),
+            no_second_vote=single_votes_only(reference.estimand, votes),
         )
 
     def scored(
@@ -197,9 +198,9 @@ def of_kind(files: Files) -> tuple[str, ...]:
     return of_logits(name for name, first in firsts if check.surely_simplex(files.checked(first)))
 
 
-def opened(files: Sequence[tuple[str, str | Path]], item: str, kind: str, memory: float, least: int = 1) -> Files:
-    """The files of at least so many models, with as many rows to a batch as the memory allows."""
-    if len(files) < least:
-        raise InputError(f"{len(files)} models", f"at least {least}", "Add another model.")
+def opened(files: Sequence[tuple[str, str | Path]], item: str, kind: str, memory: float) -> Files:
+    """The files of the models, with as many rows to a batch as the memory allows."""
+    if not files:
+        raise InputError("no model", "at least one", "Give a file of predictions.")
     tables = open_files(files, item, kind, MOST)
     return replace(tables, size=rows_within(memory, len(tables.labels)))

@@ -25,6 +25,8 @@ def write_monitor(watch: Monitor, path: StrPath) -> None:
     The file holds item names as 64-bit numbers and differences exactly, so a monitor that was stopped gives the same
     numbers as one that was not.
 
+    Arguments: `watch` is what `monitor` returned; `path` is the file.
+
     Errors: `InputError` if the file cannot be written, or contains something else.
 
     >>> import pathlib, tempfile, probtruth as pt

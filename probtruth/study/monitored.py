@@ -15,6 +15,7 @@ from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.study.arrivals import Units, unit_of
 from probtruth.study.confidence_sequence import SequentialEvidence
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -23,8 +24,8 @@ LOOKS = 60
 """Times at which `path` gives the confidence sequence."""
 
 
-@dataclass(frozen=True, eq=False)
-class Monitor:
+@dataclass(frozen=True, eq=False, repr=False)
+class Monitor(Shown):
     """What is known so far about the mean difference of two models, valid at any time, however often you look.
 
     Differences are a minus b in units of the score, negative favours a (higher-is-better scores are negated). `bounds`

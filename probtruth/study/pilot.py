@@ -14,6 +14,7 @@ from scipy.special import stdtrit
 
 from probtruth import check
 from probtruth.comparison.evidence.design import Structure, design
+from probtruth.comparison.evidence.evidence import single_votes_only
 from probtruth.comparison.evidence.label_variance import label_variance
 from probtruth.comparison.evidence.moments import Location, Moments, combine, means_of
 from probtruth.comparison.posterior.margins import FEWEST
@@ -69,6 +70,7 @@ class Pilot:
     stretch: float = 1.0
     seed: int = 0
     widths: dict[int, float] = field(default_factory=dict)
+    single_votes: bool = False
 
     def error_of(self, study: Study) -> float:
         """The standard error of the mean difference under a design."""
@@ -206,9 +208,10 @@ def _without_noise(
 ) -> Pilot:
     """The pilot, with the variance due to few votes and few replicates removed from the items'."""
     n, each, study = pilot.study.n_items, pilot.items, pilot.study
-    noise = label_variance(scores, first, second, item_weights)
     labels = None
     behind = scores.labels
+    alone = behind is not None and single_votes_only(behind.estimand, behind.n_votes)
+    noise = None if alone else label_variance(scores, first, second, item_weights)
     if noise is not None and behind is not None and behind.n_votes is not None and behind.estimand != "class":
         one = float(np.mean(1 / np.maximum(behind.n_votes, 1)))  # the variance falls with the votes of each item
         study = replace(study, n_annotators=1 / one)
@@ -221,7 +224,7 @@ def _without_noise(
         study = replace(study, n_replicates=n_replicates)
         replicates = min(share / n_replicates, each) * n_replicates
         each -= replicates / n_replicates
-    return replace(pilot, study=study, items=each, labels=labels, replicates=replicates)
+    return replace(pilot, study=study, items=each, labels=labels, replicates=replicates, single_votes=alone)
 
 
 def _replicate_variance(scores: Scores, first: int, second: int) -> tuple[float, float] | None:

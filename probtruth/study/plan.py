@@ -16,6 +16,7 @@ from probtruth.errors import InputError
 from probtruth.study.pilot import HasScores, Pilot, Study, pilot_of
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import Groups
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -40,8 +41,8 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Shown):
     """What designs would show. `designs` are the rows of `table()`.
 
     `variance` holds the parts of the variance of one item's difference (`clusters`, `items`, one `annotation`, one
@@ -208,6 +209,11 @@ def plan(
         warnings.append("the same difference on every item of the pilot: no spread to plan with")
     if known.study.n_units < 30:
         warnings.append(f"the pilot has {known.study.n_units:.0f} independent units: its spread is a rough guide")
+    if known.single_votes:
+        warnings.append(
+            "one vote an item: what a further vote would bring cannot be told; ask for a second vote on some items of "
+            "the pilot, then plan again"
+        )
     if aim.costs is not None:
         best = _cheapest(aim, study)
         if best is None:

@@ -24,6 +24,7 @@ from probtruth.study.simulated_worlds import World
 from probtruth.study.trials import SURE, Streams, Trials
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Groups
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -35,8 +36,8 @@ COLUMNS = ("truth", "difference", *(name for one in MEASURES for name in (one, f
 BINS = ("p_a_better", "a_was_better", "studies")
 
 
-@dataclass(frozen=True, eq=False)
-class Validation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation(Shown):
     """How well the default comparison and the monitor did in studies drawn from the user's own items.
 
     `rows` are those of `table()`, `bins` those of `curve()`. `calibration` holds the expected calibration error of P(a

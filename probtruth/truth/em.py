@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from probtruth import check
+from probtruth.inference.precision import float64_on_cpu
 from probtruth.truth.annotators.quality import annotator_columns
 from probtruth.truth.fit import MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations
@@ -219,7 +220,7 @@ def solve(
     limits: EmLimits,
 ) -> EmSolution:
     """Climbs in float64 from every start, and returns the best run."""
-    with jax.enable_x64(True):
+    with float64_on_cpu():
         stop = limits.tolerance, limits.max_iterations
         fixed = jax.tree.map(jnp.asarray, (sparse(flat), parameters, priors, class_counts, *stop))
         runs = [climb(model, jnp.asarray(start), *fixed) for start in starts(flat, limits.restarts, request.seed)]

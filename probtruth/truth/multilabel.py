@@ -17,6 +17,7 @@ from probtruth.truth.prototypes import JointFit, fit_joint
 from probtruth.types import Annotations, Truth
 from probtruth.types.arguments import Estimand, MethodName
 from probtruth.types.index import Index
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -25,8 +26,8 @@ NO_YES = ("no", "yes")
 """The two labels of the truth about one label."""
 
 
-@dataclass(frozen=True, eq=False)
-class MultilabelTruth:
+@dataclass(frozen=True, eq=False, repr=False)
+class MultilabelTruth(Shown):
     """Whether each label applies to each item.
 
     `probs[i, l]` is the probability that label l applies to item i (under "distribution": the share of annotators who

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.inference.precision import float64_on_cpu
 from probtruth.truth import em
 from probtruth.truth.annotators.quality import quality, sampled_columns
 from probtruth.truth.fit import DRAW_BYTES, MethodFit, MethodRequest, class_rows
@@ -103,7 +104,7 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     with_annotators = data | {"annotators": np.zeros(flat.n_annotators)}
     drawn = settings.draw(getattr(programs, program), with_annotators, request.seed)
     log_marginals, log_answers = drawn.sites["log_marginals"], drawn.sites["log_answers"]
-    with jax.enable_x64(True):
+    with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
         arrays["each"] = jnp.asarray(np.repeat(np.arange(len(flat.item)), flat.weight.astype(int)))
         parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_answers))

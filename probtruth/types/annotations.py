@@ -12,10 +12,11 @@ from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Frame, Numbers
 from probtruth.types.index import Index, as_names, match_items, match_labels, positions, sort_names
+from probtruth.types.shown import Shown
 
 
-@dataclass(frozen=True, eq=False)
-class Annotations:
+@dataclass(frozen=True, eq=False, repr=False)
+class Annotations(Shown):
     """Who gave which label to which item.
 
     `item`, `annotator` and `label` are positions in `index`. Annotations made from counts have no annotators;
@@ -27,6 +28,12 @@ class Annotations:
     annotator: Int[np.ndarray, " annotation"] | None
     multiplicity: Int[np.ndarray, " annotation"]
     index: Index
+
+    def __repr__(self) -> str:
+        """The sizes and the labels."""
+        by = "" if self.n_annotators is None else f" by {self.n_annotators:,} annotators"
+        n, labels = int(self.multiplicity.sum()), check.shortlist(self.index.labels, 6)
+        return f"Annotations: {n:,} annotations of {self.n_items:,} items{by}; labels {labels}"
 
     @property
     def n_items(self) -> int:

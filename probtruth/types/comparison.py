@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probtruth import frames
+from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
@@ -22,8 +23,8 @@ def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Seq
     return ()
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Reported):
     """Which model is better, and how certain that is.
 
     `pairs` and `ranks` are the rows of `pairwise()` and `ranking()`; `companions` are the model-free tests beside the
@@ -32,7 +33,9 @@ class Comparison:
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
-    `datatree`, and `quantiles` those of the differences.
+    `datatree`, and `quantiles` those of the differences. `unseen` is what the columns of that name rest on
+    (`confidence`, independent `n_units`), or the `reason` why they are unknown. `scored` are the scores that were
+    compared, for the report; None where they are not known.
     """
 
     models: tuple[str, ...]
@@ -54,6 +57,8 @@ class Comparison:
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
+    unseen: Mapping[str, object] = field(default_factory=dict)
+    scored: Any = field(default=None, repr=False)
 
     @cached_property
     def datatree(self) -> "xarray.DataTree":
@@ -80,7 +85,11 @@ class Comparison:
 
         `difference` is a minus b of losses, in units of the score: negative favours a, and `favours` names the side. It
         has an equal-tailed 95% interval `low` to `high`; `p_a_better` = P(difference < 0) + P(difference =
-        0)/2; `p_equivalent` = P(|difference| <= rope), null without a ROPE.
+        0)/2; `p_equivalent` = P(|difference| <= rope), null without a ROPE. `reason` says why a probability is null.
+
+        `unseen_rate` is the highest rate, at 95% confidence, of outcomes that would cost the leading model more than
+        any that came; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
+        where nothing is known of other outcomes.
         """
         return frames.from_rows(self.pairs)
 

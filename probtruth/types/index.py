@@ -11,6 +11,7 @@ from jaxtyping import Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.types.shown import Brief
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 """A decimal integer, as Python writes it; very long ones are text."""
@@ -22,8 +23,8 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(listed, key=int if all(_INTEGER.fullmatch(name) for name in listed) else None))
 
 
-@dataclass(frozen=True)
-class Index:
+@dataclass(frozen=True, repr=False)
+class Index(Brief):
     """Sorted names along the axes, and the order in which the caller gave them.
 
     Items are a tuple, or a `frames.Names` if there are too many for Python text. Positional names mean no names: an
@@ -52,6 +53,10 @@ class Index:
         """The index of some of the items (their positions, ascending), still in the caller's order."""
         rows = None if self.item_rows is None else ranks(self.item_rows[places])
         return replace(self, items=tuple(self.items[position] for position in places.tolist()), item_rows=rows)
+
+    def without_columns(self) -> "Index":
+        """The same names, with labels that came in no order."""
+        return replace(self, label_columns=None)
 
     def written_items(self, array: str) -> Sequence[str]:
         """The items in the caller's order.
@@ -121,13 +126,15 @@ def _in_order(size: int, names: tuple[str, ...] | None, what: str) -> tuple[tupl
     return ordered, positions(names, ordered)
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(Brief):
     """The items that alignment by name left out.
 
     `missing` are items of the reference that some model lacks, `extra` are items that some model has and the reference
     lacks; `by_model` counts both for each model. `different` are items whose question differs for some model. All of
     these are dropped for all models. `prompts` are items whose prompt differs for some model; they stay.
+    `renormalised` are models of which rows were divided by their sums, as the caller wished: how many rows, and the
+    least and the largest of the sums.
     """
 
     missing: tuple[str, ...] = ()
@@ -135,6 +142,7 @@ class Audit:
     by_model: tuple[tuple[str, int, int], ...] = ()
     different: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
+    renormalised: tuple[tuple[str, int, float, float], ...] = ()
 
     @property
     def dropped(self) -> int:
@@ -162,6 +170,7 @@ class Audit:
             tuple((model, *both) for model, both in counts.items()),
             sort_names({*self.different, *other.different}),
             sort_names({*self.prompts, *other.prompts}),
+            (*self.renormalised, *other.renormalised),
         )
 
 

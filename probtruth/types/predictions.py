@@ -14,12 +14,13 @@ from probtruth.frames import name_text
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
+from probtruth.types.shown import Shown
 
 Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
 
 
-@dataclass(frozen=True, eq=False)
-class Predictions:
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(Shown):
     """Log-probabilities of each model for each item; -inf if a model calls a label impossible.
 
     `warnings` say what looks wrong in the input; a result repeats them.
@@ -30,6 +31,11 @@ class Predictions:
     index: Index
     audit: Audit = field(default_factory=Audit)
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """The sizes, the models and the labels."""
+        models, labels = check.shortlist(self.models, 4), check.shortlist(self.index.labels, 6)
+        return f"Predictions: {len(self.models)} models ({models}) on {len(self.index.items):,} items; labels {labels}"
 
     @property
     def probs(self) -> Float[np.ndarray, "model item label"]:
@@ -198,10 +204,10 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
 
 
 def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
-    """Log-probabilities from checked cells, which are "probs", "log_probs" or "logits"."""
+    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
     if kind == "logits":
         return np.asarray(log_softmax(cells, axis=-1))
-    if kind == "log_probs":
+    if kind == "log-probs":
         return cells
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(cells))

@@ -13,6 +13,7 @@ from probtruth.errors import InputError
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, positions, ranks, sort_names
+from probtruth.types.shown import Brief, Shown
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,16 @@ class RuleFacts:
     baseline: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class LabelsBehind:
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
     `losses` are those if the label were k; `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any; `forecast` is the
     models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
     times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
-    counts in the spread (the mean is 0).
+    counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are positions of the items that stand
+    for all where labels are looked at one by one.
     """
 
     losses: Float[np.ndarray, "model item label"]
@@ -51,18 +53,20 @@ class LabelsBehind:
     n_votes: Int[np.ndarray, " item"] | None = None
     forecast: Float[np.ndarray, "item label"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
+    log_probs: Float[np.ndarray, "model item label"] | None = None
+    sampled: Int[np.ndarray, " sampled"] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Partition:
+@dataclass(frozen=True, eq=False, repr=False)
+class Partition(Brief):
     """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
 
     codes: Int[np.ndarray, " item"]
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Replicates:
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicates(Brief):
     """The losses before replicates were averaged (NaN where there is none), at most `most` of an item.
 
     `names` are those of the replicates where items share them, else empty.
@@ -73,8 +77,8 @@ class Replicates:
     most: int
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores(Shown):
     """Per-item losses of every model on the same items.
 
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
@@ -97,6 +101,14 @@ class Scores:
     audit: Audit = field(default_factory=Audit)
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True
+
+    def __repr__(self) -> str:
+        """The models, the size and the rule."""
+        way = "higher is better" if self.higher_is_better else "lower is better"
+        parts = {"groups": self.groups, "clusters": self.clusters}
+        known = "".join(f", {len(part.names):,} {what}" for what, part in parts.items() if part is not None)
+        models = f"{len(self.models)} models ({check.shortlist(self.models, 4)})"
+        return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{known}"
 
     @property
     def label_values(self) -> Float[np.ndarray, "model item label"] | None:

@@ -4,7 +4,7 @@ A truth as an ArviZ DataTree with named dimensions.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,17 +13,19 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.frames import as_array
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Estimand, Numbers
-from probtruth.types.index import Index, as_names
+from probtruth.types.index import Index, as_names, sort_names
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
     import xarray
 
 
-@dataclass(frozen=True, eq=False)
-class Truth:
+@dataclass(frozen=True, eq=False, repr=False)
+class Truth(Shown):
     """The reference: one distribution over labels for each item, under a named estimand.
 
     `probs` is the posterior mean. `shares` are the unsmoothed vote shares and `n_votes` the votes behind them, if
@@ -50,6 +52,11 @@ class Truth:
     item_results: Mapping[str, np.ndarray] = field(default_factory=dict)
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
     sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """The method, the estimand, the size and the labels."""
+        labels = check.shortlist(self.index.labels, 6)
+        return f"Truth: {self.method}, estimand {self.estimand}, of {self.n_items:,} items; labels {labels}"
 
     def annotators(self) -> "polars.DataFrame":
         """One row for each annotator: `annotator`, then the method's results for them (in the order of the index).
@@ -117,9 +124,62 @@ class Truth:
 
     @classmethod
     @check.checks_itself
-    def from_labels(cls, labels: ArrayLike, n_labels: int, items: Iterable[object] | None = None) -> "Truth":
-        """Hard labels (integers from 0), as certain labels."""
-        return cls.from_probs(check.one_hot(labels, n_labels, "labels"), items=items, estimand="class")
+    def from_labels(
+        cls,
+        labels: ArrayLike,
+        n_labels: int | None = None,
+        items: Iterable[object] | None = None,
+        classes: Iterable[object] | None = None,
+    ) -> "Truth":
+        """Hard labels, as certain labels.
+
+        Arguments: `labels` are names, or integers from 0, which are positions; `n_labels` is how many labels there are,
+        needed for integers alone, since the highest may not occur. `classes` are the names of all labels, in the order
+        of the columns that an array without names has on the other side (scikit-learn's `classes_`); by default those
+        that occur, in no order. `items` are the names of the items.
+
+        Errors: `InputError` for a label that is not one of these, and integers without the number of labels.
+
+        >>> import probtruth as pt
+        >>> pt.Truth.from_labels(["dog", "cat"], classes=["cat", "dog", "owl"]).probs.tolist()
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+        """
+        coded, names = _coded(labels, as_names(classes, "classes"))
+        if names is not None and n_labels not in (None, len(names)):
+            raise InputError(
+                f"{len(names)} labels ({check.shortlist(names)})",
+                f"n_labels={n_labels!r}",
+                "Leave n_labels out, and name all labels with classes=[...].",
+            )
+        if names is None and n_labels is None:
+            raise InputError(
+                "integer labels alone",
+                "how many labels there are: the highest may not occur",
+                "Pass n_labels=..., or classes=[...], the names of all labels in order.",
+            )
+        one_hot = check.one_hot(coded, n_labels if names is None else len(names), "labels")  # type: ignore[arg-type]
+        made = cls.from_probs(one_hot, items=items, labels=names, estimand="class")
+        return made if names is None or classes is not None else replace(made, index=made.index.without_columns())
+
+
+def _coded(labels: object, classes: tuple[str, ...] | None) -> tuple[object, tuple[str, ...] | None]:
+    """Labels as positions, and the names at these positions; None where the labels are positions without names."""
+    check.no_masked(labels, "labels")
+    array = np.asarray(as_array(labels))
+    if array.dtype.kind == "b":
+        array = array.astype(object if classes is not None else np.int64)
+    whole = array.dtype.kind in "iu"
+    if whole and (classes is None or not any(name.lstrip("-").isdigit() for name in classes)):
+        return array, classes
+    if array.ndim != 1 or array.dtype.kind == "f":
+        return array, classes  # refused where positions are checked
+    written = as_names(array.tolist(), "labels") or ()
+    names = sort_names(set(written)) if classes is None else classes
+    known = {name: position for position, name in enumerate(names)}
+    absent = [name for name in written if name not in known]
+    if absent:
+        check.one_of(absent[0], names, "label")
+    return np.array([known[name] for name in written], np.int64), names
 
 
 DIMENSIONS = {

@@ -1,9 +1,11 @@
 """Every command on small files: what is printed where, what is written, and that it is the line's own answer."""
 
 import json
+import shlex
 import subprocess
 import sys
 
+import numpy as np
 import polars
 import pytest
 
@@ -116,6 +118,80 @@ def test_truth_prints_marginals_and_confusion(run, files):
     assert "ann" in run("truth", files["labels"], "--method", "dawid-skene-em").out
 
 
+def test_truth_prints_quality_under_its_default(run, files, data):
+    outcome = run("truth", files["labels"])
+    assert "dirichlet, estimand distribution" in outcome.out
+    assert "agreement" in outcome.out
+    assert all(name in outcome.out for name in ("ann", "bob", "cy"))
+    known = run("truth", data / "snow_rte" / "annotations.csv", "--json").json["annotators"]
+    assert len(known) == 164
+    votes = pt.read_annotations(data / "snow_rte" / "annotations.csv")
+    gold = dict(polars.read_csv(data / "snow_rte" / "gold.csv", infer_schema=False).rows())
+    right = np.array([gold[votes.index.items[i]] for i in votes.item]) == np.array(votes.index.labels)[votes.label]
+    often = np.bincount(votes.annotator)
+    accuracy = np.bincount(votes.annotator, right) / often
+    agreement = np.array([known[name]["agreement"] for name in votes.index.annotators])
+    assert np.corrcoef(accuracy[often >= 40], agreement[often >= 40])[0, 1] > 0.8  # quality without gold tells quality
+
+
+def test_truth_writes_csv_by_the_suffix(run, files, tmp_path):
+    outcome = run("truth", files["labels"], "--out", tmp_path / "soft.csv")
+    assert (outcome.status, "CSV holds the probabilities alone" in outcome.err) == (0, True)
+    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={files[name]}")]
+    done = run("run", "--soft", tmp_path / "soft.csv", *models, "--engine", "exact", "--json")
+    assert (done.status, done.json["truth"]["n_items"]) == (0, 24), done.err
+
+
+def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, tmp_path, monkeypatch):
+    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={files[name]}")]
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    for words, verdict in (
+        (("run", "--annotations", files["labels"], *models), "Whether sharp or flat is better is open."),
+        (("compare", files["scores"], "--lower-is-better"), "a is almost certainly better than b."),
+    ):
+        done = run(*words, "--engine", "exact")
+        assert done.status == 0, done.err
+        assert done.out.startswith(verdict), done.out
+        assert "report" not in done.err
+        assert not list((tmp_path / "empty").iterdir())
+
+
+def test_percentages_are_proposed_as_a_command_to_paste(run, files, tmp_path):
+    for name in ("sharp", "flat"):
+        table = polars.read_csv(files[name])
+        table.with_columns(polars.col("yes", "no") * 100).write_csv(tmp_path / f"{name}-percent.csv")
+    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={tmp_path}/{name}-percent.csv")]
+    words = ["run", "--annotations", str(files["labels"]), *models, "--engine", "exact", "--json"]
+    refused = run(*words, "--kind", "probs")
+    assert refused.status == 2
+    assert "these look like percentages; pass --kind percent" in refused.err
+    proposed = refused.err.split(" Run: probtruth ")[1]
+    assert shlex.split(proposed) == [*words, "--kind", "percent"]
+    done = run(*shlex.split(proposed))
+    plain = [word.replace("-percent", "") for word in words]
+    assert done.status == 0, done.err
+    assert done.json["pairwise"][0]["difference"] == pytest.approx(run(*plain).json["pairwise"][0]["difference"])
+
+
+def test_renormalised_rows_are_counted_on_the_first_screen(run, files, tmp_path):
+    path = tmp_path / "rounded.csv"
+    path.write_text(files["flat"].read_text().replace("0.6000,0.4000", "0.6,0.39"))
+    n_rows = files["flat"].read_text().count("0.6000,0.4000")
+    words = ["run", "--annotations", files["labels"], "--predictions", f"sharp={files['sharp']}"]
+    words += ["--predictions", f"rounded={path}", "--engine", "exact"]
+    refused = run(*words)
+    assert "these look like rounded probabilities; pass --renormalise" in refused.err
+    assert refused.err.rstrip().endswith("--engine exact --renormalise")
+    done = run(*words, "--renormalise", "--json")
+    (row,) = done.json["audit"]["renormalised"]
+    assert (row["model"], row["rows"], row["lowest_sum"]) == ("rounded", n_rows, pytest.approx(0.99))
+    said = f"rows of predictions divided by their sums, as you chose: {n_rows} of 'rounded' (sums 0.99 to 0.99)"
+    assert said in done.json["warnings"]
+    run(*words, "--renormalise", "--out", tmp_path / "out")
+    assert "divided by their sums, as you chose" in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_truth_on_the_data_of_dawid_and_skene(run, data):
     """Dawid and Skene 1979 (doi:10.2307/2346806): class marginals, and the error rates of observer 1."""
     outcome = run("truth", data / "anesthesia" / "annotations.csv", "--method", "dawid-skene-em", "--json")
@@ -189,3 +265,13 @@ def test_importing_and_helping_load_nothing_heavy():
     code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"
+
+
+def test_run_with_one_model(run, files, tmp_path):
+    outcome = run(
+        "run", "--annotations", files["labels"], "--predictions", f"sharp={files['sharp']}", "--out", tmp_path / "o"
+    )
+    assert outcome.status == 0, outcome.err
+    assert "The mean log loss of sharp is" in outcome.out
+    assert "P(best)" not in outcome.out
+    assert (tmp_path / "o" / "report.html").exists()

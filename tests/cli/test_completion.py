@@ -127,3 +127,18 @@ def test_progress(console: Console, stream: io.StringIO, shown: bool, monkeypatc
         on_progress(1, 4)
     assert ("sampling" in stream.getvalue()) == shown
     assert capsys.readouterr().out == ""
+
+
+def test_progress_is_that_of_all_stages(monkeypatch) -> None:
+    """Of two stages the first is half done: a quarter; then the second, all but done."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    console = Console(json=False, quiet=False).of_stages(2)
+    with console.progress("reading") as on_progress:
+        on_progress(1, 2)
+    assert "1/2 reading" in stream.getvalue()
+    assert " 25%" in stream.getvalue()
+    with console.progress("sampling") as on_progress:
+        on_progress(9, 10)
+    assert "2/2 sampling" in stream.getvalue()
+    assert " 95%" in stream.getvalue()

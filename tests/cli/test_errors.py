@@ -112,7 +112,6 @@ def _refused(outcome, words):
 
 # (the words of the command, what the message must name); {..} are the files
 COMMANDS = {
-    "one model": ("run --annotations {labels} --predictions sharp={sharp} --out {out}", ["one model only", "'sharp'"]),
     "same name twice": (
         "run --annotations {labels} --predictions m={sharp} --predictions m={flat} --out {out}",
         ["model", "'m'", "more than once"],

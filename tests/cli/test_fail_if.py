@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from probtruth.cli.fail_if import Condition, findings, parse
+from probtruth.cli.fail_if import Condition, findings, is_open, parse
 from probtruth.errors import InputError
 
 PAIRS = [
@@ -129,3 +129,46 @@ def test_bad_use_is_status_2_and_writes_nothing(run, scores, tmp_path, options):
     outcome = run("compare", scores, "--lower-is-better", *options, "--out", tmp_path / "out")
     assert outcome.status == 2
     assert not (tmp_path / "out").exists()
+
+
+def test_no_verdict_has_a_status_of_its_own(run, scores, tmp_path):
+    """In `scores` new is worse by 1 (its interval is far from 0); in the other table both models are alike."""
+    alike = tmp_path / "alike.csv"
+    rows = [f"q{item},{model},{(item * 7 + shift) % 5}" for item in range(40) for model, shift in (("x", 0), ("y", 1))]
+    alike.write_text("item,model,score\n" + "\n".join(rows) + "\n")
+    words = ("--lower-is-better", "--engine", "exact", "--fail-if", "inconclusive")
+    decided = run("compare", scores, *words)
+    assert (decided.status, "passes: there is a verdict on every model against 'old'" in decided.out) == (0, True)
+    no_verdict = run("compare", alike, *words)
+    assert no_verdict.status == 3
+    assert "inconclusive: the interval of 'y' against 'x'" in no_verdict.out
+    both = run("compare", alike, *words, "--fail-if", "difference > -9", "--json")
+    assert both.status == 1  # a condition that a model meets comes first
+    assert [row["model"] for row in both.json["fail_if"]["inconclusive"]] == ["y"]
+    assert both.json["fail_if"]["condition"] == "difference > -9; inconclusive"
+    assert run("compare", alike, "--lower-is-better", "--engine", "exact").status == 0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rope", "open_"),
+    [
+        (-0.2, 0.1, None, True),
+        (0.0, 0.1, None, True),
+        (0.01, 0.1, None, False),
+        (-0.2, -0.1, None, False),
+        (-0.2, 0.1, 0.3, False),  # within: equivalent
+        (0.1, 0.5, 0.3, True),  # holds an edge
+        (0.4, 0.5, 0.3, False),
+        (-0.5, -0.2, 0.3, True),
+        (None, 0.1, None, True),
+    ],
+)
+def test_which_intervals_leave_it_open(low, high, rope, open_):
+    assert is_open(low, high, rope) is open_
+
+
+def test_run_is_a_gate_too(run, files):
+    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={files[name]}")]
+    words = ["run", "--annotations", files["labels"], *models, "--engine", "exact"]
+    assert run(*words, "--fail-if", "p_worse > 0.5", "--baseline", "sharp").status == 1
+    assert run(*words, "--fail-if", "p_worse > 0.5", "--baseline", "flat").status == 0

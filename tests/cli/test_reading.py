@@ -112,18 +112,19 @@ def test_check(run) -> None:
     done = run("check", *(FILES / name for name in names), "--label", "mood")
     assert done.status == 0, done.err
     assert "lm_eval: lm-eval log, 2 models, 3 tasks, 18 items\n  models: 'first', 'second'\n" in done.out
-    assert "  metrics: 'acc', 'acc_mutual_info', 'acc_norm', 'exact_match' (choose with --score)\n" in done.out
-    assert "  filters: 'loose', 'none', 'strict' (choose with --filter)\n" in done.out
+    assert "  'quiz': metrics 'acc', 'acc_norm'\n  'quiz_mi': metrics 'acc', 'acc_mutual_info'\n" in done.out
+    assert "  'say': metrics 'exact_match'; filters 'strict', 'loose'\n" in done.out
+    assert "  choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each\n" in done.out
     assert "  metrics: 'exact_match', 'num_prompt_tokens' (choose with --score)\n" in done.out
     assert "label-studio export, 3 annotations, 2 items, 2 labels, 2 annotators" in done.out
 
 
 def test_check_says_what_would_be_compared(run, files, quiz, tmp_path) -> None:
     assert "2 models by acc: 6 items compared; none missing, extra or twice" in run("check", quiz).out
-    assert (
-        "to see how the models are aligned, add --filter"
-        in run("check", FILES / "lm_eval", "--score", "exact_match").out
-    )
+    said = "2 models by score (quiz, quiz_mi by acc; say by exact_match,strict): 18 items compared"
+    assert said in run("check", FILES / "lm_eval").out
+    one = run("check", FILES / "lm_eval", "--task", "say", "--filter", "loose")
+    assert "2 models by exact_match,loose: 6 items compared" in one.out
     path = next((quiz / "first").iterdir())
     path.write_text("\n".join(path.read_text().splitlines()[1:]))
     done = run("check", path, next((quiz / "second").iterdir()), "--score", "acc")
@@ -136,6 +137,17 @@ def test_check_says_what_would_be_compared(run, files, quiz, tmp_path) -> None:
     assert done.json["notes"][0].endswith(
         "23 items compared; left out: 1 that some model lacks ('i23'), 1 without labels ('new')"
     )
+
+
+def test_check_reads_cells_as_run_does(run, files, tmp_path) -> None:
+    path = tmp_path / "percent.csv"
+    path.write_text("item,yes,no\n" + "".join(f"i{n},{25.5 + n},{74.5 - n}\n" for n in range(24)))
+    refused = run("check", files["labels"], path)
+    assert "pass --kind percent" in refused.err
+    assert refused.err.rstrip().endswith(f"Run: probtruth check {files['labels']} {path} --kind percent")
+    done = run("check", files["labels"], path, "--kind", "percent")
+    assert "probabilities (predictions or soft labels), 24 items, 2 labels" in done.out
+    assert "24 items compared" in done.out
 
 
 def test_check_goes_on_after_a_fault(run, files, tmp_path) -> None:
@@ -152,8 +164,15 @@ ERRORS = {
     "two tools": (["lm_eval", "helm"], "files of lm-eval and of helm"),
     "annotations": (["annotations/prodigy.jsonl"], "an export of prodigy, expected scores"),
     "metric": (["inspect/small_quiz.eval"], "Choose one: scorer='includes' (command line: --score includes)."),
-    "filter": (["lm_eval", "--score", "exact_match"], "(command line: --filter loose)"),
-    "wrong filter": (["lm_eval", "--score", "exact_match", "--filter", "lose"], "Did you mean 'loose'?"),
+    "metric of some tasks": (
+        ["lm_eval", "--score", "exact_match"],
+        "Run: probtruth compare lm_eval --score exact_match --out",
+    ),
+    "metric by task": (["lm_eval", "--score", "exact_match"], "--metric quiz=acc --metric quiz_mi=acc"),
+    "wrong filter": (["lm_eval", "--filter", "lose"], "Did you mean 'loose'?"),
+    "wrong filter of a task": (["lm_eval", "--filter", "say=lose"], "Did you mean 'loose'?"),
+    "wrong task": (["lm_eval", "--task", "quizz"], "Did you mean 'quiz'?"),
+    "task of none": (["inspect/small_quiz.eval", "--task", "x"], "--task with files of inspect"),
     "filter of none": (["inspect/small_quiz.eval", "--filter", "x"], "--filter with files of inspect"),
     "columns": (["inspect/small_quiz.eval", "--group", "x"], "--group with a log of inspect"),
     "missing": (["none.jsonl"], "no such file"),
@@ -218,3 +237,45 @@ def test_the_printed_result_says_what_was_left_out(run, quiz, tmp_path) -> None:
 def test_metrics_are_listed_in_json(run) -> None:
     done = run("check", FILES / "inspect" / "small_quiz.eval", "--json")
     assert json.loads(done.out)["files"][0]["metrics"] == ["includes", "match"]
+
+
+def test_votes_in_one_cell_are_recognised(run, tmp_path) -> None:
+    rows = [
+        {"uid": f"q{n}", "label_counter": {"e": 5 + n, "c": 5 - n}, "label_count": [5 + n, 5 - n]} for n in range(5)
+    ]
+    (tmp_path / "chaos.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert "chaosnli export, 50 annotations, 5 items, 2 labels" in run("check", tmp_path / "chaos.jsonl").out
+    models = []
+    for name, shift in (("a", 0.05), ("b", -0.05)):
+        lines = [f"q{n},{0.5 + n / 10 + shift:.2f},{0.5 - n / 10 - shift:.2f}" for n in range(5)]
+        (tmp_path / f"{name}.csv").write_text("item,e,c\n" + "\n".join(lines) + "\n")
+        models += ["--predictions", f"{name}={tmp_path / name}.csv"]
+    done = run("run", "--annotations", tmp_path / "chaos.jsonl", *models, "--engine", "exact", "--json")
+    assert done.status == 0, done.err
+    assert done.json["truth"]["n_items"] == 5
+
+
+BATTLES = [
+    {"question_id": n, "model_a": "x", "model_b": "y", "winner": w, "judge": j}
+    for n in range(4)
+    for j, w in (("ann", "model_a"), ("bob", "tie"))
+]
+
+
+def test_votes_between_models_say_what_they_are(run, tmp_path) -> None:
+    """Tables, JSON lines with conversations (nested), and one JSON list, as the arenas publish them."""
+    lines = [",".join(map(str, row.values())) for row in BATTLES]
+    (tmp_path / "battles.csv").write_text(",".join(BATTLES[0]) + "\n" + "\n".join(lines) + "\n")
+    nested = [{**row, "conversation_a": [{"role": "user"}]} for row in BATTLES]
+    (tmp_path / "battles.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in nested))
+    (tmp_path / "battles.json").write_text(json.dumps(BATTLES))
+    (tmp_path / "x.csv").write_text("item,x,y\n1,0.5,0.5\n")
+    models = [word for name in "xy" for word in ("--predictions", f"{name}={tmp_path / 'x.csv'}")]
+    for name in ("battles.csv", "battles.jsonl", "battles.json"):
+        for command in (["compare"], ["check"], ["truth"], ["run", *models, "--annotations"]):
+            done = run(*command, tmp_path / name)
+            assert done.status == 2
+            assert "votes between two models at a time (columns 'model_a', 'model_b', 'winner')" in done.err, command
+            assert "evalica" in done.err
+    words = ("--item", "question_id", "--annotator", "judge", "--label", "winner")
+    assert run("truth", tmp_path / "battles.csv", *words, "--method", "vote-share").status == 0

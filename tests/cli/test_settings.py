@@ -48,7 +48,7 @@ def test_the_command_line_wins(run, here):
 def test_the_command_in_the_report_does_without_the_file(run, here):
     assert run("compare", "--rope", "0.2").status == 0
     command = (
-        "probtruth --config off compare --rope 0.2 scores.csv --out result --lower-is-better --engine exact --seed 3"
+        "probtruth --config off compare --rope 0.2 scores.csv --out result --engine exact --seed 3 --lower-is-better"
     )
     assert command_in(here / "result") == command.split()
     first = (here / "result" / "result.json").read_bytes()

@@ -100,7 +100,8 @@ def test_engines_give_the_same_tables(five, five_compared):
     assert five_compared.diagnostics["engines_agree"] is True
     assert five_compared.diagnostics["max_rhat"] < 1.01
     assert five_compared.diagnostics["min_ess"] > 400
-    assert five_compared.diagnostics["divergences"] == 0
+    assert five_compared.diagnostics["sampler"] == "independent draws"
+    assert five_compared.diagnostics["divergences"] is None
     for one, other in zip(exact.ranks, five_compared.ranks, strict=True):
         for name in ("p_best", "expected_rank"):
             assert one[name] == pytest.approx(other[name], abs=MONTE_CARLO)
@@ -202,15 +203,44 @@ def test_fifty_identical_models():
     assert len(comparison.warnings) < 5
 
 
-def test_a_constant_difference_is_a_certain_one():
-    row = np.random.default_rng(3).normal(size=30)
+@pytest.mark.parametrize("n_items", [2, 30])
+def test_a_constant_difference_is_not_a_certain_one(n_items):
+    row = np.random.default_rng(3).normal(size=n_items)
     comparison = compare(make([row, row + 0.25, row + 0.1], "abc"), rope=0.1)
-    assert_no_nan(comparison)
     pair = row_of(comparison, "a", "b")
-    assert (pair["p_a_better"], pair["p_equivalent"]) == (1.0, 0.0)
-    assert pair["low"] == pair["high"] == pair["difference"] == pytest.approx(-0.25, rel=1e-12)
-    assert rows_by_name(comparison)[1]["a"]["p_best"] == 1
+    assert pair["difference"] == pytest.approx(-0.25, rel=1e-12)
+    assert [pair[name] for name in ("low", "high", "p_a_better", "p_equivalent", "p_b_better")] == [None] * 5
+    assert pair["reason"] == "the same difference on every item: its spread cannot be estimated"
+    assert [row["p_best"] for row in comparison.ranks] == [None] * 3
+    assert comparison.decisions["credible_set"] is None
+    assert comparison.sensitivity == []
     assert any("the same difference on every item" in warning for warning in comparison.warnings)
+
+
+def test_what_is_certain_beside_a_constant_difference_stays():
+    rng = np.random.default_rng(4)
+    row = rng.normal(size=30)
+    comparison = compare(make([row, row + 0.25, row + 3 + rng.normal(size=30)], "abc"), engine="exact")
+    assert row_of(comparison, "a", "b")["p_a_better"] is None
+    assert row_of(comparison, "a", "c")["p_a_better"] > 0.999
+    assert row_of(comparison, "a", "c")["reason"] is None
+
+
+def test_one_score_on_every_item_has_no_interval():
+    comparison = compare(make([[0.5] * 12, np.linspace(0, 1, 12)], "ab"), engine="exact")
+    ranks = {row["model"]: (row["low"], row["high"]) for row in comparison.ranks}
+    assert ranks["a"] == (None, None)
+    assert None not in ranks["b"]
+
+
+@pytest.mark.parametrize(("n_items", "known"), [(2, False), (4, False), (5, True), (20, True)])
+def test_right_on_all_items_against_wrong_on_all(n_items, known):
+    # Clopper-Pearson leaves room for a rate of 1 - .05^(1/n), which is a half or more up to n = log .05 / log .5 = 4.3
+    pair = compare(make([np.zeros(n_items), np.ones(n_items)], "ab"), engine="exact").pairs[0]
+    assert (pair["p_a_better"] is not None) is known
+    rate = 1 - 0.05 ** (1 / n_items)
+    assert pair["unseen_difference"] == pytest.approx(-(1 - rate) + rate, rel=1e-12)
+    assert not known or (0.5 < pair["p_a_better"] < 1 and pair["low"] < -1 < pair["high"])
 
 
 def test_ten_thousand_groups_of_one_are_answered_as_ungrouped():
@@ -307,7 +337,6 @@ GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
 @pytest.mark.parametrize(
     ("scores", "options", "message"),
     [
-        (make([[1.0, 2.0]], "a"), {}, "one model only ('a')"),
         (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
         (with_nan(), {}, "model 'b', item '2'"),
         (make([[1e200, 0], [0, 1]], "ab"), {}, "a score of size 1e+200"),

@@ -133,7 +133,7 @@ def test_nothing_to_judge_by_is_said_and_not_divided_by():
     same = compare(make(zeros + 0.3, "ab"), engine="exact")
     assert same.pairs[0]["p_a_better"] == 0.5
     shifted = compare(make([np.zeros(20), np.full(20, 0.25)], "ab"), engine="exact").pairs[0]
-    assert (shifted["difference"], shifted["low"], shifted["high"], shifted["p_a_better"]) == (-0.25, -0.25, -0.25, 1.0)
+    assert (shifted["difference"], shifted["low"], shifted["high"], shifted["p_a_better"]) == (-0.25, None, None, None)
     with pytest.raises(PosteriorError, match="got one item in all"):
         compare(make([[1.0], [2.0]], "ab"))
 
@@ -251,6 +251,7 @@ def test_clusters_that_are_ignored():
     assert ours.holds > 0.93
 
 
+@pytest.mark.long
 def test_new_data_of_the_same_shape_compile_nothing():
     import jax
     import jax.numpy as jnp
@@ -335,7 +336,7 @@ def test_a_model_that_lacks_an_item_and_one_infinite_loss():
     table = dict(zip(("item", "model", "score"), zip(*rows, strict=True), strict=True))
     found = compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
     pairs = rows_by_name(found)[0]
-    assert pairs["a", "b"]["p_a_better"] == 1.0
+    assert pairs["a", "b"]["p_a_better"] is None  # the same difference on every item
     assert pairs["a", "c"]["difference"] == -np.inf
     assert any("items dropped" in said for said in found.warnings)
     assert any("infinite score on 1 of 11" in said for said in found.warnings)

@@ -17,6 +17,11 @@ def test_arviz_takes_the_tree_as_it_is(five_compared):
     matplotlib.pyplot.close("all")
 
 
+def test_statistics_of_a_sampler_stand_where_one_was_needed(five_compared, grouped):
+    assert "diverging" not in five_compared.datatree["sample_stats"].data_vars
+    assert {"diverging", "energy", "lp"} <= set(grouped.datatree["sample_stats"].data_vars)
+
+
 def test_names_of_the_dimensions(five_compared):
     posterior = five_compared.datatree["posterior"].dataset
     assert posterior["contrast"].dims == ("chain", "draw", "model_name")
@@ -27,7 +32,6 @@ def test_names_of_the_dimensions(five_compared):
     )
     chance = five_compared.datatree["ranking"]["rank_probability"]
     np.testing.assert_allclose(chance.sum("rank"), 1, rtol=1e-12)
-    assert {"diverging", "energy", "lp"} <= set(five_compared.datatree["sample_stats"].data_vars)
 
 
 def test_saved_and_loaded_by_netcdf(five_compared, grouped, tmp_path):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from probtruth.cli import main
 
@@ -38,7 +39,7 @@ def extension(name: str) -> ModuleType:
     spec = spec_from_file_location(name, REPOSITORY / "docs" / "_ext" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = module_from_spec(spec)
+    module = sys.modules.setdefault(name, module_from_spec(spec))
     spec.loader.exec_module(module)
     return module
 
@@ -52,21 +53,22 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(match["kind"].strip(), match["body"], line, named and named["name"])
 
 
-def run_page(page: Path, place: Path) -> None:
-    """Runs every block of a page in order: one namespace, in the folder `place`, which must be the current one."""
-    names: dict[str, object] = {"__name__": "__main__"}
+def run_page(page: Path, place: Path) -> dict[str, Any]:
+    """Runs every block of a page in order, in the folder `place`, which must be the current one; returns its names."""
+    names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page.read_text(encoding="utf-8")):
         where = f"{page.relative_to(REPOSITORY)}, line {block.line}"
         if block.name is not None:
             (place / block.name).parent.mkdir(parents=True, exist_ok=True)
             (place / block.name).write_text(block.body, encoding="utf-8")
-        elif block.kind == "python":
+        elif block.kind == "python" or block.kind.startswith("{code-cell}"):
             exec(compile("\n" * (block.line - 1) + block.body, str(page), "exec"), names)
         elif block.kind == "pycon":
             _doctest(block, names, page)
         elif block.kind in ("console", "bash", "sh"):
             for command, shown in commands(block.body):
                 _command(command, shown, where)
+    return names
 
 
 def _doctest(block: Block, names: dict[str, object], page: Path) -> None:

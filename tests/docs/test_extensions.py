@@ -1,15 +1,29 @@
 """What the documentation makes from the code: docstrings as reStructuredText, and tables."""
 
+import inspect
+from pathlib import Path
+from typing import TypeAliasType
+
+import numpy as np
 import pages
 import pytest
+from jaxtyping import Float
 
 import probtruth
 from probtruth.scoring.rules import RULES
 from probtruth.truth.infer import METHODS
+from probtruth.types import arguments
 
+parameter_tables = pages.extension("parameter_tables")
 live_tables = pages.extension("live_tables")
 plain_docstrings = pages.extension("plain_docstrings")
 public_names = pages.extension("public_names")
+
+TYPES = {
+    name: alias
+    for name, alias in vars(arguments).items()
+    if isinstance(alias, TypeAliasType) and alias.__module__ == arguments.__name__
+}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +49,7 @@ def test_an_example_stays_as_it_is() -> None:
     ]
 
 
-@pytest.mark.parametrize(("table", "names"), [("rules", RULES), ("methods", METHODS)])
+@pytest.mark.parametrize(("table", "names"), [("rules", RULES), ("methods", METHODS), ("types", TYPES)])
 def test_a_table_has_a_row_for_each_name(table: str, names: dict[str, object]) -> None:
     rows = live_tables.as_markdown(table).splitlines()
     assert len(rows) == len(names) + 2
@@ -47,13 +61,66 @@ def test_every_command_and_option_is_listed() -> None:
     text = live_tables.commands()
     for command in ("demo", "run", "truth", "score", "compare", "check", "info"):
         assert f"## `probtruth {command}`\n" in text
-    assert "| `--predictions NAME=FILE` | A model's probabilities" in text
+    assert "| `--predictions NAME=FILE` | A model" in text
     assert "| `--seed N` | Seed of everything random. | `0` |" in text
 
 
-def test_modules_on_the_api_page_bring_their_functions() -> None:
-    assert ".. autofunction:: probtruth.log_score\n" in public_names.as_markdown("kernels")
-    assert ".. autoclass:: probtruth.Truth()\n" in public_names.as_markdown("nouns")
+def test_a_section_has_a_line_and_a_page_for_each_object() -> None:
+    kernels = public_names.as_markdown("kernels")
+    assert "| {py:obj}`log_score <probtruth.log_score>` | " in kernels
+    assert "\nreference/log_score\n" in kernels
     assert public_names.callables_of(probtruth.companions)[0] == "ThreeRegions"
-    assert ".. autofunction:: probtruth.rules.power\n" in public_names.as_markdown("rules")
-    assert ".. autofunction:: probtruth.check_proper" in public_names.as_markdown("rules")
+    assert "{py:obj}`rules.power <probtruth.rules.power>`" in public_names.as_markdown("rules")
+    assert "{py:obj}`check_proper <probtruth.check_proper>`" in public_names.as_markdown("rules")
+
+
+def test_a_page_of_what_is_gone_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "gone.rst").write_text("gone\n")
+    public_names.write_pages(tmp_path)
+    written = {path.stem for path in tmp_path.iterdir()}
+    assert {"compare", "Truth", "figures.plot_forest", "errors.ProbtruthError"} < written
+    assert "gone" not in written
+    assert ".. autoclass:: probtruth.Truth()\n   :members:" in (tmp_path / "Truth.rst").read_text()
+
+
+def spread(values: Float[np.ndarray, "item label"], *rest: str, power: float = 2.0, seed: int = 0) -> float:
+    """How far values are apart; with `power` 1 the mean distance.
+
+    Arguments: `values` are in metres (not feet; see there); `rest` are names.
+
+    Returns: metres.
+    """
+    raise NotImplementedError((values, rest, power, seed))
+
+
+def test_a_table_has_the_signature_and_what_the_docstring_says() -> None:
+    assert [(row.name, row.type, row.default, row.meaning) for row in parameter_tables.of_function(spread)] == [
+        ("values", "Float array (item label)", "required", "in metres (not feet; see there)"),
+        ("*rest", "str", "", "names"),
+        ("power", "float", "2.0", "with `power` 1 the mean distance"),
+        ("seed", "int", "0", parameter_tables.COMMON["seed"]),
+    ]
+
+
+def test_the_table_stands_where_the_arguments_were() -> None:
+    lines = (spread.__doc__ or "").splitlines()
+    left, place = parameter_tables.without_arguments(lines, ["values", "rest", "power", "seed"])
+    assert not any("metres (not" in line for line in left)
+    assert left[place].strip() == "Returns: metres."
+
+
+def test_the_table_of_a_public_function_has_no_gap() -> None:
+    functions = [
+        (name, thing)
+        for section in public_names.SECTIONS
+        for name, thing in public_names.objects_in(section)
+        if inspect.isfunction(thing)
+    ]
+    assert len(functions) > 60
+    gaps = [
+        f"{name}({row.name})"
+        for name, thing in functions
+        for row in parameter_tables.of_function(thing)
+        if not row.meaning
+    ]
+    assert gaps == []

@@ -9,7 +9,7 @@ import pytest
 
 PROSE = {"text", "csv", "json", "jsonl", "toml", "yaml", "bibtex"}
 """Kinds of blocks that are read and not run (those with a file name above them are written)."""
-RUN = {"python", "pycon", "console", "bash", "sh"}
+RUN = {"python", "pycon", "console", "bash", "sh", "{code-cell} ipython3"}
 
 
 def readme_files(place: Path) -> None:

@@ -103,6 +103,7 @@ def test_every_name_is_on_the_api_page() -> None:
     sections = re.findall(r"^```{public-names} (\w+)", page, re.MULTILINE)
     listed = [name for section in sections for name in public_names.names_in(section)]
     assert sorted(listed) == NAMES
+    assert set(sections) == set(public_names.SECTIONS)
 
 
 def test_names_for_type_checkers_are_those_at_run_time() -> None:

@@ -167,7 +167,9 @@ class TestLarge:
         attempt(reader, path)
         assert time.perf_counter() - start < self.SECONDS
 
-    @pytest.mark.parametrize(("form", "n_columns"), [("csv", 100_000), ("jsonl", 20_000)])
+    @pytest.mark.parametrize(
+        ("form", "n_columns"), [pytest.param("csv", 100_000, marks=pytest.mark.long), ("jsonl", 20_000)]
+    )
     def test_many_columns(self, tmp_path: Path, form: str, n_columns: int) -> None:
         names = [f"c{number}" for number in range(n_columns)]
         path = tmp_path / f"t.{form}"

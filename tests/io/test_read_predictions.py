@@ -17,6 +17,8 @@ from probtruth.types import Annotations, Index
 A = "item,cat,dog\nx,0.25,0.75\ny,0.5,0.5\nz,1,0\n"
 B = "dog,item,cat\n0.125,z,0.875\n1,w,0\n0.25,x,0.75\n"
 
+DECIMALS = 1e-5
+"""Of logarithms that a file writes with six digits."""
 EXP_ROUND_OFF = 1e-15
 """A log and an exp in double precision, on probabilities of order one."""
 
@@ -221,3 +223,62 @@ def test_chaosnli(data: Path) -> None:
     six_decimals = 5e-7
     found = -(ann.counts() / 100 * pred.log_probs).sum(-1).mean(-1)
     np.testing.assert_allclose(found, expected, rtol=0, atol=six_decimals)
+
+
+PERCENT = "item,a,b\nx,25,75\ny,33.3,66.7\n"
+LOOKS = {
+    "percentages": (PERCENT, "probs", "Rows sum to 100: these look like percentages; pass --kind percent", "percent"),
+    "log-probabilities": ("item,a,b\nx,-0.6931,-0.6931\n", "probs", "look like log-probabilities", "log-probs"),
+    "logits": (
+        "item,a,b\nx,-3.5,2.25\ny,0.5,1\n",
+        "probs",
+        "Numbers from -3.5 to 2.25: these look like logits",
+        "logits",
+    ),
+    "probabilities": ("item,a,b\nx,0.25,0.75\n", "percent", "Rows sum to 1: these look like probabilities", "probs"),
+    "probabilities, not logs": ("item,a,b\nx,0.25,0.75\n", "log-probs", "these look like probabilities", "probs"),
+    "logits, not logs": ("item,a,b\nx,-3.5,-2.25\n", "log-probs", "Numbers from -3.5 to -2.25", "logits"),
+}
+
+
+@pytest.mark.parametrize(("text", "kind", "message", "like"), LOOKS.values(), ids=LOOKS)
+def test_errors_say_what_the_numbers_look_like(tmp_path: Path, text: str, kind: str, message: str, like: str) -> None:
+    path = write(tmp_path, text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_predictions({"m": path}, kind=kind)
+    assert f"--kind {like} (Python: kind='{like}')" in str(caught.value)
+    assert caught.value.options == ("--kind", like)
+    assert read_predictions({"m": path}, kind=like).index.labels == ("a", "b")
+
+
+def test_percentages(tmp_path: Path) -> None:
+    assert read_predictions({"m": write(tmp_path, PERCENT)}, kind="percent").probs[0].round(6).tolist() == [
+        [0.25, 0.75],
+        [0.333, 0.667],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "flat"),
+    [
+        ("probs", ("0.33,0.66", "0.5,0.5"), (1 / 3, 2 / 3)),
+        ("percent", ("33,66", "50,50"), (1 / 3, 2 / 3)),
+        ("log-probs", ("-1.10866,-0.415515", "-0.693147,-0.693147"), (1 / 3, 2 / 3)),
+    ],
+)
+def test_rows_are_renormalised_by_choice_only(tmp_path: Path, kind: str, cells: tuple[str, str], flat) -> None:
+    """A row that sums to 0.99 (33:66 is 1:2); one that sums to 1 stays as it is."""
+    path = write(tmp_path, f"item,a,b\nx,{cells[0]}\ny,{cells[1]}\n")
+    with pytest.raises(InputError, match=r"look like rounded .*; pass --renormalise") as caught:
+        read_predictions({"m": path}, kind=kind)
+    assert caught.value.options == ("--renormalise",)
+    read = read_predictions({"m": path}, kind=kind, renormalise=True)
+    np.testing.assert_allclose(read.probs[0, 0], flat, rtol=DECIMALS)
+    ((model, rows, low, high),) = read.audit.renormalised
+    assert (model, rows, round(low, 4), round(high, 4)) == ("m", 1, 0.99, 0.99)
+
+
+def test_renormalising_mends_no_cell(tmp_path: Path) -> None:
+    for row in ("-0.1,1.2", "nan,1", "0,0"):
+        with pytest.raises(InputError):
+            read_predictions({"m": write(tmp_path, f"item,a,b\nx,{row}\n")}, renormalise=True)

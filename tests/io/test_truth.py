@@ -104,7 +104,7 @@ class TestParquet:
 
     def test_other_extensions_and_a_label_called_item(self, tmp_path: Path, truth: Truth) -> None:
         with pytest.raises(InputError, match=re.escape("a path that ends in .parquet")):
-            write_soft(truth, tmp_path / "soft.csv")
+            write_soft(truth, tmp_path / "soft.tsv")
         with pytest.raises(InputError, match="a label called 'item'"):
             write_soft(Truth.from_probs(PROBS, labels=["item", "x"]), tmp_path / "soft.parquet")
         assert list(tmp_path.iterdir()) == []
@@ -198,3 +198,24 @@ def test_damaged_metadata_is_an_error(
     else:
         with pytest.raises(InputError, match=re.escape(message)):
             read_soft(path)
+
+
+def test_soft_labels_as_csv(tmp_path: Path) -> None:
+    path, truth = tmp_path / "soft.csv", Truth.from_probs([[0.25, 0.75], [1 / 3, 2 / 3]], ["x", "007"], ["n", "y"])
+    write_soft(truth, path)
+    assert path.read_text().splitlines()[0] == "item,n,y"
+    read = read_soft(path)
+    assert (read.index.items, read.index.labels) == (truth.index.items, truth.index.labels)
+    assert read.probs.tolist() == truth.probs.tolist()
+
+
+def test_soft_labels_that_csv_does_not_take(tmp_path: Path) -> None:
+    formula = Truth.from_probs([[0.25, 0.75]], ["=1+1"], ["n", "y"])
+    with pytest.raises(InputError, match=r"names that a spreadsheet would take for formulas: '=1.1'.*Write Parquet"):
+        write_soft(formula, tmp_path / "soft.csv")
+    (tmp_path / "mine.csv").write_text("item,n,y\na,0,1\n")
+    with pytest.raises(InputError, match=r"mine\.csv"):
+        write_soft(Truth.from_probs([[0.25, 0.75]], ["a"], ["n", "y"]), tmp_path / "mine.csv")
+    with pytest.raises(InputError, match=r"a path that ends in .parquet or .csv"):
+        write_soft(formula, tmp_path / "soft.txt")
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.csv"]

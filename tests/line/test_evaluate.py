@@ -133,9 +133,8 @@ def test_groups_follow_the_order_of_the_reference_even_where_items_are_dropped()
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda ann, pred: pt.evaluate(VOTES, pred), "got ndarray, expected Annotations or Truth"),
-        (lambda ann, pred: pt.evaluate(ann, {"a": A}), "got dict, expected Predictions"),
-        (lambda ann, pred: pt.evaluate(ann, pt.Predictions.from_probs({"a": A})), "one model only"),
+        (lambda ann, pred: pt.evaluate(None, pred), "got NoneType, expected Annotations or Truth"),
+        (lambda ann, pred: pt.evaluate(ann, A), "expected Predictions, or a dict"),
         (lambda ann, pred: pt.evaluate(ann, pred, groups=["p"]), "got 1 items in groups, expected 6"),
     ],
 )

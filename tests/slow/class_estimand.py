@@ -2,7 +2,7 @@
 
     python tests/slow/class_estimand.py > docs/validity/class-estimand.md
 
-takes about five minutes. 30 replications of 400 items: a coverage of .95 has a standard error of .04.
+takes about five minutes. 30 replications of 400 items: a coverage of 0.95 has a standard error of 0.04.
 """
 
 import sys
@@ -12,20 +12,22 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.line.informed_truth import score_on_evidence
+from probtruth.scoring.align import align
 
 REPLICATIONS, ITEMS, LABELS = int(sys.argv[1]) if len(sys.argv) > 1 else 30, 400, 3
 T_95 = 1.966
 SCENARIOS = {
-    "3 annotators, right .7": {"annotators": 3, "right": 0.7},
-    "5 annotators, right .7": {"annotators": 5, "right": 0.7},
-    "5 annotators, right .9": {"annotators": 5, "right": 0.9},
-    "10 annotators, right .5": {"annotators": 10, "right": 0.5},
-    "1 annotator of 5 an item, right .8": {"annotators": 5, "right": 0.8, "each": 1},
-    "2 annotators of 20 an item, right .8": {"annotators": 20, "right": 0.8, "each": 2},
-    "5 annotators, right .7, .4 on the same 30% of items": {"annotators": 5, "right": 0.7, "uneven": True},
-    "5 annotators, right .7; one model blind to a class": {"annotators": 5, "right": 0.7, "blind": True},
-    "5 annotators, right .7; one model learned from the votes": {"annotators": 5, "right": 0.7, "copy": True},
+    "3 annotators, right 0.7": {"annotators": 3, "right": 0.7},
+    "5 annotators, right 0.7": {"annotators": 5, "right": 0.7},
+    "5 annotators, right 0.9": {"annotators": 5, "right": 0.9},
+    "10 annotators, right 0.5": {"annotators": 10, "right": 0.5},
+    "1 annotator of 5 an item, right 0.8": {"annotators": 5, "right": 0.8, "each": 1},
+    "2 annotators of 20 an item, right 0.8": {"annotators": 20, "right": 0.8, "each": 2},
+    "5 annotators, right 0.7, 0.4 on the same 30% of items": {"annotators": 5, "right": 0.7, "uneven": True},
+    "5 annotators, right 0.7; one model blind to a class": {"annotators": 5, "right": 0.7, "blind": True},
+    "5 annotators, right 0.7; one model learned from the votes": {"annotators": 5, "right": 0.7, "copy": True},
 }
+EVIDENCE = "annotators-and-models"
 METHODS = ("votes", "inverse", "em", "em + models", "pooled", "pooled + models")
 
 
@@ -71,7 +73,8 @@ def weights(votes: np.ndarray, probs: np.ndarray) -> Iterator[tuple[np.ndarray, 
     rows, annotators = np.nonzero(votes >= 0)
     frame = {"item": rows, "annotator": annotators, "label": votes[rows, annotators]}
     annotations = pt.Annotations.from_long({name: [f"{v:04d}" for v in column] for name, column in frame.items()})
-    predictions = pt.Predictions.from_probs({"a": probs[0], "b": probs[1]})
+    names = [[f"{number:04d}" for number in range(size)] for size in (ITEMS, LABELS)]
+    predictions = pt.Predictions.from_probs({"a": probs[0], "b": probs[1]}, items=names[0], labels=names[1])
     em = pt.infer_truth(annotations, method="dawid-skene-em", draws=0)
     pooled = pt.infer_truth(annotations, estimand="class", draws=0)
     nothing = np.zeros((2, ITEMS))
@@ -79,8 +82,8 @@ def weights(votes: np.ndarray, probs: np.ndarray) -> Iterator[tuple[np.ndarray, 
     yield inverse(votes, em), nothing
     for truth in (em, pooled):
         yield truth.probs, nothing
-        _, scores = score_on_evidence(truth, predictions, "annotators-and-models", "log", None, 0)
-        yield scores.labels.truth, nothing if scores.labels.influence is None else scores.labels.influence
+        behind = score_on_evidence(truth, align(predictions, truth), EVIDENCE, "log", None, 0).scores.labels
+        yield behind.truth, nothing if behind.influence is None else behind.influence
 
 
 def study(scenario: dict[str, object], seed: int) -> Iterator[tuple[float, float, float]]:
@@ -106,13 +109,13 @@ def study(scenario: dict[str, object], seed: int) -> Iterator[tuple[float, float
 
 OPENING = f"""# Comparing models under the estimand `class`
 
-Written by `tests/slow/class_estimand.py`. Each item has one true class, annotators err, and the question is
-by how much the mean log loss of two models differs on new items, scored against the true classes. {ITEMS}
-items of {LABELS} classes, {REPLICATIONS} replications. Entries: coverage of the 95 per cent interval; bias in
-standard errors of the comparison that knows the true classes; width as a multiple of that one's.
+The table is what `tests/slow/class_estimand.py` prints. Each item has one true class, annotators err, and the
+question is by how much the mean log loss of two models differs on new items, scored against the true classes. There
+are {ITEMS} items of {LABELS} classes and {REPLICATIONS} replications. Entries: coverage of the 95% interval; bias in
+standard errors of a comparison that knows the true classes; width as a multiple of that comparison's width.
 
 - *votes*: the plain vote shares, as under the estimand `distribution`.
-- *inverse*: vote shares times the inverse of the annotators' estimated confusion, unbiased where that is
+- *inverse*: vote shares times the inverse of the annotators' estimated confusion, unbiased if that estimate is
   right; weights may be negative.
 - *em*, *pooled*: the class posterior from the annotators alone, by Dawid and Skene's model and by the default
   method.

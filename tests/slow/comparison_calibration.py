@@ -133,7 +133,7 @@ def main(many: int) -> None:
             )
         )
     least, bound = min(found), 0.05 / len(found)
-    print(CLOSING.format(least=f"{least:.3f}".lstrip("0"), many=len(found), bound=f"{bound:.4f}"[1:]))
+    print(CLOSING.format(least=f"{least:.3f}", many=len(found), bound=f"{bound:.4f}"))
 
 
 OPENING = """# Validity of the comparison programs
@@ -142,17 +142,16 @@ Written by `tests/slow/comparison_calibration.py`. Simulation-based calibration 
 doi:10.48550/arXiv.1804.06788) of the programs that NUTS samples, their plug-in quantities (variances within groups,
 degrees of freedom, the root of the covariance, where the prior of the sd between groups bends) held fixed: parameters
 from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs (folds of six data
-sets, 32 differences of a pair) from the parameters, and the rank of each true value among
-{kept} draws, one in {thin} of a chain (in 32 for two components, which mix slowly).
-{many} simulations; p-values of chi-squared over {bins} bins of ranks.
-`location` observes nothing but what is plugged in (its flat prior on the mean is integrated out), so that its rows ask
-only whether NUTS draws from what is written; the last rows ask whether the closed form, with its flat prior, gives the
-truth of 10,000 normal data sets uniform probabilities.
+sets, 32 differences of a pair) from the parameters, and the rank of each true value among {kept} draws, one in {thin}
+of a chain (in 32 for two components, which mix slowly). {many} simulations; p-values of chi-squared over {bins} bins
+of ranks. `location` observes only its plug-in quantities (its flat prior on the mean is integrated out), so its rows
+test only whether NUTS draws from the program as written; the last rows test whether the closed form, with its flat
+prior, gives uniform probabilities to the truth of 10,000 normal data sets.
 """
 
 CLOSING = """
-The least of the {many} p-values is {least}; were they independent, one table of this size in twenty would have one
-below {bound}."""
+The smallest of the {many} p-values is {least}. If they were independent, one table of this size in twenty would have
+one below {bound}."""
 
 if __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)

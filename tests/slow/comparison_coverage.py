@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests/comparison python tests/slow/comparison_coverage.py > docs/validity/comparison.md
 
-takes about ten minutes on two cores. 10,000 replications (2,000 at 1,000 items): a share of .95 has a standard error of
-.002 (.005).
+takes about ten minutes on two cores. 10,000 replications (2,000 at 1,000 items): a share of 0.95 has a standard error
+of 0.002 (0.005).
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ DIGITS = "{:.3f}"
 
 
 def number(value: float) -> str:
-    return DIGITS.format(value).lstrip("0") if value < 1 else f"{value:.2f}"
+    return DIGITS.format(value) if value < 1 else f"{value:.2f}"
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def main() -> None:
             cells.append(f"{number(error)}; {number(wrong)} of {number(sure)}")
         print(f"| {generator.name} | " + " | ".join(cells) + " |", flush=True)
     print(JOINT)
-    print("| losses | n | P(best): calibration error | wrong when P(best) > .95 | largest gap to a margin |")
+    print("| losses | n | P(best): calibration error | wrong when P(best) > 0.95 | largest gap to a margin |")
     print("|---|---|---|---|---|")
     for name in ("normal", "exponential", "log-normal", "right or wrong"):
         for n_items in (20, 50, 200):
@@ -55,26 +55,27 @@ def main() -> None:
 
 OPENING = """# Validity of the comparison
 
-Written by `tests/slow/comparison_coverage.py`. The intervals are those of the default margin, the outer skew-t, against
-the paired t (cluster-robust where there are clusters).
+Written by `tests/slow/comparison_coverage.py`. The intervals are those of the default margin, the outer skew-t,
+against the paired t (cluster-robust where there are clusters).
 
-## Coverage of the 95 per cent interval
+## Coverage of the 95% interval
 
-Ours / paired t (ours as a multiple of the t's mean width). Where the true difference is a matter of events too rare to
-be seen (95 per cent ties, zero-inflation, contamination at n = 20), no method that sees only the data can cover.
+Ours / paired t (ours as a multiple of the t's mean width). If the true difference depends on events too rare to
+appear in the sample (95% ties, zero-inflation, contamination at n = 20), no method that sees only the data can cover
+it.
 """
 CALIBRATION = """
 ## Calibration of P(a better)
 
 True differences from N(0, (2 SE)^2). Expected calibration error over ten bins; then the share of wrong verdicts among
-those with P above .975, and how many those are.
+those with P above 0.975, and the number of such verdicts.
 """
 JOINT = """
 ## P(best) of four models
 
 True means from N(0, (2 SE)^2) for each model, losses correlated between models. Calibration error of P(best) over all
-models and ten bins; wrong verdicts among those with P(best) above .95, and how many those are; the largest distance
-(Kolmogorov's) of the joint draws' pairwise difference from the reported margin, averaged over data sets.
+models and ten bins; wrong verdicts among those with P(best) above 0.95, and the number of such verdicts; the largest
+distance (Kolmogorov's) of the joint draws' pairwise difference from the reported margin, averaged over data sets.
 """
 
 if __name__ == "__main__":

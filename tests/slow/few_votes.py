@@ -5,7 +5,7 @@ Run from the repository's root, with ChaosNLI's SNLI part under PROBTRUTH_DATA (
     PROBTRUTH_DATA=... python tests/slow/few_votes.py
 
 Prints a Markdown table of docs/validity/truth.md: KL divergence (nats, mean over items and subsamples) of the other
-votes' shares from the posterior mean, and how often a count of the other votes lies in its 95 per cent predictive
+votes' shares from the posterior mean, and how often a count of the other votes lies in its 95% predictive
 interval.
 """
 

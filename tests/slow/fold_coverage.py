@@ -100,27 +100,27 @@ def main() -> None:
         cells = []
         for found in map(np.array, ends.values()):
             holds, width = ((found[:, 0] <= true) & (true <= found[:, 1])).mean(), np.ptp(found, axis=1).mean()
-            cells.append(f"{holds:.3f} ({width:.3f})".replace("0.", "."))
+            cells.append(f"{holds:.3f} ({width:.3f})")
         print(f"| {n} | {repeats} | {true:.4f} | " + " | ".join(cells) + " |", flush=True)
     print(CLOSING)
 
 
 OPENING = f"""# Validity under cross-validation
 
-Written by `tests/slow/fold_coverage.py`. Linear discriminant analysis against naive Bayes on two normal classes with
-correlated features, ten-fold cross-validation once and ten times repeated. The estimand is the difference of accuracy
-that the two *learners* have on average over training sets of nine tenths of the items, known from {TRAININGS:,}
-training sets and the closed form of a linear rule's accuracy. {REPLICATIONS:,} replications (a quarter with repeats; a
-share of .95 has a standard error of .005 and .010).
+Written by `tests/slow/fold_coverage.py`. We compare linear discriminant analysis with naive Bayes on two normal
+classes with correlated features, by ten-fold cross-validation, once and repeated ten times. The estimand is the
+difference in the accuracy of the two *learners*, averaged over training sets of nine tenths of the items. We know it
+from {TRAININGS:,} training sets and the closed form of a linear rule's accuracy. {REPLICATIONS:,} replications (a
+quarter with repeats; a share of 0.95 has a standard error of 0.005 and 0.010).
 
-Coverage of the 95 per cent interval, and its mean width in brackets: the paired t over folds (or folds of all
+Coverage of the 95% interval, and its mean width in brackets: the paired t over folds (or folds of all
 repeats), the fold-corrected interval that `replicates="folds"` gives with `fold_correlation=1/10`, and the paired t
 over items, each item's score averaged over the repeats.
 """
 CLOSING = """
-Folds of repeated cross-validation share their items: a t over all of them is far too sure of itself. The correction is
-cautious. Items are the safest unit here, which is why scores by item, averaged over repeats, are what this package
-asks for first; folds are for those who have nothing else."""
+Folds of repeated cross-validation share their items, so a t-interval over all of them is far too narrow. The
+correction is conservative. Items are the safest unit here: if you can, pass scores by item, averaged over repeats.
+Use folds only if you have nothing else."""
 
 if __name__ == "__main__":
     main()

@@ -4,7 +4,7 @@
 
 takes about four minutes on one idle core. `--cells` takes rows that contain the text (`"1 to 500 | gamma"`). The
 quadrature is written for all runs at once, and checked against the package's on some of them. Hundreds of runs each: a
-coverage of .95 has a standard error of .011 with 400.
+coverage of 0.95 has a standard error of 0.011 with 400.
 """
 
 import argparse
@@ -33,14 +33,14 @@ AGREE = 2e-3
 
 OPENING = """# Validity of the population of groups
 
-Written by `tests/slow/group_population.py`. Groups' true means lie about the population's with the standard deviation
-of each column (in standard deviations of an item), normal or gamma (shape 2, skewness 1.41); items are normal; the
-variance within groups is estimated. Coverage of 95 per cent intervals for **the population's mean / one new group**,
-and in brackets the mean width for the population's mean as a multiple of that of Hartung-Knapp-Sidik-Jonkman
-(between-group variance by Paule and Mandel), whose own coverages stand in the second line of each row; {runs:,} data
-sets a cell. With groups of one size Hartung-Knapp-Sidik-Jonkman is Student's t of the groups' means. The true mean is
-0: shifting all differences shifts every answer (`tests/comparison/test_pooling.py`), so that another centre gives the
-same table.
+Written by `tests/slow/group_population.py`. The groups' true means vary around the population's mean with the
+standard deviation of each column (in standard deviations of an item), normal or gamma (shape 2, skewness 1.41); items
+are normal; the variance within groups is estimated. Coverage of 95% intervals for **the population's mean / one new
+group**, and in brackets the mean width for the population's mean as a multiple of that of Hartung-Knapp-Sidik-Jonkman
+(between-group variance by Paule and Mandel), whose own coverages are in the second line of each row; {runs:,} data
+sets for each cell. With groups of one size Hartung-Knapp-Sidik-Jonkman is Student's t of the groups' means. The true
+mean is 0: shifting all differences shifts every answer (`tests/comparison/test_pooling.py`), so another centre gives
+the same table.
 """
 
 
@@ -149,7 +149,7 @@ def cell(between: float, sizes: np.ndarray, effects: str, runs: int) -> tuple[st
     ours = [((p > 0.025) & (p < 0.975)).mean() for p in (below, below_new)]
     theirs = (np.abs(centre) <= half).mean(), (np.abs(data.new - centre) <= half_new).mean()
     width = (quantile(weight, mean, sd, 0.975) - quantile(weight, mean, sd, 0.025)).mean() / (2 * half).mean()
-    both = [" / ".join(f"{value:.3f}".removeprefix("0") for value in pair) for pair in (ours, theirs)]
+    both = [" / ".join(f"{value:.3f}" for value in pair) for pair in (ours, theirs)]
     return f"{both[0]} ({width:.2f})", both[1]
 
 

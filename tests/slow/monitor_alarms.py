@@ -2,8 +2,8 @@
 
     PYTHONPATH=tests/comparison python tests/slow/monitor_alarms.py > docs/validity/monitor.md
 
-takes about eight minutes on two cores; `tests/slow/monitor_figure.py` then draws the figure. A share of .05 has a
-standard error of .005 with 2,000 streams.
+takes about eight minutes on two cores; `tests/slow/monitor_figure.py` then draws the figure. A share of 0.05 has a
+standard error of 0.005 with 2,000 streams.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ EFFECT = 0.3
 
 
 def number(value: float) -> str:
-    return f"{value:.3f}".lstrip("0") if value < 1 else f"{value:.0f}"
+    return f"{value:.3f}" if value < 1 else f"{value:.0f}"
 
 
 def row(stream: Stream) -> str:
@@ -42,12 +42,13 @@ def main() -> None:
 OPENING = """# Validity of the monitor
 
 Written by `tests/slow/monitor_alarms.py`. False alarms: the share of {streams} streams of {items} items without a
-difference in which a decision fell at any item, looking after every one; nominal .05. Then, with a mean difference of
-.3 standard deviations, the items until half, and nine tenths, of 500 streams had their decision (the asymptotic method
-says nothing before its 100th unit). A paired t-test of fixed size needs {fixed} items for 80 per cent power.
+difference that had a decision at any item, with a look after every item; nominal 0.05. Then, with a mean difference
+of 0.3 standard deviations, the number of items until half, and nine tenths, of 500 streams had a decision (the
+asymptotic method says nothing before its 100th unit). A paired t-test of fixed size needs {fixed} items for 80%
+power.
 
-![False alarms of the monitor on twelve kinds of differences, all below the nominal .05: the second column of the tables
-with 95 per cent intervals; blue is bounded, orange unbounded](../images/monitor-alarms.svg)"""
+![False alarms of the monitor on twelve kinds of differences, all below the nominal 0.05: the second column of the
+tables with 95% intervals; blue is bounded, orange unbounded](../images/monitor-alarms.svg)"""
 
 if __name__ == "__main__":
     main()

@@ -37,7 +37,7 @@ def main() -> None:
         ax.set_xlim(0, 0.06)
         text(ax, NOMINAL, -0.6, "nominal", INK, "left", shift=(4, 0), size=12)
         words = "; ".join(f"{name} {share:.3f}" for name, share, _ in found)
-        made = picture(ax, "alarms", "False alarms of the monitor", f"All lie below .05: {words}.")
+        made = picture(ax, "alarms", "False alarms of the monitor", f"All lie below 0.05: {words}.")
     (DOCS / "images" / "monitor-alarms.svg").write_text(made.alone, encoding="utf-8", newline="\n")
 
 

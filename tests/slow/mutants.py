@@ -218,10 +218,10 @@ def main(database: str, many: int, workers: int, seed: int, minutes: float) -> N
 
 OPENING = """# Faults put into the code
 
-Written by `tests/slow/mutants.py`, with cosmic-ray's operators. {many} of {every:,} possible changes (an operator, a
-comparison, a number, a condition) of `scoring`, `comparison` and `truth` were made at random, one at a time, each in a
-fresh process. The tests noticed {noticed} of them ({share:.0f} per cent). Changes that make no difference by
-construction (an equivalent bound, a step of a search, a redundant factor) are among the others:
+Written by `tests/slow/mutants.py`, with cosmic-ray's operators. The study made {many} of {every:,} possible changes
+(an operator, a comparison, a number, a condition) to `scoring`, `comparison` and `truth` at random, one at a time,
+each in a fresh process. The tests noticed {noticed} of them ({share:.0f}%). The others include changes that make no
+difference by construction (an equivalent bound, a step of a search, a redundant factor).
 """
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests/comparison python tests/slow/other_intervals.py > docs/validity/other-intervals.md
 
-takes about half an hour. 2,000 replications: a coverage of .95 has a standard error of .005.
+takes about half an hour. 2,000 replications: a coverage of 0.95 has a standard error of 0.005.
 """
 
 import sys
@@ -20,11 +20,11 @@ LEVELS = np.array([0.025, 0.975])
 
 OPENING = f"""# The default interval beside others
 
-The tables are what `tests/slow/other_intervals.py` prints. Coverage of 95 per cent intervals for the mean
-difference, from {REPLICATIONS:,} data sets each ({RESAMPLES:,} resamples of each); in brackets the mean width as a
-multiple of the paired t's. The Bayesian t-test of one data set in baycomp has the paired t's interval. BEST (Kruschke
-2013; its highest-density interval by MCMC, on the first {SAMPLED:,} data sets) asks for the location of a symmetric
-Student t, which is not the mean where differences are skewed. Clusters are left out: neither knows them.
+The tables are what `tests/slow/other_intervals.py` prints. Coverage of 95% intervals for the mean difference, from
+{REPLICATIONS:,} data sets each ({RESAMPLES:,} resamples of each); in brackets the mean width as a multiple of the
+paired t's. The Bayesian t-test of one data set in baycomp has the paired t's interval. BEST (Kruschke 2013; its
+highest-density interval by MCMC, on the first {SAMPLED:,} data sets) estimates the location of a symmetric Student t,
+which is not the mean if differences are skewed. The study has no clusters, because neither method supports them.
 """
 
 
@@ -72,7 +72,7 @@ def beside(generator: Generator, n_items: int) -> list[str]:
 
 def _cell(ends: np.ndarray, mean: float, width: float) -> str:
     holds = ((ends[:, 0] <= mean) & (mean <= ends[:, 1])).mean()
-    return f"{holds:.3f} ({np.ptp(ends, axis=1).mean() / width:.2f})".removeprefix("0")
+    return f"{holds:.3f} ({np.ptp(ends, axis=1).mean() / width:.2f})"
 
 
 def main() -> None:

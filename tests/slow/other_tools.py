@@ -96,7 +96,7 @@ def scikit_learn() -> None:
     print(f"  log_loss on ten weighted copies of each item: {weighted:.6f}; pt.score {ours:.6f}")
     sure = np.array([[1.0, 0.0], [0.5, 0.5]])
     told = [log_loss([1, 0], sure.astype(kind), labels=[0, 1]) for kind in (np.float64, np.float32)]
-    print(f"  one item certain and wrong, one at .5: {told[0]:.2f} in float64, {told[1]:.2f} in float32")
+    print(f"  one item certain and wrong, one at 0.5: {told[0]:.2f} in float64, {told[1]:.2f} in float32")
 
 
 def scoring_rules() -> None:
@@ -104,9 +104,9 @@ def scoring_rules() -> None:
 
     soft, ours = np.array([0.7]), float(pt.brier_score(np.array([0.6, 0.4]), np.array([0.7, 0.3])))
     try:
-        print(f"  brier_score(.6, .7) {scoringrules.brier_score(soft, np.array([0.6]))[0]:.4f}; ours {ours:.4f}")
+        print(f"  brier_score(0.6, 0.7) {scoringrules.brier_score(soft, np.array([0.6]))[0]:.4f}; ours {ours:.4f}")
     except ValueError as problem:
-        print(f"  brier_score with the soft label .7: ValueError: {problem}; ours {ours:.4f}")
+        print(f"  brier_score with the soft label 0.7: ValueError: {problem}; ours {ours:.4f}")
 
 
 def baycomp() -> None:

@@ -19,8 +19,8 @@ ERROR = (2 / ITEMS) ** 0.5
 OPENING = f"""# Validity of the tiers
 
 Written by `tests/slow/tiers.py`: {RUNS} data sets of {ITEMS} items for each row, normal scores of variance 1,
-independent between models. Steps are in standard errors of a difference. A cut is false where some model above
-it is not better than some model below it. Cuts are made at a joint probability of .975.
+independent between models. Steps are in standard errors of a difference. A cut is false if some model above
+it is not better than some model below it. Cuts are made at a joint probability of 0.975.
 
 | models | true means | data sets with a false cut | mean number of tiers | true number |
 |---|---|---|---|---|"""

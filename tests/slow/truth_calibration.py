@@ -31,26 +31,26 @@ def main(many: int) -> None:
     print("| ranked | " + " | ".join(f"`{name}`" for name in p) + " |")
     print("|---|" + "---|" * len(p))
     for feature, row in zip(FEATURES, table.T, strict=True):
-        print(f"| {feature} | " + " | ".join(f"{value:.3f}".lstrip("0") for value in row) + " |")
+        print(f"| {feature} | " + " | ".join(f"{value:.3f}" for value in row) + " |")
     print("| class probabilities, largest z | " + " | ".join(f"{np.abs(row).max():.2f}" for row in z.values()) + " |")
-    print(CLOSING.format(least=f"{table.min():.3f}".lstrip("0"), many=table.size, bound=f"{0.05 / table.size:.4f}"[1:]))
+    print(CLOSING.format(least=f"{table.min():.3f}", many=table.size, bound=f"{0.05 / table.size:.4f}"))
 
 
 OPENING = """# Validity of the truth programs
 
 Written by `tests/slow/truth_calibration.py`. Simulation-based calibration (Talts et al. 2018,
 doi:10.48550/arXiv.1804.06788): parameters are drawn from a program's prior, classes and answers from the parameters
-(12 items, 4 annotators who all answer, 3 labels), and the rank of the true parameter among 99 thinned draws of the
-posterior is noted. If the sampler draws from the posterior of that program, ranks are even. {many} simulations;
+(12 items, 4 annotators who all answer, 3 labels), and we note the rank of the true parameter among 99 thinned draws
+of the posterior. If the sampler draws from the posterior of that program, the ranks are uniform. {many} simulations;
 p-values of chi-squared over {bins} bins. The last row compares the posterior probabilities of the first item's class
-with what the class was: the mean error over its standard error, the largest of three labels.
+with its true class: the mean error over its standard error, the largest of three labels.
 """
 
 CLOSING = """
-The least of the {many} p-values is {least}; were they independent, one table of this size in twenty would have one
-below {bound}.
+The smallest of the {many} p-values is {least}. If they were independent, one table of this size in twenty would have
+one below {bound}.
 
-This says that the numbers are those of the model, not that the model is right: where annotators err together on hard
+This shows that the numbers come from the model, not that the model is right: if annotators err together on hard
 items, `dawid-skene` and `hierarchical-dawid-skene` are too sure whatever the sampler does."""
 
 if __name__ == "__main__":

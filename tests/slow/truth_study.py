@@ -82,7 +82,7 @@ def answers(crowd: Crowd, seed: int) -> dict[str, np.ndarray]:
 
 
 def judged(probs: np.ndarray, truth: np.ndarray) -> tuple[float, int, float, float]:
-    """Log loss, how many true classes were floored, error, and how often the 95 per cent set holds the true class."""
+    """Log loss, how many true classes were floored, error, and how often the 95% set holds the true class."""
     right = probs[np.arange(len(truth)), truth]
     order = np.argsort(-probs, axis=1, kind="stable")
     before = np.cumsum(np.take_along_axis(probs, order, 1), 1) - np.take_along_axis(probs, order, 1)

@@ -10,10 +10,7 @@ from scipy.stats import norm, t
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.posterior.margins import margins
-from probtruth.study.pilot import _widths, pilot_of
+from probtruth.study.pilot import pilot_of
 from probtruth.types import Scores
 
 CLOSE = 0.05
@@ -36,15 +33,6 @@ REPEATED = Scores.from_frame(
 
 def rows(made):
     return {row["design"]: row for row in made.designs}
-
-
-def test_widths_are_those_of_the_reported_margin():
-    rows_ = np.random.default_rng(0).exponential(size=(5, 30)) - 1
-    within = Structure.of(np.zeros(30, np.int64), None)
-    means = means_of(rows_, np.abs(rows_).max(1), within, None)
-    place = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
-    wanted = [float(np.ptp(margin.interval())) for margin in margins(place)]
-    np.testing.assert_allclose(_widths(place), wanted, rtol=EXACT)
 
 
 @pytest.mark.parametrize("name", ["normal", "exponential", "Brier, hard labels", "right or wrong, 60% ties"])

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from numpyro import handlers
 from numpyro.infer.util import log_density
 from simulation_calibration import THINNED, p_values, simulations, z_values
@@ -11,6 +12,7 @@ from probtruth.truth import programs
 from probtruth.truth.programs import annotator_effects
 
 
+@pytest.mark.long
 def test_ranks_of_the_hierarchical_program_are_even() -> None:
     """Forty simulations, ranks in four bins of ten: gross errors only; the slow form has the power for small ones."""
     ranks, errors = simulations(programs.hierarchical_dawid_skene, 40, warmup=100, thin=2, batch=40, seed=0)
@@ -51,7 +53,8 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
     def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
         cell, known = jnp.asarray(annotator * n_labels + labels), jnp.zeros((n_items, n_labels))
         data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators)
-        return float(log_density(programs.ordinal, data, {}, jax.tree.map(jnp.asarray, parameters))[0])
+        of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, data, {}, drawn)[0])
+        return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
 
     with jax.enable_x64(True):
         np.testing.assert_allclose(density(n_labels - 1 - label, turned), density(label, drawn), rtol=1e-9)
@@ -61,5 +64,6 @@ def test_the_opinions_of_an_item_are_a_distribution() -> None:
     """Whatever the labels' frequencies: what is sampled as an item's distribution sums to 1 over labels."""
     data = {"item": jnp.array([0, 1]), "annotator": jnp.array([0, 1]), "label": jnp.array([2, 2])}
     rest = {"weight": jnp.ones(2), "items": jnp.arange(2.0), "annotators": jnp.arange(2.0), "labels": jnp.arange(3.0)}
-    trace = handlers.trace(handlers.seed(annotator_effects, 0)).get_trace(**data, **rest)
-    np.testing.assert_allclose(np.exp(trace["log_p"]["value"]).sum(1), 1, rtol=1e-5)
+    trace = handlers.trace(handlers.seed(annotator_effects, 0)).get_trace
+    drawn = jax.jit(lambda data: trace(**data)["log_p"]["value"])
+    np.testing.assert_allclose(np.exp(drawn(data | rest)).sum(1), 1, rtol=1e-5)

@@ -1,5 +1,7 @@
 """What a sampled truth says of its fit: how far annotators agree, in the data and as often as drawn anew."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,26 +9,28 @@ import pytest
 from simulated_annotations import simulate
 
 import probtruth as pt
-from probtruth.truth.sampled import _agreement, categorical
+from probtruth.truth.sampled import categorical
 
 
-def test_agreement_pair_by_pair() -> None:
-    """The share of pairs of answers to an item that agree, its mean and spread over items with a pair."""
-    answers = {0: [0, 0, 1, 2], 1: [1, 1], 2: [2], 3: [0, 1, 1]}
-    shares = []
-    for said in answers.values():
-        pairs = [(one, other) for place, one in enumerate(said) for other in said[place + 1 :]]
-        shares += [np.mean([one == other for one, other in pairs])] if pairs else []
-    item = np.array([number for number, said in answers.items() for _ in said])
-    label = np.array([one for said in answers.values() for one in said])
-    mean, spread = _agreement(jnp.asarray(item), jnp.asarray(label), len(answers), 3)
-    assert float(mean) == pytest.approx(np.mean(shares), rel=1e-6)
-    assert float(spread) == pytest.approx(np.std(shares), rel=1e-6)
-
-
+@pytest.mark.long
 def test_data_that_a_program_made_agree_as_much_as_it_says() -> None:
+    """Agreement is the share of pairs of answers to an item that agree: its mean and spread over items with a pair."""
     crowd, _, _ = simulate(60, 8, 4, 3, seed=3)
+    index, lone = crowd.index, crowd.item == 0
+    rows = np.flatnonzero(~lone | (np.cumsum(lone) == 1))  # one answer to the first item: it has no pair
+    assert crowd.annotator is not None
+    columns = {"item": (index.items, crowd.item), "annotator": (index.annotators, crowd.annotator)}
+    columns["label"] = (index.labels, crowd.label)
+    crowd = pt.Annotations.from_long(
+        {name: [names[place[row]] for row in rows] for name, (names, place) in columns.items()}
+    )
+    shares = []
+    for item in range(1, 60):
+        labels = crowd.label[crowd.item == item]
+        shares.append(np.mean([one == other for one, other in itertools.combinations(labels, 2)]))
     found = pt.infer_truth(crowd, "dawid-skene", samples=300, warmup=300, chains=2)
+    assert found.diagnostics["agreement"] == pytest.approx(np.mean(shares), rel=1e-6)
+    assert found.diagnostics["agreement_spread"] == pytest.approx(np.std(shares), rel=1e-6)
     for name in ("p_agreement", "p_agreement_spread"):
         assert 0.05 < found.diagnostics[name] < 0.95
 

@@ -63,9 +63,46 @@ def test_errors(probs: object, options: dict[str, object], message: str) -> None
         ([0, -1], "got label -1"),
         ([0.0], "of type float64"),
         ([[0]], "of type int64 and shape (1, 1)"),
-        (["a"], "expected one integer for each item"),
+        (["a"], "got 1 labels ('a'), expected n_labels=3"),
     ],
 )
 def test_errors_of_hard_labels(labels: object, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Truth.from_labels(labels, n_labels=3)
+
+
+def test_labels_as_text_need_no_number():
+    truth = Truth.from_labels(["dog", "cat", "dog"])
+    assert truth.index.labels == ("cat", "dog")
+    assert truth.probs.tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert (truth.estimand, truth.index.positional_labels) == ("class", False)
+
+
+def test_classes_name_all_labels_and_the_columns_of_arrays():
+    truth = Truth.from_labels(["dog", "cat"], classes=["owl", "dog", "cat"])
+    assert truth.index.labels == ("cat", "dog", "owl")
+    assert truth.index.written_labels("an array") == ("owl", "dog", "cat")
+    by_position = Truth.from_labels([1, 2], classes=["owl", "dog", "cat"])
+    np.testing.assert_array_equal(by_position.probs, truth.probs)
+
+
+def test_integers_are_names_where_the_classes_are():
+    truth = Truth.from_labels(np.array([3, 1]), classes=[1, 2, 3])
+    assert truth.probs.tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert Truth.from_labels([True, False], n_labels=2).probs.tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        ([0, 1], {}, "integer labels alone"),
+        (["a", "b"], {"n_labels": 3}, "got 2 labels"),
+        (["a", "emu"], {"classes": ["a", "b"]}, "label 'emu'"),
+        (["a", None], {}, "blank name"),
+        ([3, 4], {"classes": [1, 2, 3]}, "label '4'"),
+        ([0.5, 1.5], {"classes": ["a", "b"]}, "one integer for each item"),
+    ],
+)
+def test_labels_that_are_not_known(labels, options, message):
+    with pytest.raises(InputError, match=message):
+        Truth.from_labels(labels, **options)

@@ -6,21 +6,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from probtruth import check as checks
 from probtruth.cli import options as opt
 from probtruth.cli import settings
-from probtruth.cli.reading import AnnotationColumns, ScoreReading, named_file, read_annotations, read_scores
+from probtruth.cli.reading import named_file, read_annotations, read_scores
 from probtruth.errors import InputError
-from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS
+from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS, refuse_others
 from probtruth.report.words.numbers import count
 
 if TYPE_CHECKING:
+    import probtruth.io.loaders.lm_eval_tasks
     import probtruth.types
 
 AS_COUNTS = "read as counts with --format counts, or beside predictions that have every column as a label"
 """The line on a table of integers, which may be counts or something else."""
+
+
+MOST_TASKS = 12
+"""How many tasks of a log are listed with their metrics."""
+
+
+@dataclass(frozen=True)
+class CellReading:
+    """How cells of probabilities are read."""
+
+    kind: opt.Kind = "probs"
+    renormalise: opt.Renormalise = False
 
 
 @dataclass(frozen=True)
@@ -32,31 +43,27 @@ class CheckedFile:
     lines: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     content: Any = None
-    """Annotations, a table of probabilities, or None."""
+    """Annotations, or None."""
 
 
 def check(
     context: opt.Context,
+    columns: opt.AnnotationColumns,
+    cells: CellReading,
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="[NAME=]FILE...", help="Annotations, predictions, soft labels, scores, logs or exports."
-        ),
+        opt.argument(metavar="[NAME=]FILE", help="Labels, predictions, soft labels, scores, logs or exports."),
     ],
-    item: opt.Item = "item",
-    annotator: opt.Annotator = "annotator",
-    label: opt.Label = "label",
-    replicate: opt.Replicate = "replicate",
-    score: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The metric of logs; the column of a table.")
-    ] = None,
+    score: Annotated[str | None, opt.input_(metavar="NAME", help="The metric of logs; the column of a table.")] = None,
+    task: opt.Task = None,
+    metric: opt.Metric = None,
     filter: opt.Filter = None,
-    format: Annotated[str, typer.Option(metavar="F", help="As of the command that will read them.")] = "auto",
+    format: Annotated[str, opt.input_(metavar="F", help="As of the command that will read them.")] = "auto",
     json: opt.Json = False,
 ) -> None:
     """Validate files and print what would be used of them."""
     console = settings.console(context, json)
-    columns = AnnotationColumns(item, annotator, label, replicate)
+    reading = opt.ScoreReading(higher_is_better=True, task=task, metric=metric, filter=filter)
     checks.one_of(format, tuple(dict.fromkeys((*SCORE_FORMATS, *ANNOTATION_FORMATS))), "--format")
     checked: list[tuple[str, CheckedFile]] = []
     faults: list[InputError] = []
@@ -64,13 +71,13 @@ def check(
         for position, file in enumerate(files):
             on_progress(position, len(files))
             try:
-                checked.append((file, _checked(file, columns, format, score)))
+                checked.append((file, _checked(file, columns, cells, format, score)))
             except InputError as error:
                 faults.append(error)
     for file, one in checked:
         console.show(f"{file}: {', '.join(one.words)}", *(f"  {line}" for line in one.lines))
     with console.progress("comparing"):
-        notes = [] if faults else _together(checked, item, score, filter)
+        notes = [] if faults else _together(checked, columns.item, cells, score, reading)
     console.show(*notes)
     rows = [{"file": file, "kind": one.kind, **one.facts} for file, one in checked]
     console.emit({"files": rows, "faults": [str(fault) for fault in faults], "notes": notes})
@@ -80,7 +87,9 @@ def check(
         raise faults[-1]
 
 
-def _checked(file: str, columns: AnnotationColumns, format: str, score: str | None) -> CheckedFile:
+def _checked(
+    file: str, columns: opt.AnnotationColumns, cells: CellReading, format: str, score: str | None
+) -> CheckedFile:
     """What a file or folder is; `score` is the column of scores of a table.
 
     Errors: `InputError` if it is of no known kind, or has a fault in it.
@@ -92,15 +101,15 @@ def _checked(file: str, columns: AnnotationColumns, format: str, score: str | No
     if found in SCORE_TOOLS:
         return _log(found, {name: path} if name else path)
     if found == "table":
-        return _table(path, columns, score or "score")
+        return _table(path, columns, cells, score or "score")
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
     return _annotations(read_annotations(path, columns, found), kinds.get(found, f"{found} export"))
 
 
-def _table(path: Path, columns: AnnotationColumns, score: str) -> CheckedFile:
+def _table(path: Path, columns: opt.AnnotationColumns, cells: CellReading, score: str) -> CheckedFile:
     from probtruth.io.annotations import read_annotations as read_table_of_annotations
+    from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.tables.read import read_table
-    from probtruth.io.truth import read_soft
 
     table, source = read_table(path)
     names = set(table.columns)
@@ -109,6 +118,7 @@ def _table(path: Path, columns: AnnotationColumns, score: str) -> CheckedFile:
     if {columns.item, "model", score} <= names:
         return _scores(path, columns.item, score, columns.replicate if columns.replicate in names else None)
     if columns.item not in names:
+        refuse_others(table.columns, source.name)
         raise InputError(
             f"the columns {checks.shortlist(table.columns, 12)}",
             f"a column {columns.item!r}",
@@ -118,14 +128,15 @@ def _table(path: Path, columns: AnnotationColumns, score: str) -> CheckedFile:
     try:
         annotations = read_table_of_annotations(path, *columns, format="counts")
     except InputError:
-        soft = read_soft(path, columns.item)
+        read = read_predictions_pairs([(str(path), path)], None, columns.item, cells.kind, cells.renormalise)
     else:
         counts = _annotations(annotations, "annotations, counts per label")
         return replace(counts, lines=(*counts.lines, AS_COUNTS))
-    labels = soft.index.labels
-    words = ("probabilities (predictions or soft labels)", count(soft.n_items, "item"), count(len(labels), "label"))
-    facts = {"n_items": soft.n_items, "labels": list(labels)}
-    return CheckedFile("probabilities", words, (f"labels: {checks.shortlist(labels, 12)}",), facts, soft)
+    labels, n_items = read.index.labels, len(read.index.items)
+    words = ["probabilities (predictions or soft labels)", count(n_items, "item"), count(len(labels), "label")]
+    words += [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
+    facts = {"n_items": n_items, "labels": list(labels)}
+    return CheckedFile("probabilities", tuple(words), (f"labels: {checks.shortlist(labels, 12)}",), facts)
 
 
 def _scores(path: Path, item: str, score: str, replicate: str | None) -> CheckedFile:
@@ -173,16 +184,31 @@ def _log(tool: str, files: Any) -> CheckedFile:
     lines = [f"models: {checks.shortlist(log.models, 12)}"]
     if len(log.tasks) > 1:
         lines.append(f"tasks: {checks.shortlist((name for name, _ in log.tasks), 12)}")
-    lines.append(f"metrics: {checks.shortlist(log.metrics, 20)} (choose with --score)")
-    if len(log.filters) > 1:
-        lines.append(f"filters: {checks.shortlist(log.filters, 12)} (choose with --filter)")
+    if len(log.of_tasks) > 1:
+        lines += [_of_task(task) for task in log.of_tasks[:MOST_TASKS]]
+        lines.append("choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each")
+    else:
+        lines.append(f"metrics: {checks.shortlist(log.metrics, 20)} (choose with --score)")
+        if len(log.filters) > 1:
+            lines.append(f"filters: {checks.shortlist(log.filters, 12)} (choose with --filter)")
     facts: dict[str, Any] = {"models": list(log.models), "tasks": dict(log.tasks), "metrics": list(log.metrics)}
     facts |= {"filters": list(log.filters), "n_items": n_items}
     return CheckedFile(tool, (f"{tool} log", *(count(*size) for size in sizes)), tuple(lines), facts)
 
 
+def _of_task(task: "probtruth.io.loaders.lm_eval_tasks.Task") -> str:
+    """A task's filters and metrics in the order of the log."""
+    metrics = list(dict.fromkeys(name for one in task.filters.values() for name in one.numbers))
+    words = f"{checks.quote(task.name)}: metrics {checks.shortlist(metrics)}"
+    return f"{words}; filters {checks.shortlist(task.filters)}" if len(task.filters) > 1 else words
+
+
 def _together(
-    checked: Sequence[tuple[str, CheckedFile]], item: str, score: str | None, filter: str | None
+    checked: Sequence[tuple[str, CheckedFile]],
+    item: str,
+    cells: CellReading,
+    score: str | None,
+    reading: opt.ScoreReading,
 ) -> list[str]:
     """Lines on the files as one comparison; none if they are not meant for one.
 
@@ -192,30 +218,30 @@ def _together(
     """
     kinds = {one.kind for _, one in checked}
     if len(kinds) == 1 and kinds <= set(SCORE_TOOLS):
-        return _logs_together(checked, score, filter)
-    return _tables_together(checked, item) if len(checked) > 1 else []
+        return _logs_together(checked, score, reading)
+    return _tables_together(checked, item, cells) if len(checked) > 1 else []
 
 
-def _logs_together(checked: Sequence[tuple[str, CheckedFile]], score: str | None, filter: str | None) -> list[str]:
+def _logs_together(
+    checked: Sequence[tuple[str, CheckedFile]], score: str | None, reading: opt.ScoreReading
+) -> list[str]:
+    """How the models of logs are aligned; by metrics of each task where the logs have them by task."""
     files, logs = [file for file, _ in checked], [log for _, log in checked]
     metrics = [name for name in logs[0].facts["metrics"] if all(name in log.facts["metrics"] for log in logs)]
-    filters = sorted({name for log in logs for name in log.facts["filters"]})
     if len({model for log in logs for model in log.facts["models"]}) < 2 or not (metrics or score):
         return []
-    metric = score or metrics[0]
-    columns = {"item": "item", "group": None, "cluster": None, "replicate": None, "score": metric, "model": "model"}
+    by_task = logs[0].kind == "lm-eval"
+    columns = opt.ScoreColumns(score=score or ("score" if by_task else metrics[0]))
     try:
-        scores = read_scores(files, columns, ScoreReading(higher_is_better=True, filter=filter))
+        scores = read_scores(files, columns, reading)
     except InputError:
-        choices = (("--score", score, metrics), ("--filter", filter, filters))
-        open_choices = [flag for flag, chosen, names in choices if chosen is None and len(names) > 1]
-        if open_choices:
-            return [f"to see how the models are aligned, add {' and '.join(open_choices)}"]
+        if score is None and not by_task and len(metrics) > 1:
+            return ["to see how the models are aligned, add --score"]
         raise
-    return [f"{count(len(scores.models), 'model')} by {metric}: {_compared(len(scores.items), scores.audit)}"]
+    return [f"{count(len(scores.models), 'model')} by {scores.rule}: {_compared(len(scores.items), scores.audit)}"]
 
 
-def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str) -> list[str]:
+def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str, cells: CellReading) -> list[str]:
     from probtruth.io.predictions import read_predictions_pairs
 
     labelled = [(file, one) for file, one in checked if one.kind.startswith(("annotations", *ANNOTATION_TOOLS))]
@@ -224,7 +250,7 @@ def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str) -> l
         return []
     index = labelled[0][1].content.index if labelled else None
     pairs = [(name or str(path), path) for name, path in map(named_file, probabilities)]
-    predictions = read_predictions_pairs(pairs, index, item)
+    predictions = read_predictions_pairs(pairs, index, item, cells.kind, cells.renormalise)
     what = f"{labelled[0][0]} and {count(len(probabilities), 'model')}" if labelled else "the files"
     lines = [f"{what}: {_compared(len(predictions.index.items), predictions.audit)}"]
     unused = [] if index is None else [label for label in predictions.index.labels if label not in index.labels]

@@ -3,13 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from probtruth import check
 from probtruth.cli import fail_if, jax_setup, settings, streamed
 from probtruth.cli import options as opt
-from probtruth.cli.console import Console, ItemContent, write_and_show
-from probtruth.cli.reading import ScoreReading, read_scores, score_format
+from probtruth.cli.console import Console, conclude
+from probtruth.cli.reading import check_content, read_scores, score_format, with_content
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,102 +16,69 @@ if TYPE_CHECKING:
 
 def compare(
     context: opt.Context,
+    columns: opt.ScoreColumns,
+    reading: opt.ScoreReading,
+    machine: opt.Machine,
+    content: opt.ItemContent,
+    shown: opt.Printed,
     scores: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SCORES...", help="A table (item, model, score), or logs of lm-eval, Inspect, HELM: [NAME=]FILE."
-        ),
+        opt.argument(metavar="SCORES", help="A table (item, model, score), or logs of a harness: [NAME=]FILE."),
     ],
-    out: opt.Out,
-    item: opt.Item = "item",
-    model: opt.Model = "model",
-    score: Annotated[str, typer.Option(metavar="COL", help="Column of scores; in logs, the metric.")] = "score",
-    group: opt.Group = None,
-    cluster: opt.Cluster = None,
-    replicate: opt.ScoreReplicate = None,
+    out: opt.OutIfAny = None,
     likelihood: Annotated[
         str,
-        typer.Option(
+        opt.model_(
             metavar="NAME",
             autocompletion=opt.completing(opt.LIKELIHOODS),
-            help="auto, normal, student-t, skew-t, tie-spike or two-component.",
+            help="normal, student-t, skew-t, tie-spike, two-component.",
         ),
     ] = "auto",
     replicates: Annotated[
         str | None,
-        typer.Option(
+        opt.model_(
             metavar="KIND",
             autocompletion=opt.completing(opt.REPLICATES),
             help="What replicates are: independent, crossed (seeds), folds.",
         ),
     ] = None,
     fold_correlation: Annotated[
-        float | None, typer.Option(metavar="X", help="With --replicates folds: 1/k for k folds.")
+        float | None, opt.model_(metavar="X", help="With --replicates folds: 1/k for k folds.")
     ] = None,
-    higher_is_better: opt.HigherIsBetter = None,
-    item_text: opt.ItemText = None,
-    item_image: opt.ItemImage = None,
-    format: opt.ScoreFormat = "auto",
-    filter: opt.Filter = None,
     rope: opt.Rope = None,
     engine: opt.Engine = "nuts",
     strict: opt.Strict = False,
-    fail_condition: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-if",
-            metavar="CONDITION",
-            help="Exit with status 1 if a model meets it against the baseline, such as 'p_worse > 0.9'.",
-        ),
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Model that --fail-if compares with; the first in the file.")
-    ] = None,
+    fail_conditions: opt.FailIf = None,
+    baseline: opt.Baseline = None,
     seed: opt.Seed = 0,
-    memory: opt.Memory = None,
-    dask: opt.Dask = None,
-    device: opt.Device = None,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
     """Compare models by any per-item score."""
     from probtruth.io.output.folder import check_out
 
-    columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     options: dict[str, Any] = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
     in_memory = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
-    reading = ScoreReading(format, higher_is_better, filter)
-    console = settings.console(context, json, quiet)
-    condition = None if fail_condition is None else fail_if.parse(fail_condition, rope)
-    if condition is None and baseline is not None:
-        raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")
-    check_out(out)
-    content = ItemContent(item_text, item_image, item)
-    content.check()
+    console = settings.console(context, shown.json, shown.quiet).of_stages(2 + (out is not None))
+    gate = fail_if.gate(fail_conditions, baseline, rope)
+    if out is not None:
+        check_out(out)
+    check_content(content, columns.item)
     jax_setup.switch_on()
-    available = streamed.known_memory(memory)
-    whole = replicate is not None or replicates is not None or likelihood != "auto"
-    if _streams(scores, reading, whole, available, dask):
+    available = streamed.known_memory(machine.memory)
+    whole = columns.replicate is not None or replicates is not None or likelihood != "auto"
+    if _streams(scores, reading, whole, available, machine.dask):
         from probtruth.line.result import Result
 
-        del columns["replicate"]
-        options |= {**columns, "higher_is_better": higher_is_better}
-        with streamed.streaming(scores[0], out, available, dask, console, "reading, then sampling") as how:
+        named = columns.named()
+        del named["replicate"]
+        options |= {**named, "higher_is_better": reading.higher_is_better}
+        with streamed.streaming(scores[0], out, available, machine.dask, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)
     else:
         result = _held(scores, columns, reading, {**options, **in_memory}, baseline, console)
-    if condition is None:
-        write_and_show(result, out, console, content=content)
-        return
-    findings = fail_if.findings(condition, result.comparison.pairs, result.scores.models, baseline)
-    verdicts = {"condition": str(condition), "models": [vars(finding) for finding in findings]}
-    write_and_show(result, out, console, {"fail_if": verdicts}, content)
-    console.show(*(finding.words(condition) for finding in findings))
-    if any(finding.fails for finding in findings):
-        raise SystemExit(1)
+    conclude(with_content(result, content, columns.item), out, console, gate)
 
 
-def _streams(files: Sequence[str], reading: ScoreReading, whole: bool, memory: float, dask: str | None) -> bool:
+def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: float, dask: str | None) -> bool:
     """Whether scores are streamed: a folder or too large a table, unless the comparison needs it `whole`.
 
     Replicates, and other likelihoods than the default, need it whole.
@@ -136,8 +101,8 @@ def _streams(files: Sequence[str], reading: ScoreReading, whole: bool, memory: f
 
 def _held(
     files: Sequence[str],
-    columns: Mapping[str, Any],
-    reading: ScoreReading,
+    columns: opt.ScoreColumns,
+    reading: opt.ScoreReading,
     options: Mapping[str, Any],
     baseline: str | None,
     console: Console,

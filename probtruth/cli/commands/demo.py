@@ -3,23 +3,21 @@
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.commands.run import RunFiles, evaluate_and_report
-from probtruth.cli.reading import AnnotationColumns
 
 
 def demo(
     context: opt.Context,
+    shown: opt.Printed,
     out: opt.Out = "probtruth-demo",
     seed: opt.Seed = 0,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
     """Run the whole line on embedded data, print the verdict and write the report."""
     from probtruth import demo as data
 
-    console = settings.console(context, json, quiet)
+    console = settings.console(context, shown.json, shown.quiet)
     annotations, predictions = data.paths()
     named = [f"{name}={path}" for name, path in predictions.items()]
     console.note(data.NOTE)
     options = {"method": None, "estimand": None, "rope": 0.01, "seed": seed}
-    files = RunFiles(str(annotations), None, named, AnnotationColumns())
+    files = RunFiles(opt.AnnotationColumns(), opt.Machine(), named, str(annotations))
     evaluate_and_report(files, options, out, console, data.NOTE)

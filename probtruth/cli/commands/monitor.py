@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.console import check_plot, write_plot
@@ -13,47 +11,43 @@ from probtruth.errors import InputError
 
 def monitor(
     context: opt.Context,
-    scores: Annotated[str, typer.Argument(metavar="SCORES", help="A table of scores: item, model, score.")],
-    state: Annotated[
-        str, typer.Option(metavar="FILE", help="What the monitor has seen; written at the first call, then continued.")
-    ],
+    pair: opt.Pair,
+    shown: opt.Printed,
+    scores: Annotated[str, opt.argument(metavar="SCORES", help="A table of scores: item, model, score.")],
+    state: Annotated[str, opt.input_(metavar="FILE", help="What the monitor has seen; made at the first call.")],
     bounds: opt.Bounds = None,
     method: Annotated[
-        str | None, typer.Option(metavar="betting|asymptotic", help="asymptotic: for scores that nothing bounds.")
+        str | None, opt.model_(metavar="betting|asymptotic", help="asymptotic: for scores that nothing bounds.")
     ] = None,
     alpha: opt.Alpha = None,
     rope: opt.Rope = None,
     higher_is_better: opt.HigherIsBetter = None,
-    a: opt.FirstModel = None,
-    b: opt.SecondModel = None,
     item: opt.Item = "item",
     model: opt.Model = "model",
     score: opt.Score = "score",
     cluster: opt.Cluster = None,
     largest_cluster: Annotated[
-        int | None, typer.Option(metavar="N", help="The most items that a cluster can have.")
+        int | None, opt.input_(metavar="N", help="The most items that a cluster can have.")
     ] = None,
-    close: Annotated[bool, typer.Option("--close", help="The last cluster is complete.")] = False,
+    close: Annotated[bool, opt.input_("--close", help="The last cluster is complete.")] = False,
     plot: opt.Plot = None,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
-    """Watch two models as scores come in; look as often as you like. Items that are known already are skipped."""
+    """Watch two models as scores come in, as often as you like; known items are skipped."""
     from probtruth.io.output.folder import check_file
     from probtruth.io.tables.read import read_table
     from probtruth.report.formats import terminal_study as words
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_file import is_state, read_monitor, write_monitor
 
-    console = settings.console(context, json, quiet)
+    console = settings.console(context, shown.json, shown.quiet)
     columns: dict[str, Any] = {"item": item, "model": model, "score": score, "cluster": cluster}
     options: dict[str, Any] = {
         "bounds": bounds,
         "method": method,
         "alpha": alpha,
         "rope": rope,
-        "a": a,
-        "b": b,
+        "a": pair.a,
+        "b": pair.b,
         "close": close,
     }
     options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better}

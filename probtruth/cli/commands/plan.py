@@ -3,63 +3,46 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import typer
-
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.console import check_plot, write_plot
-from probtruth.cli.reading import PilotFiles
+from probtruth.cli.reading import read_pilot
 from probtruth.errors import InputError
 
 
 def plan(
     context: opt.Context,
-    scores: opt.PilotScores = None,
-    annotations: opt.PilotAnnotations = None,
-    predictions: opt.PilotPredictions = None,
-    rule: opt.Rule = "log",
-    kind: opt.Kind = "probs",
+    pilot: opt.PilotOptions,
+    pair: opt.Pair,
+    shown: opt.Printed,
     items: Annotated[
-        int | None, typer.Option(metavar="N", help="Items of the study; as in the pilot if left out.")
+        int | None, opt.question(metavar="N", help="Items of the study; as in the pilot if left out.")
     ] = None,
-    annotators: Annotated[int | None, typer.Option(metavar="M", help="Annotations of each item.")] = None,
-    clusters: Annotated[int | None, typer.Option(metavar="C", help="Clusters of the study.")] = None,
-    replicates: Annotated[int | None, typer.Option(metavar="R", help="Replicates of each item.")] = None,
-    certainty: Annotated[float, typer.Option(metavar="X", help="What P(a better) or P(b better) must reach.")] = 0.95,
-    power: Annotated[float, typer.Option(metavar="X", help="Probability of reaching it that --cost looks for.")] = 0.8,
+    annotators: Annotated[int | None, opt.question(metavar="M", help="Annotations of each item.")] = None,
+    clusters: Annotated[int | None, opt.question(metavar="C", help="Clusters of the study.")] = None,
+    replicates: Annotated[int | None, opt.question(metavar="R", help="Replicates of each item.")] = None,
+    certainty: Annotated[float, opt.question(metavar="X", help="What P(a better) or P(b better) must reach.")] = 0.95,
+    power: Annotated[float, opt.question(metavar="X", help="Probability of reaching it that --cost looks for.")] = 0.8,
     width: Annotated[
-        float | None, typer.Option(metavar="X", help="Width of the interval to reach, in place of --power.")
+        float | None, opt.question(metavar="X", help="Width of the interval to reach, in place of --power.")
     ] = None,
     cost: Annotated[
-        list[str] | None, typer.Option(metavar="WHAT=PRICE", help="item, annotation, cluster or replicate. Repeat.")
+        list[str] | None, opt.question(metavar="WHAT=PRICE", help="item, annotation, cluster or replicate. Repeat.")
     ] = None,
     difference: opt.Difference = None,
-    keep: Annotated[bool, typer.Option("--keep", help="The items of the study include the pilot's.")] = False,
-    higher_is_better: opt.HigherIsBetter = None,
-    a: opt.FirstModel = None,
-    b: opt.SecondModel = None,
-    item: opt.Item = "item",
-    model: opt.Model = "model",
-    score: opt.Score = "score",
-    group: opt.Group = None,
-    cluster: opt.Cluster = None,
-    replicate: opt.ScoreReplicate = None,
+    keep: Annotated[bool, opt.question("--keep", help="The items of the study include the pilot's.")] = False,
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
-    """From a pilot: what a study would show, the cheapest that shows enough, and what to buy next."""
+    """From a pilot: what a study would show, which is the cheapest, and what to buy next."""
     from probtruth.report.formats.terminal_study import plan_summary, plan_words
     from probtruth.study.plan import plan
 
-    console = settings.console(context, json, quiet)
-    columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
-    pilot = PilotFiles(scores, columns, higher_is_better, annotations, predictions or [], rule, kind)
+    console = settings.console(context, shown.json, shown.quiet)
     check_plot(plot)
     with console.progress("planning"):
         planned = plan(
-            pilot.read()[0],
+            read_pilot(pilot)[0],
             n_items=items,
             n_annotators=annotators,
             n_clusters=clusters,
@@ -70,8 +53,8 @@ def plan(
             costs=_prices(cost or []),
             difference=difference,
             keep=keep,
-            a=a,
-            b=b,
+            a=pair.a,
+            b=pair.b,
             seed=seed,
         )
     if plot is not None:

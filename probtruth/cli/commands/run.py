@@ -4,13 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from probtruth import check
-from probtruth.cli import jax_setup, reading, settings, streamed
+from probtruth.cli import fail_if, jax_setup, reading, settings, streamed
 from probtruth.cli import options as opt
-from probtruth.cli.console import NO_CONTENT, Console, ItemContent, write_and_show
-from probtruth.cli.reading import AnnotationColumns
+from probtruth.cli.console import Console, conclude
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,74 +20,55 @@ if TYPE_CHECKING:
 class RunFiles:
     """The files of a run, and how to read them."""
 
-    annotations: str | None
-    soft: str | None
-    predictions: Sequence[str]
-    columns: AnnotationColumns
-    kind: str = "probs"
-    groups: str | None = None
-    clusters: str | None = None
-    memory: str | None = None
-    dask: str | None = None
-    format: str = "auto"
-    normalise: str = "none"
-    content: ItemContent = NO_CONTENT
+    columns: opt.AnnotationColumns
+    machine: opt.Machine
+    predictions: opt.PredictionFiles
+    annotations: Annotated[str | None, opt.input_(metavar="FILE", help=opt.LABEL_FILE)] = None
+    soft: Annotated[str | None, opt.input_(metavar="FILE", help="Soft labels instead: item, one column a label.")] = (
+        None
+    )
+    format: opt.AnnotationFormat = "auto"
+    kind: opt.Kind = "probs"
+    renormalise: opt.Renormalise = False
+    groups: Annotated[
+        str | None, opt.question(metavar="FILE:COL", help="Group (task, language, ...) of each item.")
+    ] = None
+    clusters: Annotated[
+        str | None, opt.question(metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
+    ] = None
+    task: opt.Task = None
+    normalise: Annotated[
+        str,
+        opt.input_(
+            metavar="none|characters",
+            autocompletion=opt.completing(opt.NORMALISE),
+            help="lm-eval: divide choices by their lengths.",
+        ),
+    ] = "none"
 
 
 def run(
     context: opt.Context,
-    out: opt.Out,
-    predictions: opt.PredictionFiles,
-    annotations: Annotated[str | None, typer.Option(metavar="FILE", help=opt.LABEL_FILE)] = None,
-    soft: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Soft labels instead: item, one column a label.")
-    ] = None,
+    files: RunFiles,
+    content: opt.ItemContent,
+    shown: opt.Printed,
+    out: opt.OutIfAny = None,
     truth: opt.Method = None,
     estimand: opt.Estimand = None,
     evidence: Annotated[
-        str, typer.Option(metavar="E", help="For classes: annotators, or annotators-and-models (the default, auto).")
+        str, opt.model_(metavar="E", help="For classes: annotators, or annotators-and-models (auto).")
     ] = "auto",
     rule: opt.Rule = "log",
     floor: opt.Floor = None,
     label_order: opt.LabelOrder = None,
-    groups: Annotated[
-        str | None, typer.Option(metavar="FILE:COL", help="Group (task, language, ...) of each item.")
-    ] = None,
-    clusters: Annotated[
-        str | None, typer.Option(metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
-    ] = None,
     rope: opt.Rope = None,
     engine: opt.Engine = "nuts",
     strict: opt.Strict = False,
+    fail_conditions: opt.FailIf = None,
+    baseline: opt.Baseline = None,
     seed: opt.Seed = 0,
-    kind: opt.Kind = "probs",
-    item: opt.Item = "item",
-    annotator: opt.Annotator = "annotator",
-    label: opt.Label = "label",
-    replicate: opt.Replicate = "replicate",
-    item_text: opt.ItemText = None,
-    item_image: opt.ItemImage = None,
-    memory: opt.Memory = None,
-    dask: opt.Dask = None,
-    format: opt.AnnotationFormat = "auto",
-    normalise: Annotated[
-        str,
-        typer.Option(
-            metavar="none|characters",
-            autocompletion=opt.completing(opt.NORMALISE),
-            help="lm-eval: divide the choices' log-likelihoods by their lengths.",
-        ),
-    ] = "none",
-    device: opt.Device = None,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
     """From annotations and predictions to P(A beats B), with a report."""
-    columns = AnnotationColumns(item, annotator, label, replicate)
-    files = RunFiles(
-        annotations, soft, predictions, columns, kind, groups, clusters, memory, dask, format, normalise,
-        ItemContent(item_text, item_image, item),
-    )  # fmt: skip
     options: dict[str, Any] = {
         "method": truth,
         "estimand": estimand,
@@ -99,7 +77,8 @@ def run(
         "rope": rope,
     }
     options |= {"rule": rule_of(rule, label_order), "engine": engine, "strict": strict, "seed": seed}
-    evaluate_and_report(files, options, out, settings.console(context, json, quiet))
+    gate = fail_if.gate(fail_conditions, baseline, rope)
+    evaluate_and_report(files, options, out, settings.console(context, shown.json, shown.quiet), None, gate, content)
 
 
 def rule_of(name: str, label_order: str | None) -> "str | probtruth.scoring.rules.ScoringRule":
@@ -112,25 +91,34 @@ def rule_of(name: str, label_order: str | None) -> "str | probtruth.scoring.rule
 
 
 def evaluate_and_report(
-    files: RunFiles, options: Mapping[str, Any], out: str, console: Console, note: str | None = None
+    files: RunFiles,
+    options: Mapping[str, Any],
+    out: str | None,
+    console: Console,
+    note: str | None = None,
+    gate: fail_if.Gate | None = None,
+    content: opt.ItemContent | None = None,
 ) -> None:
     """Evaluates the models on the files, writes the report with the note, and shows the verdict."""
     from probtruth.io.output.folder import check_out
 
-    check_out(out)
-    files.content.check()
+    console = console.of_stages((2 if files.annotations else 1) + 1 + (out is not None))
+    if out is not None:
+        check_out(out)
+    content = content or opt.ItemContent()
+    reading.check_content(content, files.columns.item)
     logged = _logged(files, console)
     jax_setup.switch_on()
-    models = _models(files, options, logged is not None)
-    memory = streamed.known_memory(files.memory)
+    models = _models(files, options)
+    memory = streamed.known_memory(files.machine.memory)
     if logged is not None:
         items = logged[1].index.items
         result = _evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
-    elif files.dask is not None or streamed.too_large(models, memory):
+    elif files.machine.dask is not None or streamed.too_large(models, memory):
         result = _streamed(models, files, options, memory, out, console)
     else:
         result = _held(models, files, options, console)
-    write_and_show(replace(result, note=note), out, console, content=files.content)
+    conclude(reading.with_content(replace(result, note=note), content, files.columns.item), out, console, gate)
 
 
 def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
@@ -138,7 +126,7 @@ def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, 
     if (files.annotations is None) != (files.soft is None):
         return None
     with console.progress("reading logs"):
-        logged = _choices(files.predictions, files.normalise) if files.soft is None else None
+        logged = _choices(files) if files.soft is None else None
     if logged is None:
         raise InputError(
             "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
@@ -149,16 +137,15 @@ def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, 
     return logged
 
 
-def _choices(
-    predictions: Sequence[str], normalise: Any
-) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
+def _choices(files: RunFiles) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
     """Truth and predictions from logs of multiple-choice tasks, if all the files are named logs of lm-eval."""
-    named = reading.named_files(predictions)
-    if not isinstance(named, dict) or reading.score_format(predictions, "auto") != "lm-eval":
+    named = reading.named_files(files.predictions)
+    if not isinstance(named, dict) or reading.score_format(files.predictions, "auto") != "lm-eval":
         return None
     from probtruth.io.loaders import read_lm_eval_choices
 
-    models, truth = read_lm_eval_choices(named, normalise)
+    normalise: Any = files.normalise
+    models, truth = read_lm_eval_choices(named, normalise, files.task or None)
     return truth, models
 
 
@@ -168,18 +155,14 @@ def _tasks(items: Sequence[str]) -> dict[str, str] | None:
     return tasks if len(set(tasks.values())) > 1 else None
 
 
-def _models(files: RunFiles, options: Mapping[str, Any], logged: bool) -> list[tuple[str, str]]:
+def _models(files: RunFiles, options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The models and their files.
 
-    Errors: `InputError` for one model only, or a truth method without annotations to apply it to.
+    Errors: `InputError` for a truth method without annotations to apply it to.
     """
     from probtruth.io.predictions import model_files
 
     models = model_files(files.predictions)
-    if len({name for name, _ in models}) < 2 and (logged or len(models) < 2):
-        raise InputError(
-            f"one model only ({models[0][0]!r})", "at least two models to compare", "Repeat --predictions NAME=FILE."
-        )
     if files.annotations is None and options["method"] is not None:
         raise InputError(
             "--truth without --annotations", "one of the two", "--truth says how annotations become soft labels."
@@ -199,8 +182,9 @@ def _held(
         reference: Any = read_soft(files.soft, item, options.pop("estimand"))
     else:
         reference = _annotations(models, files, console)
-    with console.progress("reading predictions"):
-        predictions = read_predictions_pairs(models, reference.index, item, files.kind)
+    with console.progress("reading predictions") as on_progress:
+        how = (item, files.kind, files.renormalise, on_progress)
+        predictions = read_predictions_pairs(models, reference.index, *how)
     return _evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
 
 
@@ -218,7 +202,7 @@ def _streamed(
     files: RunFiles,
     options: Mapping[str, Any],
     memory: float,
-    out: str,
+    out: str | None,
     console: Console,
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
@@ -234,9 +218,14 @@ def _streamed(
             "Raise --memory, or leave --evidence out: classes then come from the annotators alone.",
         )
     check.unique([name for name, _ in models], "model")
-    options |= {"item": files.columns.item, "kind": files.kind, **_strata(files, None)}
+    options |= {
+        "item": files.columns.item,
+        "kind": files.kind,
+        "renormalise": files.renormalise,
+        **_strata(files, None),
+    }
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
-    with streamed.streaming(what, out, memory, files.dask, console, doing) as how:
+    with streamed.streaming(what, out, memory, files.machine.dask, console, doing) as how:
         return evaluate(reference, dict(models), **options, **how)
 
 

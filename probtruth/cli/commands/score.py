@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from probtruth import check
 from probtruth.cli import jax_setup, settings, streamed
 from probtruth.cli import options as opt
@@ -17,37 +15,40 @@ if TYPE_CHECKING:
 
 def score(
     context: opt.Context,
-    truth: Annotated[str, typer.Option(metavar="FILE", help="Soft labels, as `probtruth truth --out` writes them.")],
+    machine: opt.Machine,
+    shown: opt.Printed,
+    truth: Annotated[str, opt.input_(metavar="FILE", help="Soft labels, as `probtruth truth --out` writes them.")],
     predictions: opt.PredictionFiles,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="File for the result.")],
+    out: Annotated[str, opt.output("--out", metavar="FILE", help="File for the result.")],
     rule: opt.Rule = "log",
     floor: opt.Floor = None,
     label_order: opt.LabelOrder = None,
     kind: opt.Kind = "probs",
+    renormalise: opt.Renormalise = False,
     item: opt.Item = "item",
-    memory: opt.Memory = None,
-    dask: opt.Dask = None,
-    device: opt.Device = None,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
     """Score predictions against soft labels; writes one row for each item and model."""
     from probtruth.io.predictions import model_files
     from probtruth.io.tables.parquet_notes import check_out
 
-    console = settings.console(context, json, quiet)
+    console = settings.console(context, shown.json, shown.quiet)
     check_out(out)
     jax_setup.switch_on()
-    files, available, scoring_rule = model_files(predictions), streamed.known_memory(memory), rule_of(rule, label_order)
+    files, available, scoring_rule = (
+        model_files(predictions),
+        streamed.known_memory(machine.memory),
+        rule_of(rule, label_order),
+    )
     options = {"rule": scoring_rule, "floor": floor}
-    if dask is not None or streamed.too_large(files, available):
+    cells: dict[str, Any] = {"item": item, "kind": kind, "renormalise": renormalise}
+    if machine.dask is not None or streamed.too_large(files, available):
         check.unique([name for name, _ in files], "model")
         what = f"{len(files)} models' files"
-        with streamed.streaming(what, out, available, dask, console, "scoring") as how:
-            means, n_items = _streamed(truth, dict(files), out, {**options, "item": item, "kind": kind, **how})
+        with streamed.streaming(what, out, available, machine.dask, console, "scoring") as how:
+            means, n_items = _streamed(truth, dict(files), out, {**options, **cells, **how})
     else:
         with console.progress("reading and scoring"):
-            means, n_items = _held(truth, files, item, kind, out, options, console)
+            means, n_items = _held(truth, files, cells, out, options, console)
     console.note(f"scores of {len(means)} models on {n_items} items written to {out}")
     name = scoring_rule if isinstance(scoring_rule, str) else scoring_rule.name
     for model, mean in means.items():
@@ -58,8 +59,7 @@ def score(
 def _held(
     truth: str,
     files: list[tuple[str, str]],
-    item: str,
-    kind: str,
+    cells: Mapping[str, Any],
     out: str,
     options: Mapping[str, Any],
     console: Console,
@@ -70,10 +70,12 @@ def _held(
     from probtruth.io.truth import read_soft
     from probtruth.scoring.score import score
 
-    reference = read_soft(truth, item)
-    predictions = read_predictions_pairs(files, reference.index, item, kind)
+    reference = read_soft(truth, cells["item"])
+    predictions = read_predictions_pairs(files, reference.index, **cells)
     for warning in predictions.warnings:
         console.note(warning)
+    for model, rows, low, high in predictions.audit.renormalised:
+        console.note(f"{rows} rows of {model!r} divided by their sums ({low:.6g} to {high:.6g}), as you chose")
     scores = score(predictions, reference, **options)
     write_scores(scores, out)
     return _means(scores), len(scores.items)

@@ -1,40 +1,45 @@
 """`probtruth truth`: soft labels from annotations."""
 
+from pathlib import Path
 from typing import Annotated, Any
-
-import typer
 
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
-from probtruth.cli.reading import AnnotationColumns, read_annotations
+from probtruth.cli.reading import read_annotations
+
+CSV_LACKS = (
+    "CSV holds the probabilities alone: method, estimand and votes, which `score` needs for unbiased scores of "
+    "opinions, are in Parquet only"
+)
+"""The note on soft labels as CSV."""
 
 
 def truth(
     context: opt.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help=opt.LABEL_FILE)],
+    columns: opt.AnnotationColumns,
+    shown: opt.Printed,
+    file: Annotated[str, opt.argument(metavar="FILE", help=opt.LABEL_FILE)],
     method: opt.Method = None,
     estimand: opt.Estimand = None,
     format: opt.AnnotationFormat = "auto",
-    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the soft labels to this Parquet file.")] = None,
+    out: Annotated[
+        str | None, opt.output(metavar="FILE", help="Write the soft labels to this .parquet or .csv file.")
+    ] = None,
     seed: opt.Seed = 0,
-    item: opt.Item = "item",
-    annotator: opt.Annotator = "annotator",
-    label: opt.Label = "label",
-    replicate: opt.Replicate = "replicate",
     device: opt.Device = None,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
-    """Infer soft labels from annotations; without --out, print label frequencies and annotators' confusion."""
+    """Infer soft labels; without --out, print label frequencies and annotators' quality."""
     jax_setup.switch_on()
-    from probtruth.io.truth import write_soft
+    from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels
     from probtruth.report.formats import terminal
+    from probtruth.truth.annotators.quality import with_others
     from probtruth.truth.infer import infer_truth
 
-    console = settings.console(context, json, quiet)
+    console = settings.console(context, shown.json, shown.quiet).of_stages(2)
+    if out is not None:
+        check_soft_out(out)
     with console.progress("reading annotations"):
-        columns = AnnotationColumns(item, annotator, label, replicate)
         annotations, unlabelled = read_annotations(file, columns, format).annotated()
     if unlabelled:
         console.note(f"{len(unlabelled)} items without annotations left out")
@@ -43,9 +48,12 @@ def truth(
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
+    quality = None if annotations.annotator is None else with_others(annotations)
     if out is not None:
         write_soft(inferred, out)
+        if Path(out).suffix.lower() == ".csv":
+            console.note(CSV_LACKS)
         console.note(f"soft labels of {inferred.n_items} items written to {out}")
     else:
-        console.show(*terminal.truth_summary(inferred))
-    console.emit(terminal.truth_dict(inferred))
+        console.show(*terminal.truth_summary(inferred, quality))
+    console.emit(terminal.truth_dict(inferred, quality))

@@ -2,58 +2,41 @@
 
 from typing import Annotated
 
-import typer
-
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.console import check_plot, write_plot
-from probtruth.cli.reading import PilotFiles
+from probtruth.cli.reading import read_pilot
 
 
 def validate(
     context: opt.Context,
-    scores: opt.PilotScores = None,
-    annotations: opt.PilotAnnotations = None,
-    predictions: opt.PilotPredictions = None,
-    rule: opt.Rule = "log",
-    kind: opt.Kind = "probs",
+    pilot: opt.PilotOptions,
+    pair: opt.Pair,
+    shown: opt.Printed,
     items: Annotated[
-        int | None, typer.Option(metavar="N", help="Items of a study; as many as the data have if left out.")
+        int | None, opt.question(metavar="N", help="Items of a study; as many as the data have if left out.")
     ] = None,
     difference: opt.Difference = None,
     bounds: opt.Bounds = None,
     alpha: opt.Alpha = None,
     replications: Annotated[
-        int | None, typer.Option(metavar="N", help="Studies at each true difference: 4,000, fewer for many items.")
+        int | None, opt.question(metavar="N", help="Studies at each true difference: 4,000, fewer for many items.")
     ] = None,
-    higher_is_better: opt.HigherIsBetter = None,
-    a: opt.FirstModel = None,
-    b: opt.SecondModel = None,
-    item: opt.Item = "item",
-    model: opt.Model = "model",
-    score: opt.Score = "score",
-    group: opt.Group = None,
-    cluster: opt.Cluster = None,
-    replicate: opt.ScoreReplicate = None,
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
-    json: opt.Json = False,
-    quiet: opt.Quiet = False,
 ) -> None:
-    """Draw studies like yours from your own items: do intervals, probabilities and the monitor keep their promise?"""
+    """Draw studies from your own items: do intervals and the monitor keep their promise?"""
     from probtruth.report.formats.terminal_study import validation_summary, validation_words
     from probtruth.study.validate import validate
 
-    console = settings.console(context, json, quiet)
-    columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
-    pilot = PilotFiles(scores, columns, higher_is_better, annotations, predictions or [], rule, kind)
+    console = settings.console(context, shown.json, shown.quiet)
     check_plot(plot)
-    read, labels = pilot.read()
+    read, labels = read_pilot(pilot)
     with console.progress("studies") as on_progress:
         validation = validate(
             read,
-            a,
-            b,
+            pair.a,
+            pair.b,
             n_items=items,
             difference=difference,
             bounds=bounds,

@@ -16,12 +16,21 @@ from probtruth.comparison.evidence.design import Design
 from probtruth.comparison.evidence.moments import Location, Moments
 from probtruth.comparison.evidence.parts import Part, Parts, over_blocks
 from probtruth.comparison.evidence.sweeps import RowSums, alone
+from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.types import Audit, RuleFacts, Scores
+
+
+def single_votes_only(estimand: str, n_votes: Int[np.ndarray, " item"] | None) -> bool:
+    """Whether every label is an opinion of which there is no second: what annotators differ by cannot be told then."""
+    return estimand == "distribution" and n_votes is not None and bool((n_votes == 1).all())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What the scores say of themselves; see `Scores`. `single_votes`: some label rests on one vote alone."""
+    """What the scores say of themselves; see `Scores`.
+
+    `single_votes`: some label rests on one vote alone; `no_second_vote`: all of them do.
+    """
 
     models: tuple[str, ...]
     rule: str
@@ -31,6 +40,7 @@ class Facts:
     audit: Audit
     from_labels: bool
     single_votes: bool
+    no_second_vote: bool = False
 
     @classmethod
     def of(cls, scores: Scores) -> "Facts":
@@ -44,6 +54,7 @@ class Facts:
             audit=scores.audit,
             from_labels=scores.labels is not None,
             single_votes=scores.labels is not None and scores.labels.forecast is not None,
+            no_second_vote=scores.labels is not None and single_votes_only(scores.labels.estimand, scores.n_votes),
         )
 
 
@@ -77,6 +88,8 @@ class Evidence:
 
     `order` are the models with finite scores, by content, and `moments` what is known of their means and differences.
     `crossed` are units that items share (annotators, seeds); `notes` is what must be said of repeated scores.
+    `outcomes` are the losses under labels that did not come, and `reach` is the largest difference of two scores of an
+    item, 0 where that is not known.
     """
 
     facts: Facts
@@ -88,6 +101,8 @@ class Evidence:
     fixed_items: FixedItems
     crossed: Crossed | None = None
     notes: tuple[str, ...] = ()
+    outcomes: Outcomes | None = None
+    reach: float = 0.0
 
     @property
     def means(self) -> Float[np.ndarray, " model"]:

@@ -20,6 +20,7 @@ from probtruth.comparison.evidence.evidence import (
 from probtruth.comparison.evidence.model_order import model_order
 from probtruth.comparison.evidence.moments import moments_of
 from probtruth.comparison.evidence.parts import Parts
+from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.errors import InputError
 
 
@@ -31,11 +32,12 @@ def evidence_of(
     name: Callable[[int], str],
     fixed_items: FixedItems,
     moved: Parts | None = None,
+    outcomes: Outcomes | None = None,
 ) -> Evidence:
     """The evidence of the parts.
 
     Arguments: `name` gives the name of an item from its code; `moved` are the parts with what else each item does to a
-    mean, which counts in the spread (default: nothing).
+    mean, which counts in the spread (default: nothing); `outcomes` are what the labels that did not come would cost.
 
     Errors: `InputError` for NaN, and for scores too large to be cubed.
     """
@@ -43,9 +45,8 @@ def evidence_of(
     _check(sound, facts, name)
     order = model_order(parts, np.nonzero(sound.whole)[0])
     counted = parts if moved is None else moved
-    moments = None
-    if len(order):
-        moments = moments_of(counted, order, sound.largest, reach(facts.known.range, sound.zero_or_one))
+    furthest = reach(facts.known.range, sound.zero_or_one)
+    moments = moments_of(counted, order, sound.largest, furthest) if len(order) else None
     return Evidence(
         facts=facts,
         design=design,
@@ -58,6 +59,8 @@ def evidence_of(
         order=order,
         moments=moments,
         fixed_items=fixed_items,
+        outcomes=outcomes,
+        reach=furthest,
     )
 
 

@@ -13,9 +13,12 @@ from probtruth.comparison.evidence.label_variance import label_locations, label_
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import held
 from probtruth.comparison.evidence.replicates import FixedReplicates, cells_of, correlated_folds, notes_of
+from probtruth.comparison.evidence.serial import serial_notes
+from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import PLAIN, Options
 from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.types import Scores
+from probtruth.types.scores import LabelsBehind
 
 
 def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations: object = None) -> Evidence:
@@ -29,6 +32,7 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
         name=scores.items.__getitem__,
         fixed_items=_fixed_items(scores, item_weights, influence, asked),
         moved=None if influence is None else held(scores.values + influence, structure, scores.models),
+        outcomes=_outcomes(scores.labels),
     )
     cells = cells_of(scores, plan, asked, annotations)
     moments = found.moments
@@ -38,8 +42,20 @@ def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations:
         found,
         moments=moments,
         crossed=None if cells is None else Crossed(cells, found.order, item_weights),
-        notes=notes_of(scores, asked, item_weights, cells),
+        notes=(*notes_of(scores, asked, item_weights, cells), *_serial(scores, plan, asked, found)),
     )
+
+
+def _serial(scores: Scores, plan: Design, asked: Options, found: Evidence) -> tuple[str, ...]:
+    return () if asked.these_items else serial_notes(scores, plan, found.means)
+
+
+def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:
+    """What the labels that did not come would cost, on the items that stand for all; None without forecasts."""
+    if behind is None or behind.log_probs is None or behind.sampled is None:
+        return None
+    some = slice(None) if len(behind.sampled) == len(behind.truth) else behind.sampled
+    return Outcomes.of(behind.losses[:, some], behind.log_probs[:, some], behind.truth[some], behind.estimand)
 
 
 def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:

@@ -23,7 +23,7 @@ class Means:
     """Means of each group with their estimated variance (NaN where a group has one unit) and third central moment.
 
     Where pseudo-items stand for differences that are too rare to be seen, `centre`, `variance` and `third` include
-    them; `mean` and `plain_variance` never do.
+    them; `mean` and `plain_variance` never do. `low` and `high` are the extremes over the items of all groups.
     """
 
     mean: Float[np.ndarray, "row group"]
@@ -31,6 +31,8 @@ class Means:
     centre: Float[np.ndarray, "row group"]
     variance: Float[np.ndarray, "row group"]
     third: Float[np.ndarray, "row group"]
+    low: Float[np.ndarray, " row"]
+    high: Float[np.ndarray, " row"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,9 @@ def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float |
     mean = total / n_items
     square, cube = rows.powers(np.arange(len(mean)), mean, largest)
     plain, third = _spread(square, cube, n, n_items)
-    means = Means(mean, plain, mean, plain, third)
+    ends = rows.extremes
+    low, high = ends.low.min(1), ends.high.max(1)
+    means = Means(mean, plain, mean, plain, third, low, high)
     if reach is None or len(n_items) > 1:
         return means
     size = float(n_items[0] / n[0])
@@ -116,7 +120,7 @@ def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float |
     variance[thin], third[thin] = _spread(
         square + at**2 + shift**2, cube - (3 * at**2 + shift**2) * shift, n + 1, n_items + size
     )
-    return Means(mean, plain, centre, variance, third)
+    return Means(mean, plain, centre, variance, third, low, high)
 
 
 def _spread(

@@ -277,7 +277,8 @@ class RowSums:
         found = (ends.differ, ends.least, ends.most) if self.units is None else nonzero(self.units)
         differ, least, most = found
         few = rare(differ, int(self.within.n_units.sum()))
-        return np.where(few & (differ == 0), reach, np.where(few & (least >= ALIKE * most), most, 0.0))
+        same = (ends.low == ends.high).all(1) | (differ == 0)  # of no spread at all
+        return np.where(same, reach, np.where(few & (least >= ALIKE * most), most, 0.0))
 
     def weighted(
         self, centre: Float[np.ndarray, "row group"], weight: Float[np.ndarray, " group"]

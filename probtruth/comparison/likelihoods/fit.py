@@ -21,6 +21,7 @@ from probtruth.comparison.posterior.margins import Margin
 from probtruth.errors import InputError
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence
+from probtruth.inference.precision import float64_on_cpu
 from probtruth.types import Scores
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def bins_without_ties(differences: Float[np.ndarray, " item"], whole: Bins) -> B
 
 def log_likelihood(fitted: Fit) -> Float[np.ndarray, "chain draw bin"]:
     """The log density of one item of each bin, under every draw."""
-    with jax.enable_x64(True):
+    with float64_on_cpu():
         value = jnp.asarray(fitted.data.value)
         of_draw = partial(LIKELIHOODS[fitted.name].log_density, value=value)
         return np.asarray(jax.jit(jax.vmap(jax.vmap(of_draw)))(dict(fitted.drawn.sites)))
@@ -187,7 +188,7 @@ def checks(fitted: Fit, differences: Float[np.ndarray, " item"], seed: int) -> d
     real = differences if n == len(differences) else rng.choice(differences, n, replace=False)
     flat = {name: value.reshape(-1) for name, value in fitted.drawn.sites.items()}
     rows = rng.integers(0, len(flat["mean"]), REPLICATED)
-    with jax.enable_x64(True):
+    with float64_on_cpu():
         keys = jax.random.split(jax.random.key(seed), REPLICATED)
         one = partial(LIKELIHOODS[fitted.name].simulated, zero=jnp.asarray(fitted.data.zero), n=n)
         sites = {name: value[rows] for name, value in flat.items()}
@@ -222,6 +223,7 @@ class Fitted:
     max_rhat: float | None
     min_ess: float | None
     divergences: int
+    sampler: str | None = "NUTS"
 
 
 def fit_pairs(

@@ -26,7 +26,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Draws of one program and the figures that gate them; the figures are None under the exact engine."""
+    """Draws of one program and the figures that gate them; the figures are None under the exact engine.
+
+    `divergences` is None for independent draws too, which no sampler made.
+    """
 
     sites: Mapping[str, np.ndarray]
     stats: Mapping[str, np.ndarray]
@@ -36,6 +39,7 @@ class Sampled:
     engines_agree: bool | None = None
     log_prior: Float[np.ndarray, "chain draw"] | None = None
     log_likelihood: Float[np.ndarray, "chain draw"] | None = None
+    sampler: str | None = None
 
 
 def from_nuts(
@@ -60,7 +64,17 @@ def from_nuts(
         on_progress=progress,
     )
     rhat, ess = convergence(drawn.sites)
-    return Sampled(drawn.sites, drawn.stats, rhat, ess, int(drawn.stats["diverging"].sum()), None)
+    return Sampled(drawn.sites, drawn.stats, rhat, ess, int(drawn.stats["diverging"].sum()), sampler="NUTS")
+
+
+def _independent(program: str, data: Mapping[str, np.ndarray], draws: int, seed: int) -> Sampled:
+    """Draws of a program that conditions on nothing, which need no sampler; the diagnostics are those of any draws."""
+    from probtruth.comparison.posterior import programs  # with JAX and NumPyro, which the exact engine does without
+    from probtruth.inference import ancestral
+
+    drawn = ancestral.draw(getattr(programs, program), data, seed, draws=draws, chains=CHAINS)
+    rhat, ess = convergence(drawn.sites)
+    return Sampled(drawn.sites, drawn.stats, rhat, ess, sampler="independent draws")
 
 
 def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "model direction"]:
@@ -94,9 +108,9 @@ def sample_location(
     if engine == "exact":
         sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
     else:
-        data = {"mean": mean, "root": root, "df": np.asarray(df)}
-        sampled = from_nuts("location", data, draws, seed, progress)
-        sampled = replace(sampled, engines_agree=_location_agrees(sampled.sites, mean, root, df))
+        sampled = _independent("location", {"mean": mean, "root": root, "df": np.asarray(df)}, draws, seed)
+        progress(1, 1)
+        sampled = replace(sampled, engines_agree=location_agrees(sampled.sites, mean, root, df))
     prior, likelihood = location_densities(sampled.sites, df)
     sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
     drawn = sampled.sites["contrast"]
@@ -105,7 +119,7 @@ def sample_location(
     return replace(sampled, sites=sites)
 
 
-def _location_agrees(
+def location_agrees(
     sites: Mapping[str, np.ndarray], mean: Float[np.ndarray, " model"], root: np.ndarray, df: float
 ) -> bool:
     """P(a better), averaged over the conditional normals, and the mean, against the closed form, for every pair."""

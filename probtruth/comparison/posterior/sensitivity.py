@@ -2,7 +2,8 @@
 
 A power of 1/2 halves the weight of the prior (or the number of observations), 2 doubles it. Pairs and the population of
 groups are scaled in closed form and by quadrature; P(best) by weighting the draws. The densities themselves stand in
-the DataTree (`log_prior`, `log_likelihood`), so that `arviz_stats.psense_summary` sees the same.
+the DataTree: `log_prior`, which `arviz_stats.psense` reads, and the log-likelihood of all items among the
+`sample_stats`.
 """
 
 import math

@@ -6,6 +6,7 @@ items that some model lacks, and items that are not the same under one name, are
 """
 
 from probtruth.io.loaders.argilla import read_argilla
+from probtruth.io.loaders.chaosnli import read_chaosnli
 from probtruth.io.loaders.helm import read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect
 from probtruth.io.loaders.label_studio import read_label_studio
@@ -17,6 +18,7 @@ from probtruth.io.loaders.wide_tables import read_wide_annotations, read_wide_sc
 __all__ = (
     "from_cross_val_predict",
     "read_argilla",
+    "read_chaosnli",
     "read_cv_results",
     "read_helm",
     "read_inspect",

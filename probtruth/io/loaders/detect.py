@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
-from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS
+from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, refuse_others
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.tables.batches import SUFFIXES
 from probtruth.io.tables.read import read_bytes, shown, utf8
@@ -19,6 +19,7 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
     "label-studio": ({"data", "annotations"}, {"annotator", "annotation_id"}, {"data", "completions"}),
     "argilla": ({"fields", "responses"},),
     "prodigy": ({"_input_hash", "answer"},),
+    "chaosnli": ({"label_counter"}, {"annotator_labels"}, {"label_count"}),
 }
 """The keys by which a JSON object of each tool is known: any of these sets."""
 FIRST_LINE = 1 << 24
@@ -39,6 +40,7 @@ def format_of(path: Path) -> str:
         value, name = json_values.read_json(path)
         tool = _of_value(value)
         if tool is None:
+            refuse_others(_keys(value), name)
             raise InputError(
                 "JSON of no tool that is known",
                 f"what {', '.join((*SCORE_TOOLS, *ANNOTATION_TOOLS))} write",
@@ -57,10 +59,14 @@ def format_of(path: Path) -> str:
 
 
 def _of_value(value: Any) -> str | None:
+    keys = _keys(value)
+    return next((tool for tool, signs in SIGNS.items() if any(sign <= keys for sign in signs)), None)
+
+
+def _keys(value: Any) -> set[str]:
+    """The keys of an object, or of the first in a list."""
     first = value[0] if isinstance(value, list) and value else value
-    if not isinstance(first, Mapping):
-        return None
-    return next((tool for tool, signs in SIGNS.items() if any(sign <= first.keys() for sign in signs)), None)
+    return set(first) if isinstance(first, Mapping) else set()
 
 
 def _of_folder(path: Path) -> str:

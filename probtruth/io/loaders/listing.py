@@ -3,17 +3,22 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from probtruth.io.loaders.lm_eval_tasks import Task
 from probtruth.types.index import sort_names
 
 
 @dataclass(frozen=True)
 class Listing:
-    """The models, the tasks with their numbers of items, the metrics (or scorers) and the filters of some logs."""
+    """The models, the tasks with their numbers of items, the metrics (or scorers) and the filters of some logs.
+
+    `of_tasks` are the metrics and filters of each task, in logs that have them by task.
+    """
 
     models: tuple[str, ...]
     tasks: tuple[tuple[str, int], ...]
     metrics: tuple[str, ...]
     filters: tuple[str, ...] = ()
+    of_tasks: tuple[Task, ...] = ()
 
 
 def listing(rows: Iterable[tuple[str, str, str, Iterable[str], str | None]]) -> Listing:

@@ -1,8 +1,8 @@
 """EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,26 +12,29 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
 from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
-from probtruth.io.loaders.collect import Entry, LogFiles, choose, log_files
+from probtruth.io.loaders.collect import Entry, LogFiles, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_list,
     as_name,
     as_number,
+    as_object,
     described,
     need,
     need_list,
     need_name,
+    read_json,
     read_lines,
 )
 from probtruth.io.loaders.listing import Listing, listing
+from probtruth.io.loaders.lm_eval_tasks import ByTask, Metrics, Task, TaskMeasure, chosen_tasks, measured, rule_of
 from probtruth.io.tables.read import shown
 from probtruth.types import Predictions, Scores, Truth, orientation
 from probtruth.types.arguments import Files
 
 PATTERNS = ("samples_*.jsonl",)
 """The names of the harness's files."""
-TASK = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
+TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))?\.jsonl")
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
     *("doc_hash", "prompt_hash", "target_hash"),
 }
@@ -40,7 +43,7 @@ WHAT = "the samples"
 """The logs in messages."""
 REPEATED = (
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
-    "and leave out files of other dates."
+    "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER."
 )
 
 
@@ -51,22 +54,36 @@ class _LmEvalSample:
     model: str
     task: str
     item: str
+    upward: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What `results_DATE.json` says of a run: the model's name, and which metrics count upwards, for each task."""
+
+    model: str
+    upward: JsonObject
 
 
 @check.checks_itself
 def read_lm_eval_samples(
-    files: Files, metric: str | None = None, filter: str | None = None, higher_is_better: bool | None = None
+    files: Files,
+    metric: ByTask = None,
+    filter: ByTask = None,
+    higher_is_better: bool | None = None,
+    tasks: str | Sequence[str] | None = None,
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
     Items are documents (`TASK/doc_id`), groups are tasks if there are several. Documents that some model lacks, or
     whose `doc_hash` differs, are dropped for all models and counted in `audit`; those whose `prompt_hash` differs
-    (another template or few-shot choice) are kept and warned of.
+    (another template or few-shot choice) are kept and warned of. The `rule` of the scores says by which metric and
+    filter each task counts.
 
     Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
-    its own, as the harness writes it; `metric` is one of the metrics in the files (needed if there are several);
-    `filter` one of the harness's filters, if a task's answers were extracted in several ways; `higher_is_better`
-    is needed for metrics that are not known.
+    its own, as the harness writes it; models then have the names in `results_DATE.json`. `metric` and `filter` are
+    names, or {task: name}; a task without one counts by its first metric and its first filter. `tasks` are the tasks to
+    read; `*` stands for any letters, also in {task: name}. `higher_is_better` is needed for metrics that are not known.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -80,23 +97,30 @@ def read_lm_eval_samples(
     >>> scores.models, scores.items, (-scores.values).tolist()
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
-    samples = _one_filter(_samples(files), filter)
-    name = _metric(samples[0], metric)
+    samples = chosen_tasks(_samples(files), tasks)
+    found = measured(_tasks(samples), metric, filter)
+    of_task = {one.task: one for one in found}
     entries = [
-        Entry(one.item, one.model, _score(one, name), one.task, "0", one.where, *_hashes(one.row)) for one in samples
+        Entry(one.item, one.model, _score(one, of_task[one.task].metric), one.task, "0", one.where, *_hashes(one.row))
+        for one in samples
+        if _filter(one) == of_task[one.task].filter
     ]
-    return collect.scores(entries, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    return collect.scores(entries, rule_of(found), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
 
 
 @check.checks_itself
-def read_lm_eval_choices(files: Files, normalise: Literal["none", "characters"] = "none") -> tuple[Predictions, Truth]:
+def read_lm_eval_choices(
+    files: Files,
+    normalise: Literal["none", "characters"] = "none",
+    tasks: str | Sequence[str] | None = None,
+) -> tuple[Predictions, Truth]:
     r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
 
     The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the
     positions of the choices, from 0; positions that an item lacks have probability 0.
 
-    Arguments: `files` as in `read_lm_eval_samples`; `normalise` is `"none"`, or `"characters"` to divide each
-    log-likelihood by the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a
+    Arguments: `files` and `tasks` as in `read_lm_eval_samples`; `normalise` is `"none"`, or `"characters"` to divide
+    each log-likelihood by the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a
     convention, not a probability that the model states).
 
     Returns: predictions, and the truth of the estimand `class`, for `score` or `evaluate`.
@@ -111,34 +135,104 @@ def read_lm_eval_choices(files: Files, normalise: Literal["none", "characters"] 
     ([[[0.269, 0.731]]], [[0.0, 1.0]])
     """
     check.one_of(normalise, ("none", "characters"), "normalise")
-    samples = _one_filter(_samples(files), None)
+    samples = chosen_tasks(_samples(files), tasks)
+    filter_of = {one.task: one.filter for one in measured(_tasks(samples), None, None, need_metric=False)}
+    samples = [one for one in samples if _filter(one) == filter_of[one.task]]
+    _refuse_generated(samples)
     return predictions_and_truth([_choice(sample, normalise) for sample in samples], REPEATED, WHAT)
 
 
 def listed(files: LogFiles) -> Listing:
     """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
-    return listing((one.model, one.task, one.item, _numbers(one.row), _filter(one)) for one in _samples(files))
+    samples = _samples(files)
+    rows = ((one.model, one.task, one.item, _numbers(one.row), _filter(one)) for one in samples)
+    return replace(listing(rows), of_tasks=_tasks(samples))
 
 
 def _numbers(row: JsonObject) -> list[str]:
-    return sorted(key for key, value in row.items() if key not in OWN and isinstance(value, (int, float)))
+    """The metrics that are one number, in the harness's order."""
+    names = row.get("metrics")
+    stated = [name for name in names if isinstance(name, str) and name in row] if isinstance(names, list) else []
+    known = dict.fromkeys((*stated, *(key for key in row if key not in OWN)))
+    return [key for key in known if key not in OWN and isinstance(row[key], (int, float))]
+
+
+def _tasks(samples: Sequence[_LmEvalSample]) -> tuple[Task, ...]:
+    """The tasks, each with its filters and the metrics of each filter, in the order of the files."""
+    found: dict[str, dict[str, Metrics]] = {}
+    for sample in samples:
+        own, filter = found.setdefault(sample.task, {}), _filter(sample)
+        if filter not in own:
+            numbers = _numbers(sample.row)
+            others = tuple(key for key in sample.row if key not in OWN and key not in numbers)
+            own[filter] = Metrics(tuple(numbers), others, sample.where)
+    return tuple(Task(name, own) for name, own in sorted(found.items()))
+
+
+def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, TaskMeasure], stated: bool | None) -> bool:
+    """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says.
+
+    Errors: `InputError` where nothing says it, or the tasks differ.
+    """
+    upward: dict[str, bool] = {}
+    for sample in samples:
+        if sample.task not in upward:
+            metric = of_task[sample.task].metric
+            own = sample.upward.get(sample.task)
+            said = own.get(metric) if isinstance(own, dict) else None
+            way = orientation.known(metric) if stated is None else stated
+            way = said if way is None and isinstance(said, bool) else way
+            upward[sample.task] = orientation.upward(metric, way, WHAT)
+    if len(set(upward.values())) > 1:
+        ways = [next(task for task, way in upward.items() if way is wanted) for wanted in (True, False)]
+        words = [f"{check.quote(of_task[task].metric)} of {check.quote(task)}" for task in ways]
+        raise InputError(
+            f"{words[0]}, of which more is better, and {words[1]}, of which less is",
+            "metrics that count the same way",
+            "Choose tasks (tasks=[...]; command line: --task NAME) or other metrics (metric={task: name}; --metric "
+            "TASK=NAME).",
+            WHAT,
+        )
+    return next(iter(upward.values()))
 
 
 def _samples(files: LogFiles) -> list[_LmEvalSample]:
     samples: list[_LmEvalSample] = []
+    runs: dict[tuple[Path, str], _Run] = {}
     for model, path in log_files(files, PATTERNS):
-        samples += _of_file(model or _folder(path), path)
+        match = TASK.fullmatch(path.name)
+        task, date = (match["task"], match["date"] or "") if match else ("", "")
+        if (path.parent, date) not in runs:
+            runs[path.parent, date] = _run(path, date)
+        run = runs[path.parent, date]
+        samples += _of_file(model or run.model or _folder(path), path, task, run.upward)
     if not samples:
         raise InputError("empty files", "at least one sample", "Check that the run was finished.", WHAT)
     return samples
 
 
-def _of_file(model: str, path: Path) -> Iterator[_LmEvalSample]:
-    match = TASK.fullmatch(path.name)
-    task = match["task"] if match else ""
+def _run(path: Path, date: str) -> _Run:
+    """What the harness wrote beside the samples: for this date, or for any if all dates name one model."""
+    beside = sorted(path.parent.glob("results_*.json"))
+    dated = sorted(path.parent.glob(f"*_{date}.json")) if date else []
+    runs = [_of_results(file) for file in (dated or beside)]
+    if not dated and len({run.model for run in runs}) != 1:
+        return _Run("", {})
+    return runs[0]
+
+
+def _of_results(path: Path) -> _Run:
+    value, name = read_json(path)
+    results = as_object(value, name)
+    model, upward = results.get("model_name"), results.get("higher_is_better")
+    named = isinstance(model, str) and model.strip() != "" and model.isprintable()
+    return _Run(as_name(model, name, "model_name") if named else "", upward if isinstance(upward, dict) else {})
+
+
+def _of_file(model: str, path: Path, task: str, upward: JsonObject) -> Iterator[_LmEvalSample]:
     for row, where in read_lines(path):
         item = need_name(row, "doc_id", where, "Give samples_*.jsonl of `lm_eval --log_samples`.")
-        yield _LmEvalSample(row, where, model, task, f"{task}/{item}" if task else item)
+        yield _LmEvalSample(row, where, model, task, f"{task}/{item}" if task else item, upward)
 
 
 def _folder(path: Path) -> str:
@@ -149,51 +243,12 @@ def _folder(path: Path) -> str:
     return model
 
 
-def _one_filter(samples: list[_LmEvalSample], wanted: str | None) -> list[_LmEvalSample]:
-    """The samples of one filter; tasks that have only one are taken with that."""
-    names = [_filter(sample) for sample in samples]
-    of_task: dict[str, set[str]] = {}
-    for sample, name in zip(samples, names, strict=True):
-        of_task.setdefault(sample.task, set()).add(name)
-    if wanted is not None:
-        check.one_of(wanted, sorted(set(names)), "filter")
-    for task, own in of_task.items():
-        if len(own) > 1 and wanted not in own:
-            filters = sorted(own)
-            raise InputError(
-                f"several filters of the task {check.quote(task)}: {check.shortlist(filters)}",
-                "one way of extracting the answers",
-                check.choose("filter", filters[0], "--filter"),
-                WHAT,
-            )
-    return [
-        sample for sample, name in zip(samples, names, strict=True) if name == wanted or len(of_task[sample.task]) == 1
-    ]
-
-
 def _filter(sample: _LmEvalSample) -> str:
     return as_name(sample.row.get("filter", "none"), sample.where, "filter")
 
 
-def _metric(first: _LmEvalSample, wanted: str | None) -> str:
-    """The metric that the caller wants, or the only one."""
-    if wanted is None:
-        hint = "Metrics that are pairs cannot be compared by item."
-        none = "no metric that is one number"
-        return choose(_numbers(first.row), None, "metric", "--score", first.where, none, hint)
-    if wanted not in first.row or wanted in OWN:
-        numbers = _numbers(first.row)
-        raise InputError(
-            f"no metric {check.quote(wanted)}",
-            f"one of {check.shortlist(numbers, 20) or 'none: there is no metric that is one number'}",
-            check.did_you_mean(wanted, numbers),
-            first.where,
-        )
-    return wanted
-
-
 def _score(sample: _LmEvalSample, metric: str) -> float:
-    hint = "Choose a metric that all tasks have, or give fewer tasks."
+    hint = "Choose a metric that all models have."
     value = need(sample.row, metric, sample.where, hint)
     if isinstance(value, list):
         raise InputError(
@@ -211,6 +266,25 @@ def _hashes(row: JsonObject) -> tuple[str | None, str | None]:
         value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
     )
     return document, prompt
+
+
+def _refuse_generated(samples: Sequence[_LmEvalSample]) -> None:
+    """Raises where some tasks have no choices but generated answers, with the names of the others."""
+    generated: dict[str, bool] = {}
+    for sample in samples:
+        answers = sample.row.get("filtered_resps")
+        if sample.task not in generated:
+            generated[sample.task] = isinstance(answers, list) and bool(answers) and isinstance(answers[0], str)
+    others = [task for task, one in generated.items() if not one]
+    if others and len(others) < len(generated):
+        raise InputError(
+            f"tasks of generated answers: {check.shortlist(task for task, one in generated.items() if one)}",
+            "multiple-choice tasks, whose choices have log-likelihoods",
+            f"Name those, tasks={others[:20]} (command line: --task); read the others with read_lm_eval_samples "
+            "(probtruth compare).",
+            WHAT,
+            tuple(word for task in others for word in ("--task", task)),
+        )
 
 
 def _choice(sample: _LmEvalSample, normalise: str) -> Choice:
@@ -241,7 +315,8 @@ def _log_likelihood(entry: object, where: str) -> float:
         raise InputError(
             described(entry),
             "a log-likelihood and whether it is the greedy answer",
-            "Only multiple-choice tasks have distributions; read others with read_lm_eval_samples.",
+            "Only multiple-choice tasks have distributions: name them, tasks=[...] (command line: --task NAME), and "
+            "read others with read_lm_eval_samples (probtruth compare).",
             f"{where}, 'filtered_resps'",
         ) from None
     if np.isnan(value) or value == np.inf:

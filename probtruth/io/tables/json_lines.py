@@ -9,6 +9,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.formats import refuse_others
 
 Cell = str | int | float | bool | None
 
@@ -54,7 +55,9 @@ def _object(line: bytes, where: str) -> dict[str, Cell]:
         raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
     nested = [key for key, cell in row.items() if isinstance(cell, list)]
     if nested:
-        hint = "Flatten it: one column for each value."
+        refuse_others(row, where)
+        hint = "Flatten it: one column for each value; all votes on an item in one cell: pt.loaders.read_chaosnli "
+        hint += "(command line: --format chaosnli)."
         raise InputError("a nested value", "text or a number", hint, f"{where}, column {check.quote(nested[0])}")
     halves = [key for key, cell in row.items() if not _writable(f"{key}{cell}")] if b"\\u" in line else []
     if halves:

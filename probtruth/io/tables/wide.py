@@ -1,7 +1,7 @@
 """Wide tables: a column of item names, and one column of numbers for each label."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,11 +12,22 @@ from jaxtyping import Float
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import read_table
+from probtruth.types.arguments import Frame, StrPath
 
-type CellKind = Literal["probs", "log_probs", "logits"]
-KINDS = get_args(CellKind.__value__)
-"""What the cells of a table can be."""
+type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
+KINDS = get_args(CellKind.__value__)[:-1]
+"""What the cells of a table can be; `log_probs` is another way to write one of them."""
+
+
+def known_kind(kind: str) -> str:
+    """The kind of the cells, one of `KINDS`.
+
+    Errors: `InputError` for an unknown one.
+    """
+    known: str = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
+    return known
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +42,17 @@ class WideTable:
     used: frozenset[str] | None
 
 
-def read_wide(path: str | Path, item: str, used: frozenset[str] | None = None) -> WideTable:
-    """A file as a wide table: every item once, and every other column full of numbers.
+def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = None, what: str = "") -> WideTable:
+    """A file or a dataframe (called `what`) as a wide table: every item once, every other column full of numbers.
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
-    frame, source = read_table(path)
+    if isinstance(table, str | Path):
+        frame, source = read_table(table)
+        if item not in frame.columns:
+            refuse_others(frame.columns, source.name)
+    else:
+        frame, source = frames.as_polars(table), Source(what)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
     values, unread = frame_numbers.matrix(frame, labels)
@@ -88,7 +104,7 @@ def cells(
         refuse(frame, unread, source, known_label=True)
     table = WideTable((), tuple(labels), np.ascontiguousarray(values), source, item, None)
     check_rows(table, kind, what)
-    return table.values
+    return in_kind(table.values, kind)
 
 
 def refuse(frame: polars.DataFrame, label: str, source: Source, known_label: bool) -> None:
@@ -113,8 +129,9 @@ def _some_number(series: polars.Series) -> bool:
 
 
 def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
-    """Raises at the first cell or row that cannot be used, with its line and column."""
-    if kind == "probs" and check.surely_simplex(table.values):
+    """Raises at the first cell or row that cannot be used, with its line and column, and what the numbers look like."""
+    values = in_kind(table.values, kind)
+    if kind in ("probs", "percent") and check.surely_simplex(values):
         return
 
     def cell(bad: np.ndarray, expected: str) -> None:
@@ -123,27 +140,97 @@ def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None
             raise InputError(
                 f"{table.values[row, column]}",
                 expected,
-                "Check that cell; nothing is clipped.",
+                f"{looks_like(table, kind, what)[0] or 'Check that cell; nothing is clipped.'}",
                 table.source.at(row, table.labels[column]),
+                looks_like(table, kind, what)[1],
             )
 
-    cell(np.isnan(table.values), "a number")
-    cell(table.values == np.inf, "a finite number")
+    cell(np.isnan(values), "a number")
+    cell(values == np.inf, "a finite number")
     if kind == "logits":
-        bad = (table.values == -np.inf).all(1)
+        bad = (values == -np.inf).all(1)
         if bad.any():
             raise InputError("no finite logit", "at least one", "Check that row.", table.source.at(int(bad.argmax())))
         return
-    if kind == "probs":
-        cell(table.values < 0, "a probability between 0 and 1")
-        probs = table.values
-    else:
+    if kind == "log-probs":
         with np.errstate(over="ignore"):
-            probs, what = np.exp(table.values), "exponentials of log-probabilities"
+            probs, what = np.exp(values), "exponentials of log-probabilities"
+    else:
+        cell(values < 0, "a probability between 0 and 1" if kind == "probs" else "a percentage between 0 and 100")
+        probs = values
     try:
         check.simplex(probs, what, table.source.at, table.labels)
     except InputError as error:
-        raise InputError(error.got, error.expected, f"{error.hint} {_suspects(table)}", error.where) from None
+        words, options = looks_like(table, kind, what)
+        raise InputError(
+            error.got, error.expected, f"{words or error.hint} {_suspects(table)}", error.where, options
+        ) from None
+
+
+def in_kind(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndarray, "item label"]:
+    """The cells as they are, but percentages as probabilities."""
+    return values / 100 if kind == "percent" else values
+
+
+def renormalised(table: WideTable, kind: str) -> tuple[WideTable, Float[np.ndarray, " row"]]:
+    """The table with every row divided by its sum that is off by more than the tolerance, and the sums of those rows.
+
+    Rows that cannot be divided (a cell that is no number, or negative; a sum of 0) stay, for `check_rows` to refuse.
+    """
+    if kind == "logits":
+        return table, np.empty(0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        probs = np.exp(table.values) if kind == "log-probs" else in_kind(table.values, kind)
+        sums = probs.sum(1)
+        sound = np.isfinite(sums) & (sums > 0) & (probs >= 0).all(1)
+        off = sound & (np.abs(sums - 1) > check.SUM_TOLERANCE)
+        divided = table.values - np.log(sums)[:, None] if kind == "log-probs" else table.values / sums[:, None]
+    return replace(table, values=np.where(off[:, None], divided, table.values)), sums[off]
+
+
+NEAR = 0.02
+"""How far from 1 the sums of rows may be, relatively, that are to look like distributions."""
+
+
+def looks_like(table: WideTable, kind: str, what: str) -> tuple[str, tuple[str, ...]]:
+    """What the numbers look like, in words, and the options to read them so; empty where they look like nothing."""
+    values = table.values
+    if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
+        return "", ()
+    found = _guess(values, kind)
+    if found is None:
+        return "", ()
+    words, like = found
+    if what == "soft labels":
+        return f"{words}; soft labels must be probabilities: convert the file.", ()
+    if like == kind:
+        return f"{words}; pass --renormalise (Python: renormalise=True) to divide rows by their sums.", (
+            "--renormalise",
+        )
+    return f"{words}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+
+
+def _guess(values: Float[np.ndarray, "item label"], kind: str) -> tuple[str, str] | None:
+    """What the numbers look like, and the kind that they would be."""
+    with np.errstate(over="ignore"):
+        sums, exponentials = values.sum(1), np.exp(values).sum(1)
+    if (values >= 0).all():
+        for total, like, words in ((1.0, "probs", "probabilities"), (100.0, "percent", "percentages")):
+            if np.abs(sums / total - 1).max() <= NEAR:
+                if like == kind:
+                    return f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like rounded {words}", like
+                return f"Rows sum to {total:g}: these look like {words}", like
+        return None
+    if (values <= 0).all() and np.abs(exponentials - 1).max() <= NEAR:
+        if kind == "log-probs":
+            return "The exponentials sum to about 1: these look like rounded log-probabilities", kind
+        return (
+            "No number is above 0, and the exponentials of a row sum to 1: these look like log-probabilities",
+            "log-probs",
+        )
+    if np.median(np.abs(sums - 1)) <= NEAR:
+        return None  # probabilities with some negative cell, not logits
+    return f"Numbers from {values.min():.4g} to {values.max():.4g}: these look like logits", "logits"
 
 
 def _suspects(table: WideTable) -> str:

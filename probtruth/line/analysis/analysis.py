@@ -11,10 +11,11 @@ from probtruth.line.labelled import Labelled
 from probtruth.scoring.decompose import decompose_aligned
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
+from probtruth.types.shown import Brief
 
 
-@dataclass(frozen=True, eq=False)
-class Analysis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis(Brief):
     """The parts of a report, each computed when it is first asked for, and once.
 
     What needs labels is None (or empty) for bare scores; what needs every item is so where input was streamed.

@@ -126,8 +126,8 @@ def disputed_items(labelled: Labelled | None, most: int = MOST) -> list[Disputed
 def divided_items(
     scores: Scores | Streamed, comparison: Comparison, labelled: Labelled | None, most: int = MOST
 ) -> list[DividedItem]:
-    """The items on which the scores of the two leading models differ most; none of scores that were streamed."""
-    if not isinstance(scores, Scores):
+    """The items on which the scores of the two leading models differ most; none of one model, or of streamed scores."""
+    if not isinstance(scores, Scores) or len(scores.models) < 2:
         return []
     a, b = (scores.models.index(model) for model in leading_pair(comparison))
     gap = _gap(scores, a, b)

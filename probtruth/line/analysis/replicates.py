@@ -30,8 +30,8 @@ class ReplicatedDifferences:
 
 
 def replicates_of(scores: Scores | Streamed, comparison: Comparison) -> ReplicatedDifferences | None:
-    """Those of the two leading models, by name; None where a difference is infinite, or scores were streamed."""
-    if not isinstance(scores, Scores):
+    """Those of the two leading models, by name; None of one model, infinite differences or streamed scores."""
+    if not isinstance(scores, Scores) or len(scores.models) < 2:
         return None
     a, b = sorted(leading_pair(comparison))
     first, second = (scores.values[scores.models.index(name)] for name in (a, b))

@@ -62,7 +62,7 @@ def _sections(
     """Anchors and titles of the sections that the page has."""
     known = (
         ("models", "Models", True),
-        ("pairs", "Pairs", True),
+        ("pairs", "Pairs", bool(content.pairs.rows)),
         ("explore", "Your own question", explorable),
         ("groups", "By group", content.by_group is not None),
         ("ranks", "Who could be best", "ranks" in drawn),

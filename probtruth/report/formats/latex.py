@@ -83,7 +83,8 @@ def latex_table(result: Result, table: str = "models") -> str:
 def latex(result: Result) -> str:
     """All tables, one after the other."""
     head = "% Tables of probtruth: needs \\usepackage{booktabs}. Names outside Latin need XeLaTeX or LuaLaTeX.\n"
-    return head + "\n".join(latex_table(result, name) for name in TABLES)
+    shown = TABLES if result.comparison.pairs else ("models",)
+    return head + "\n".join(latex_table(result, name) for name in shown)
 
 
 def escape(text: str) -> str:

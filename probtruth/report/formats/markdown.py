@@ -26,7 +26,8 @@ def markdown(result: Result, content: Contents | None = None) -> str:
     parts += [_escape(plain(content.note))] if content.note else []
     if content.warnings:
         parts += ["### Before you use this", _list(tuple(_escape(plain(line)) for line in content.warnings))]
-    parts += [_table(content.models), *_tables(content.other), _table(content.matrix), _table(content.pairs)]
+    parts += [_table(content.models), *_tables(content.other)]
+    parts += [_table(content.matrix), _table(content.pairs)] if content.pairs.rows else []
     parts += [_table(table) for table in content.group_pairs]
     parts += [
         *([_text(content.in_groups)] if content.in_groups else []),

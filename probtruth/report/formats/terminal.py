@@ -1,6 +1,6 @@
 """The result for a terminal: rich renderables, with names as plain text (no markup, no control characters)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ COLOURS = {
     "certain": "bold green",
     "likely": "bold",
     "equivalent": "bold",
+    "alone": "bold",
     "open": "bold yellow",
     "invalid": "bold red",
 }
@@ -44,19 +45,26 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     by_group = groups.in_groups(result)
     parts += [] if by_group is None else [_text(by_group)]
     parts.append(Text(checks.alignment(result)))
-    parts += [_table(tables.models(result), MODEL_NAME), _table(tables.pairs(result), PAIR_NAME)]
+    parts.append(table(tables.models(result), MODEL_NAME))
+    parts += [table(tables.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
 
-def truth_summary(truth: Truth) -> tuple[RenderableType, ...]:
-    """Method, class marginals, and each annotator's confusion where the method has it."""
+Quality = Mapping[str, np.ndarray]
+"""For each annotator `n_annotations`, `agreement` with the others on the same items, and `skill` beyond chance."""
+
+
+def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[RenderableType, ...]:
+    """Method, class marginals, annotators' quality, and each one's confusion where the method has it."""
     labels = list(shortened(truth.index.labels, LONGEST_NAME).values())
     head = Text(
         f"{truth.method}, estimand {truth.estimand}: {count(truth.n_items, 'item')}, {count(len(labels), 'label')}",
         "bold",
     )
     parts: list[RenderableType] = [head, _marginals(truth, labels)]
+    if quality is not None:
+        parts.append(_quality(truth.index.annotators, quality))
     if truth.confusion is not None:
         parts += [
             _confusion(name, rows, labels)
@@ -71,8 +79,8 @@ def truth_summary(truth: Truth) -> tuple[RenderableType, ...]:
     return tuple(parts)
 
 
-def truth_dict(truth: Truth) -> dict[str, Any]:
-    """The same for `--json`: method, estimand, marginals by label, confusion by annotator, truth and label."""
+def truth_dict(truth: Truth, quality: Quality | None = None) -> dict[str, Any]:
+    """The same for `--json`: method, estimand, marginals by label, quality and confusion by annotator."""
     labels, shares = truth.index.labels, _label_shares(truth)
     confusion = None
     if truth.confusion is not None:
@@ -89,9 +97,31 @@ def truth_dict(truth: Truth) -> dict[str, Any]:
         "n_annotators": len(truth.index.annotators) or None,
         "n_labels": len(labels),
         "marginals": dict(zip(labels, map(float, shares), strict=True)),
+        "annotators": None if quality is None else _by_annotator(truth.index.annotators, quality),
         "confusion": confusion,
         "diagnostics": dict(truth.diagnostics),
     }
+
+
+def _by_annotator(names: Sequence[str], quality: Quality) -> dict[str, dict[str, float | None]]:
+    """The quality of each annotator as plain values; None where it is not known."""
+    columns = {what: [None if np.isnan(one) else one for one in values.tolist()] for what, values in quality.items()}
+    return {name: {what: values[row] for what, values in columns.items()} for row, name in enumerate(names)}
+
+
+def _quality(names: Sequence[str], quality: Quality) -> RenderableType:
+    """The annotators who agree least with the others first."""
+    table = _bare()
+    for column in ("annotator", "annotations", "agreement", "skill"):
+        table.add_column(column, justify="left" if column == "annotator" else "right")
+    shown = shortened(names, LONGEST_NAME)
+    lowest = np.argsort(quality["agreement"], kind="stable")[:MOST_ROWS].tolist()
+    for row in lowest:
+        ends = (fixed(float(quality[what][row]), 3) for what in ("agreement", "skill"))
+        table.add_row(Text(shown[names[row]]), str(quality["n_annotations"][row]), *ends)
+    more = len(names) - len(lowest)
+    rest = [Text(f"{more} more annotators agree better: --json has all", style="dim")] if more > 0 else []
+    return _titled(Text("agreement with the others on the same items; skill is that beyond chance"), table, *rest)
 
 
 def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
@@ -126,23 +156,23 @@ def _short(value: bool | int | float | str) -> str:
     return exact(round(value, 6)) if isinstance(value, (int, float)) else plain(value)
 
 
-def _table(table: Table, longest: int) -> RenderableType:
+def table(shown: Table, longest: int) -> RenderableType:
     """A table without its note, its first rows."""
     made = _bare()
-    pieces = (piece for row in table.rows for cell in row for piece in cell.text)
+    pieces = (piece for row in shown.rows for cell in row for piece in cell.text)
     names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), longest)
-    for column in table.columns:
+    for column in shown.columns:
         made.add_column(
             Text(column.short) if column.short else _text(column.title),
             justify="right" if column.numeric else "left",
             no_wrap=column.numeric,
             overflow="fold",
         )
-    for row in table.rows[:MOST_ROWS]:
+    for row in shown.rows[:MOST_ROWS]:
         made.add_row(*(_cell(cell.text, names) for cell in row))
-    more = len(table.rows) - MOST_ROWS
+    more = len(shown.rows) - MOST_ROWS
     rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    return _titled(Text(table.caption), made, *rest)
+    return _titled(Text(shown.caption), made, *rest)
 
 
 def _bare() -> RichTable:

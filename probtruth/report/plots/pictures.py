@@ -55,8 +55,10 @@ def pictures(result: Result) -> dict[str, Picture]:
     return {drawn.name: drawn for drawn in made if drawn is not None}
 
 
-def _behind_leader(result: Result) -> Picture:
+def _behind_leader(result: Result) -> Picture | None:
     comparison = result.comparison
+    if len(comparison.ranks) < 2:
+        return None
     ranked = leaders(comparison.ranks)
     lead = str(ranked[0]["model"])
     rows: list[dict[str, Any]] = [
@@ -85,8 +87,10 @@ def _behind_leader(result: Result) -> Picture:
     )
 
 
-def _forest(result: Result) -> Picture:
+def _forest(result: Result) -> Picture | None:
     comparison = result.comparison
+    if len(comparison.ranks) < 2:
+        return None
     chosen, n_models = best_pairs(comparison, MOST_PAIRS)
     with plain_style():
         ax = forest(chosen, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)

@@ -21,6 +21,8 @@ MOST_NAMED = 8
 
 def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
     """Models and their probabilities of each rank, in the order of the ranking; None where nothing was ranked."""
+    if any(row.get("reason") for row in comparison.pairs):
+        return None
     tree = comparison.datatree
     if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
         return None
@@ -81,7 +83,7 @@ def other_estimand(result: Result) -> Table | None:
     other, truth = result.other, result.truth
     if other is None or truth is None:
         return None
-    names = shortened(result.scores.models, LONGEST_NAME)
+    names, several = shortened(result.scores.models, LONGEST_NAME), len(result.scores.models) > 1
     theirs: dict[str, Row] = {str(row["model"]): row for row in other.comparison.ranks}
     places = decimals(interval_width(row) for row in result.comparison.ranks)
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -91,11 +93,14 @@ def other_estimand(result: Result) -> Table | None:
         (titled(f"Mean, {other.truth.estimand}"), lambda row: number(theirs[str(row["model"])]["score"], places)),
         (titled("P(best)"), lambda row: chance(theirs[str(row["model"])]["p_best"])),
     ]
+    if not several:
+        columns = [column for column in columns if column[0].title != ("P(best)",)]
     meaning = {"distribution": "how annotators would answer", "class": "the one true class of each item"}
     note = (
         f"Means of {with_unit(result.comparison.rule)}. {truth.estimand.capitalize()} (asked for; {truth.method}): "
         f"{meaning[truth.estimand]}. {other.truth.estimand.capitalize()} ({other.truth.method}): "
-        f"{meaning[other.truth.estimand]}. Means of different estimands are not compared with each other, orders are."
+        f"{meaning[other.truth.estimand]}. Means of different estimands are not compared with each other"
+        f"{', orders are' if several else ''}."
     )
     return filled("The same models under the other estimand", columns, result.comparison.ranks, (note,))
 

@@ -55,10 +55,13 @@ def diagnostics(result: Result) -> Table:
     """What gates the result, its value and its bound."""
     found = result.comparison.diagnostics
     agree = found.get("engines_agree")
+    sampler = found.get("sampler")
+    divergences = (words("Divergent transitions"), number(found.get("divergences"), 0), words("0"))
     rows = (
+        *([] if sampler is None else [(words("Sampler"), words(str(sampler)), words(""))]),
         (words("Largest rank-normalised split R-hat"), loose(found.get("max_rhat")), words(f"at most {MAX_RHAT}")),
         (words("Smallest effective sample size"), number(found.get("min_ess"), 0), words(f"at least {MIN_ESS:.0f}")),
-        (words("Divergent transitions"), number(found.get("divergences"), 0), words("0")),
+        *([] if sampler == "independent draws" else [divergences]),
         (
             words("Engines agree within Monte Carlo error"),
             words(UNKNOWN if agree is None else "yes" if agree else "no"),

@@ -76,11 +76,15 @@ def models(result: Result) -> Table:
         (titled(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
         (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
         *optional,
+    ]
+    order = 1, comparison.higher_is_better
+    if len(ranks) == 1:
+        return filled("The model", columns, ranks, _models_note(result, places), order)
+    columns += [
         (titled("P(best)", meaning=BEST), lambda row: chance(row["p_best"])),
         (titled("Expected rank", short="rank", meaning=RANK), lambda row: number(row["expected_rank"], 2)),
         (titled("Expected regret", short="regret", meaning=REGRET), lambda row: loose(row["expected_regret"], 3)),
     ]
-    order = 1, comparison.higher_is_better
     return filled("Models, best mean score first", columns, ranks, _models_note(result, places), order)
 
 
@@ -94,6 +98,8 @@ def _models_note(result: Result, places: int) -> Sentence:
             f"Mean score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
             "possible forecast would score, and the divergence is what the model adds to it. "
         )
+    if len(comparison.ranks) == 1:
+        return (note.strip(),)
     note += (
         "The intervals of single models share the same items: whether two models differ is read from the differences, "
         "not from the overlap of these. Expected regret is the mean loss of choosing this model instead of the best."
@@ -122,6 +128,8 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
     note = f"Difference = a minus b in {with_unit(comparison.rule)}; {sign} favours a."
     if comparison.rope is not None:
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
+    if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
+        note += " A rare difference, larger than any seen, cannot be excluded: the score has no known bound."
     if len(chosen) > MOST_PAIRS:
         note += f" The first {MOST_PAIRS} of {len(chosen):,} pairs; pairwise.csv has all."
     return filled(caption, columns, chosen[:MOST_PAIRS], (note,))

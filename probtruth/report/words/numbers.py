@@ -6,11 +6,13 @@ Differences in the user's own units and signs; inside, a score that is better wh
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probtruth.line.numbers import as_float as as_float
 from probtruth.report.words.sentences import Name
-from probtruth.types import Comparison
+
+if TYPE_CHECKING:
+    from probtruth.types import Comparison
 
 UNKNOWN = "–"
 INFINITE = "∞"
@@ -195,7 +197,7 @@ def _fitting(text: str, room: int) -> str:
 Row = Mapping[str, Any]
 
 
-def shown(comparison: Comparison, row: Row) -> Row:
+def shown(comparison: "Comparison", row: Row) -> Row:
     """The row of a pair with `difference`, `low` and `high` as a minus b of the scores that the user gave."""
     if not comparison.higher_is_better:
         return row

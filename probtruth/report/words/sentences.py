@@ -4,8 +4,10 @@ How to cite a result, and the works behind the methods that it used.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from probtruth.line.result import Result
+if TYPE_CHECKING:
+    from probtruth.line.result import Result  # which loads most of the package: a command prints numbers without it
 
 MEASURES: Mapping[str, tuple[str, str]] = {
     "log": ("log loss", "nats"),
@@ -80,13 +82,13 @@ CORP = "Dimitriadis, Gneiting, Jordan (2021), Stable reliability diagrams, doi:1
 ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, repository.upenn.edu/asc_papers/43"
 
 
-def citation(result: Result) -> str:
+def citation(result: "Result") -> str:
     """The software and its version."""
     version = _version(result)
     return f"The probtruth authors ({RELEASED}), {TITLE}{f', version {version}' if version else ''} (software)."
 
 
-def bibtex(result: Result) -> str:
+def bibtex(result: "Result") -> str:
     """The same as an entry of BibTeX."""
     version = _version(result)
     fields = {"author": "{The probtruth authors}", "title": f"{{{TITLE}}}", "year": RELEASED}
@@ -95,7 +97,7 @@ def bibtex(result: Result) -> str:
     return "\n".join(["@software{probtruth,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
 
 
-def sources(result: Result) -> list[str]:
+def sources(result: "Result") -> list[str]:
     """The works behind the methods that this result used."""
     comparison, truth = result.comparison, result.truth
     used = [RULES] if result.scores.known.proper is not None else []
@@ -106,6 +108,6 @@ def sources(result: Result) -> list[str]:
     return used + ([RHAT] if comparison.diagnostics.get("max_rhat") is not None else [])
 
 
-def _version(result: Result) -> str | None:
+def _version(result: "Result") -> str | None:
     found = (result.to_dict().get("versions") or {}).get("probtruth")
     return None if found is None else str(found)

@@ -7,6 +7,7 @@ from typing import Any
 
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.analysis.leading import leaders
+from probtruth.line.analysis.standing import Standing
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, measure, sentence, unit
@@ -29,7 +30,8 @@ Row = Mapping[str, Any]
 class Verdict:
     """`headline` in one sentence, the `details` below it, and how settled it is.
 
-    `level` is "certain", "likely", "open", "equivalent" or "invalid" (diagnostics fail, or nothing can be said).
+    `level` is "certain", "likely", "open", "equivalent", "alone" (one model) or "invalid" (diagnostics fail, or nothing
+    can be said).
     """
 
     level: str
@@ -78,6 +80,8 @@ def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float 
 def verdict(result: Result) -> Verdict:
     """The verdict on a result."""
     comparison = result.comparison
+    if len(comparison.ranks) == 1:
+        return _alone(result)
     failing = failing_diagnostics(comparison.diagnostics)
     ranked = leaders(comparison.ranks)
     gap = advantage(comparison, str(ranked[0]["model"]), str(ranked[1]["model"]))
@@ -86,7 +90,9 @@ def verdict(result: Result) -> Verdict:
     several = len(ranked) > 2
     p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
     way = "Higher" if comparison.higher_is_better else "Lower"
+    standing = result.standing
     details = [
+        *_turned(standing, comparison, names),
         _infinite(result, ranked, names, gap) or _numbers(comparison, lead, next_best, gap, several),
         *([sentence("P(", lead, f" is best) {equals(p)}.")] if several else []),
         sentence(f"{way} {measure(comparison.rule)} is better."),
@@ -97,9 +103,97 @@ def verdict(result: Result) -> Verdict:
     ]
     if failing:
         headline, level = sentence("No verdict: the diagnostics of the sampling fail."), "invalid"
+    elif standing.turned_by or standing.same:
+        headline, level = _not_settled(standing, names), "open"
     else:
         headline, level = _headline(lead, next_best, p, gap["p_equivalent"], len(ranked))
     return Verdict(level, headline, tuple(details), failing)
+
+
+QUESTIONS = {"distribution": "how annotators would answer", "class": "the one true class of each item"}
+"""What each estimand asks for."""
+
+
+def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
+    """The headline where something that is not known turns the verdict."""
+    lead, next_best = names[standing.lead], names[standing.next]
+    if standing.answers:
+        first, second = standing.answers
+        return sentence(
+            "It depends on the question: ",
+            names[first.best],
+            f" is best by {QUESTIONS[first.estimand]}, ",
+            names[second.best],
+            f" by {QUESTIONS[second.estimand]}.",
+        )
+    if standing.unseen is not None:
+        other = names[standing.unseen.other]
+        return sentence("Not yet known: ", lead, " leads ", other, ", but outcomes not yet seen could turn the order.")
+    if standing.prior:
+        return sentence("Not yet known: ", lead, " leads ", next_best, ", but another prior would turn the order.")
+    return sentence("Not yet known: ", lead, " leads ", next_best, " by the same difference on every item.")
+
+
+def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name]) -> list[Sentence]:
+    """What turns the verdict, a sentence each."""
+    said = [
+        sentence(
+            f"Question: {QUESTIONS[answer.estimand]} ({answer.method}). Best: ",
+            names[answer.best],
+            f", P {equals(answer.p_best)}." if answer.p_best is not None else ".",
+        )
+        for answer in standing.answers
+    ]
+    if standing.unseen is not None:
+        units = count(standing.unseen.n_units, "item" if comparison.settings.get("clusters") is None else "cluster")
+        size = standing.unseen.behind
+        behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
+        said.append(
+            sentence(
+                f"{units} without an outcome that would cost ",
+                names[standing.lead],
+                f" more than any seen so far leave room for up to {percent(standing.unseen.rate)} of such (95% upper "
+                "bound); with so many, ",
+                names[standing.unseen.other],
+                f" would be better {behind}.",
+            )
+        )
+    return said
+
+
+def _alone(result: Result) -> Verdict:
+    """What is said of one model: its mean with its interval, beside the best possible and the labels' frequencies."""
+    comparison, known = result.comparison, result.scores.known
+    row = comparison.ranks[0]
+    name = shortened([str(row["model"])], LONGEST_NAME)[str(row["model"])]
+    mean, low, high = (as_float(row[key]) for key in ("score", "low", "high"))
+    units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
+    whose = sentence(f"The mean {measure(comparison.rule)} of ", name)
+    estimand = _estimand(result)
+    if mean is None or low is None or high is None:
+        return Verdict("invalid", sentence(*whose, " is not known."), tuple(estimand), ())
+    if math.isinf(mean):
+        n, items = int(result.scores.n_infinite[0]), len(result.scores.items)
+        why = sentence(f"Its loss is infinite on {count(n, 'item')} of {items:,}.")
+        return Verdict("alone", sentence(*whose, " is infinite."), (why, *estimand), ())
+    places = decimals([high - low], ends=(low, high))
+    headline = sentence(*whose, f" is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)}).")
+    way = "Higher" if comparison.higher_is_better else "Lower"
+    details = [sentence(f"{way} is better. One model alone: nothing is compared.")]
+    if known.entropy is not None and known.baseline is not None and math.isfinite(known.baseline):
+        best, flat = (fixed(value, places) for value in (known.entropy, known.baseline))
+        said = (
+            f"The best possible forecast would score {best}, the entropy of the labels; their frequencies alone {flat}."
+        )
+        if known.baseline > known.entropy:
+            closed = (known.baseline - mean) / (known.baseline - known.entropy)
+            said += (
+                f" The model closes {percent(closed)} of that gap."
+                if closed >= 0
+                else " The model does worse than these frequencies, given for every item."
+            )
+        details.append(sentence(said))
+    return Verdict("alone", headline, (*details, *estimand), ())
 
 
 def _headline(
@@ -132,7 +226,16 @@ def _numbers(
         )
     if size == low == high == 0:
         return sentence("On every item, ", lead, " and ", next_best, f" have the same score, and so the same {mean}.")
-    known = None if low is None or high is None else high - low
+    if low is None or high is None:
+        shared = f"{exact(float(f'{abs(size):.3g}'))}{f' {unit(comparison.rule)}' if unit(comparison.rule) else ''}"
+        return sentence(
+            f"On every item the {measure(comparison.rule)} of ",
+            lead,
+            " is better than that of ",
+            next_best,
+            f" by the same {shared}: without a spread, nothing tells how far other items may differ.",
+        )
+    known = high - low
     places = decimals([known] if known else [abs(size) / 10 if size else None], ends=(low, high))
     units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
     ahead = "higher" if comparison.higher_is_better else "lower"
@@ -199,10 +302,8 @@ def _estimand(result: Result) -> list[Sentence]:
     if truth is None:
         return [said]
     how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
-    what = {
-        "distribution": "how annotators would answer (a distribution of labels for each item)",
-        "class": "the one true class of each item",
-    }.get(truth.estimand, truth.estimand)
+    what = QUESTIONS[truth.estimand]
+    what += " (a distribution of labels for each item)" if truth.estimand == "distribution" else ""
     both = truth.diagnostics.get("evidence") == "annotators and models"
     how += ", with the models' own forecasts, weighed, as further evidence" if both else ""
     return [said, sentence(f"The standard is {what}, {how}.")]

@@ -41,6 +41,7 @@ def calibration_error(
 
     Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
     each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
+    `n_resamples` is the number of draws behind `if_calibrated`.
 
     Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`,
     `if_calibrated`.

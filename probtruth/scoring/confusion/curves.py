@@ -12,6 +12,7 @@ from probtruth import check, frames
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.confusion.measures import ratio
 from probtruth.types import Predictions, Truth
+from probtruth.types.shown import Brief, Shown
 
 if TYPE_CHECKING:
     import polars
@@ -22,8 +23,8 @@ NEARLY_SURE = -1e-8
 """Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost."""
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Brief):
     """One curve: a point for each distinct report, from the highest threshold down.
 
     At `thresholds[i]` the response is the label if its probability is at least that. For kind "roc" x is the false and
@@ -42,8 +43,8 @@ class Curve:
     area: float
 
 
-@dataclass(frozen=True, eq=False)
-class Curves:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curves(Shown):
     """Curves of all models and labels: the actual and the implied one."""
 
     kind: str
@@ -113,7 +114,9 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Formula: recall(t) = sum y [p >= t] / sum y, precision(t) = sum y [p >= t] / sum [p >= t].
 
-    Arguments, returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
+    Arguments: `label` as in `roc_curves`.
+
+    Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times
     the step in recall; straight lines between the points would make it too large.
 
     Source: Davis and Goadrich (2006), doi:10.1145/1143844.1143874

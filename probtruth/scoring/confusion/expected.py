@@ -26,6 +26,7 @@ from probtruth.scoring.confusion.tables import RESPONSES, response_probs
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
+from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 METHODS = ("ratio", "exact", "draws")
 
 
-@dataclass(frozen=True, eq=False)
-class Confusion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion(Shown):
     """Expected counts of each model and the metrics from them; higher is better.
 
     `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the

@@ -101,9 +101,9 @@ class RunningMeans(MeanOptions):
     def update(self, so_far: MeanState, probs: Batch, truth: Batch, start: int | Array | None = None) -> MeanState:
         """The state after a batch of items.
 
-        Arguments: `probs` and `truth` are arrays (item, label): NumPy or JAX, on one device or sharded over their
-        items, or traced; `start` is the position of the first item among all, for batches that do not come in order
-        (without it, positions are counted on from the state).
+        Arguments: `so_far` is what `init` or an earlier `update` returned; `probs` and `truth` are arrays (item,
+        label): NumPy or JAX, on one device or sharded over their items, or traced; `start` is the position of the first
+        item among all, for batches that do not come in order (without it, positions are counted on from the state).
 
         Errors: `InputError` for shapes that differ, or an array that is sharded over its labels.
         """
@@ -113,7 +113,7 @@ class RunningMeans(MeanOptions):
         return self.merge(so_far, self.of(probs, truth, start))
 
     def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> MeanState:
-        """The state of one batch; see `update`."""
+        """The state of one batch; `probs`, `truth` and `start` as in `update`."""
         forecast, weights = (values if isinstance(values, Array) else np.asarray(values) for values in (probs, truth))
         if forecast.ndim != 2 or forecast.shape != weights.shape:
             raise InputError(
@@ -144,12 +144,12 @@ class RunningMeans(MeanOptions):
             return folded
 
     def merge(self, one: MeanState, other: MeanState) -> MeanState:
-        """The state of the items of both, in any order."""
+        """The state of the items of both, in any order; `one` and `other` are states of different items."""
         with jax.enable_x64(True):
             return state.merge(one, other)
 
     def finalize(self, of: MeanState) -> MeanScores:
-        """The means, on the host, in float64 whatever the batches' type."""
+        """The means, on the host, in float64 whatever the batches' type; `of` is the state of all items."""
         n_rules, n_powers = len(self.rules), len(self.powers)
         means, errors = state.means(of), state.errors(of)
         losses = means[: len(means) - n_powers].reshape(3 if self.parts else 1, n_rules)

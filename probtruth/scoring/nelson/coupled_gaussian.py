@@ -193,7 +193,8 @@ def power_from_coupling(kappa: float, dim: int = 1, alpha: float = 2.0) -> float
 
     Formula: m = -alpha kappa / (1 + d kappa).
 
-    Arguments: `dim` is the dimension d; `alpha` is 2 for Gaussians, 1 for exponentials, others for Levy distributions.
+    Arguments: `kappa` is the coupling, 0 for Gaussians; `dim` is the dimension d; `alpha` is 2 for Gaussians, 1 for
+    exponentials, others for Levy distributions.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Equation 11, first equality. (Its second, m = q - 1, makes q the dual
     2 - q of the index under which Student's t is known; see `student_index`.)
@@ -208,6 +209,8 @@ def coupling_from_power(power: float, dim: int = 1, alpha: float = 2.0) -> float
     """The coupling for a power: the inverse of `power_from_coupling`.
 
     Formula: kappa = -m / (alpha + d m).
+
+    Arguments: `power` is m; `dim` and `alpha` as in `power_from_coupling`.
 
     >>> round(coupling_from_power(-2 / 3), 4)
     0.5
@@ -228,6 +231,8 @@ def power_from_risk_bias(risk_bias: float, sign: int = 1) -> float:
     """The power m of Photrek's risk bias r: m = r in their code, m = -r (`sign=-1`) in texts with r = -m.
 
     In Nelson, Scannell and Landau (2011), doi:10.3390/e13081518, the letter kappa itself stands for this m.
+
+    Arguments: `risk_bias` is r; `sign` is 1 or -1.
 
     >>> power_from_risk_bias(0.5, sign=-1)
     -0.5

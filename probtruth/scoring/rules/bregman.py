@@ -33,8 +33,9 @@ def bregman(
 
     Arguments: `generator` takes one distribution (the label axis alone) to a number, with JAX operations that are
     twice differentiable inside the simplex; on the edge its value is the limit from inside, possibly with an infinite
-    slope, so `(p * jnp.log(p)).sum()` is the log score. `strictly_proper` says that it is strictly convex; `range`
-    bounds the loss if that is known. Nothing is verified: use `check_proper`.
+    slope, so `(p * jnp.log(p)).sum()` is the log score. `name` is what outputs call the rule.
+    `strictly_proper` says that it is strictly convex; `range` bounds the loss if that is known. Nothing is verified:
+    use `check_proper`.
 
     Returns: a `ScoringRule`, lower is better, in the units of G.
 

@@ -36,7 +36,7 @@ def log_score(probs: Probs, truth: Probs) -> Losses:
     0.6325
     """
     floats, weights = simplex.as_floats(probs, truth)
-    return -simplex.weighted_log(weights, floats).sum(-1)
+    return simplex.cross_entropy(weights, floats)
 
 
 @float64_for_numpy
@@ -75,7 +75,8 @@ def log_score_from_logits(logits: Probs, truth: Probs) -> Losses:
     >>> round(float(pt.rules.log_score_from_logits(np.array([1.0, 1.0]), np.array([0.5, 0.5]))), 4)
     0.6931
     """
-    return log_score_from_log_probs(simplex.normalised_log(logits), truth)
+    floats, weights = simplex.as_floats(logits, truth)
+    return simplex.cross_entropy_of_logits(weights, floats)
 
 
 @float64_for_numpy

@@ -18,14 +18,15 @@ from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.kernels import simplex
 from probtruth.scoring.rules.proper import Losses, Probs
+from probtruth.types.shown import Shown
 
 OneArgument = Callable[[Probs], Array]
 TwoArguments = Callable[[Probs, Probs], Array]
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoringRule:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ScoringRule(Shown):
     """A rule that gives a forecast a loss (lower is better) once the label is known.
 
     `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label

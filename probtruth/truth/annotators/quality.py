@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Array, Float, Int, Shaped
 
+from probtruth.errors import InputError
 from probtruth.truth.flat import FlatAnnotations
-from probtruth.types import Truth
+from probtruth.types import Annotations, Truth
 
 NO_SKILL = 0.2
 """Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977)."""
@@ -102,6 +103,40 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
     ends = accuracy, *_wilson(accuracy, n_annotations)
     skill, low, high = ((value - chance) / (1 - chance) for value in ends)
     return {"skill": skill, "skill_low": low, "skill_high": high, "flag": flags(low, high)}
+
+
+def with_others(annotations: Annotations) -> dict[str, np.ndarray]:
+    """How far each annotator agrees with the others on the same items, which needs no truth.
+
+    Formula: agreement is the mean over an annotator's annotations of the share of the others on that item who gave the
+    same label; skill = (agreement - chance) / (1 - chance), with chance the mean overall share of the labels that the
+    annotator gave.
+
+    Returns: the columns `n_annotations`, `agreement` and `skill` by annotator, NaN for those who share no item.
+
+    Errors: `InputError` for counts, without annotators.
+    """
+    if annotations.annotator is None:
+        raise InputError("counts, without annotators", "annotations with annotators", "Give the long form.")
+    item, label, who = (one.astype(np.int64) for one in (annotations.item, annotations.label, annotations.annotator))
+    counts, n_annotators = annotations.counts(), len(annotations.index.annotators)
+    cell = item * annotations.n_labels + label
+    own_item, own_cell = (_own(one * n_annotators + who) for one in (item, cell))
+    others, same = counts.sum(1)[item] - own_item, counts.ravel()[cell] - own_cell
+    shared = others > 0
+    n = np.bincount(who[shared], minlength=n_annotators)
+    chance_of = counts.sum(0) / counts.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        agreement = np.bincount(who[shared], same[shared] / others[shared], n_annotators) / n
+        chance = np.bincount(who[shared], chance_of[label[shared]], n_annotators) / n
+        skill = (agreement - chance) / (1 - chance)
+    return {"n_annotations": np.bincount(who, minlength=n_annotators), "agreement": agreement, "skill": skill}
+
+
+def _own(keys: Int[np.ndarray, " annotation"]) -> Int[np.ndarray, " annotation"]:
+    """How often each key stands among all of them."""
+    _, place, often = np.unique(keys, return_inverse=True, return_counts=True)
+    return often[place]
 
 
 def flags(

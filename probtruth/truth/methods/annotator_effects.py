@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from probtruth import check
+from probtruth.inference.precision import float64_on_cpu
 from probtruth.truth.annotators.quality import with_interval
 from probtruth.truth.fit import MethodFit, MethodRequest, affordable, evenly
 from probtruth.truth.flat import flatten
@@ -50,7 +51,7 @@ def annotator_effects(request: MethodRequest, *, samples: int = 500, warmup: int
     }
     drawn = settings.draw(programs.annotator_effects, data, request.seed)
     sites = drawn.sites
-    with jax.enable_x64(True):
+    with float64_on_cpu():
         parts = (jnp.asarray(sites[name].reshape(-1, *sites[name].shape[2:])) for name in ("log_p", "bias", "spread"))
         populations, usage = jax.tree.map(np.asarray, _populations(jax.random.key(request.seed), *parts))
     bias = sites["bias"].reshape(-1, *sites["bias"].shape[2:])

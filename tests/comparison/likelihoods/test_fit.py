@@ -96,6 +96,7 @@ def skewed(n=1500):
     return np.where(rare, rng.normal(-0.4, 0.3, n), rng.normal(0.015, 0.02, n))
 
 
+@pytest.mark.long
 def test_a_students_location_is_not_the_mean_and_that_is_said():
     difference = skewed()
     values = np.stack([difference, np.zeros(len(difference))])
@@ -124,6 +125,7 @@ def test_every_likelihood_beside_the_others():
         assert row["low"] < row["mean"] < row["high"]
 
 
+@pytest.mark.long
 def test_ties_are_a_spike():
     rng = np.random.default_rng(5)
     difference = np.where(rng.random(400) < 0.6, 0.0, rng.normal(-0.2, 0.5, 400))

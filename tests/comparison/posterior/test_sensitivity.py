@@ -78,11 +78,23 @@ def test_arviz_finds_the_same_densities(five_compared, grouped):
 
     for comparison in (five_compared, grouped):
         tree = comparison.datatree
-        assert {"log_prior", "log_likelihood"} <= set(tree.children)
-        found = arviz_stats.psense_summary(tree, var_names=["difference"])
-        assert list(found.columns[:2]) == ["prior", "likelihood"]
-        assert (found["prior"] < 0.05).all()  # 80 items say more than the prior
-        assert np.isfinite(found["likelihood"]).all()
+        found = arviz_stats.psense(tree, group="prior", var_names=["difference"])["difference"]
+        assert (found < 0.05).all()  # 80 items say more than the prior
+        stats = tree["sample_stats"]
+        programs = list(tree["log_prior"].data_vars)
+        assert [name for name in stats.data_vars if name.startswith("log_likelihood")] == [
+            f"log_likelihood_{name}" for name in programs
+        ]
+        assert all(np.isfinite(stats[f"log_likelihood_{name}"]).all() for name in programs)
+
+
+def test_loo_is_not_computed_from_one_observation(five_compared, grouped):
+    import arviz
+
+    for comparison in (five_compared, grouped):
+        assert "log_likelihood" not in comparison.datatree.children
+        with pytest.raises((TypeError, ValueError, KeyError), match=r"log_likelihood|log likelihood"):
+            arviz.loo(comparison.datatree)
 
 
 def test_every_result_carries_the_table(five_compared, grouped):

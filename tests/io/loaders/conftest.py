@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 
 LONGEST_MESSAGE = 9000
 """Characters: four parts of bounded length."""
-MUTATIONS = int(os.environ.get("PROBTRUTH_MUTATIONS", "500"))
+MUTATIONS = int(os.environ.get("PROBTRUTH_MUTATIONS", "100"))
 """How many mutations of each file are read."""
 TOKENS = (
     *(b"\0", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n", b'"', b",", b"nan", b"NaN", b"-Infinity", b"1e999", b"-", b"{}"),

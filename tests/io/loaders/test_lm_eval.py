@@ -63,11 +63,116 @@ def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> 
 
 def test_filters_are_chosen_by_name(files: Path) -> None:
     say = next((files / "lm_eval" / "first").glob("samples_say*"))
-    with pytest.raises(InputError, match=r"several filters of the task 'say': 'loose', 'strict'.*filter='loose'"):
-        read_lm_eval_samples({"m": say})
     with pytest.raises(InputError, match="Did you mean 'strict'"):
         read_lm_eval_samples({"m": say}, filter="stric")
-    assert read_lm_eval_samples({"m": say}, filter="strict").values.tolist() == [[0.0] * 6]
+    strict = read_lm_eval_samples({"m": say}, filter="strict")
+    assert (strict.rule, strict.values.tolist()) == ("exact_match,strict", [[0.0] * 6])
+    first = logged(say.parent, "say")[0]["filter"]
+    assert read_lm_eval_samples({"m": say}).rule == f"exact_match,{first}"
+
+
+HARNESS = {
+    "arc_easy": (("none",), ("acc", "acc_norm")),
+    "hellaswag": (("none",), ("acc", "acc_norm")),
+    "gsm8k": (("strict-match", "flexible-extract"), ("exact_match",)),
+}
+"""Tasks with their filters and metrics, both in the harness's order."""
+DATE = "2025-07-01T09-30-12.345678"
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Path:
+    """An output folder as lm_eval 0.4.9 writes it: MODEL__NAME/{results_DATE.json, samples_TASK_DATE.jsonl}.
+
+    The layout is that of `lm_eval/loggers/evaluation_tracker.py`; the values follow from the positions: a metric is 1
+    where document + model + position of the metric + position of the filter is even.
+    """
+    for number, model in enumerate(("meta-llama/Llama-3.1-8B", "Qwen/Qwen3-8B")):
+        folder = tmp_path / "out" / model.replace("/", "__")
+        for task, (filters, metrics) in HARNESS.items():
+            rows = []
+            for place, filter in enumerate(filters):
+                for doc in range(6):
+                    marks = {name: float((doc + number + rank + place) % 2 == 0) for rank, name in enumerate(metrics)}
+                    answers = ["18"] if task == "gsm8k" else [["-1.5", "False"], ["-0.5", "True"]]
+                    arguments = {
+                        "gen_args_0": {"arg_0": "Q", "arg_1": " a"},
+                        "gen_args_1": {"arg_0": "Q", "arg_1": " b"},
+                    }
+                    rows.append(
+                        {"doc_id": doc, "doc": {"q": doc}, "target": "1", "arguments": arguments, "resps": [[["x"]]]}
+                        | {"filtered_resps": answers, "filter": filter, "metrics": list(metrics)}
+                        | {"doc_hash": f"{task}{doc}", "prompt_hash": f"p{doc}", "target_hash": "t"}
+                        | marks
+                    )
+            samples(folder / f"samples_{task}_{DATE}.jsonl", rows)
+        results = {
+            "results": {task: {"alias": task} for task in HARNESS},
+            "higher_is_better": {task: dict.fromkeys(metrics, True) for task, (_, metrics) in HARNESS.items()},
+            "model_source": "hf",
+            "model_name": model,
+            "model_name_sanitized": folder.name,
+        }
+        (folder / f"results_{DATE}.json").write_text(json.dumps(results))
+    return tmp_path / "out"
+
+
+def test_a_folder_of_several_tasks_compares_at_once(harness: Path) -> None:
+    scores = read_lm_eval_samples(harness)
+    assert scores.models == ("Qwen/Qwen3-8B", "meta-llama/Llama-3.1-8B")
+    assert scores.groups is not None
+    assert scores.groups.names == ("arc_easy", "gsm8k", "hellaswag")
+    assert len(scores.items) == 18
+    assert scores.rule == "score (arc_easy, hellaswag by acc; gsm8k by exact_match,strict-match)"
+    of_item = dict(zip(scores.items, (-scores.values[1]).tolist(), strict=True))
+    assert (of_item["arc_easy/0"], of_item["arc_easy/1"], of_item["gsm8k/0"]) == (1.0, 0.0, 1.0)
+
+
+def test_tasks_metrics_and_filters_by_name(harness: Path) -> None:
+    scores = read_lm_eval_samples(harness, {"*": "acc_norm", "gsm8k": "exact_match"}, {"gsm8k": "flexible-extract"})
+    assert scores.rule == "score (arc_easy, hellaswag by acc_norm; gsm8k by exact_match,flexible-extract)"
+    of_item = dict(zip(scores.items, (-scores.values[1]).tolist(), strict=True))
+    assert (of_item["arc_easy/0"], of_item["gsm8k/0"], of_item["gsm8k/1"]) == (0.0, 0.0, 1.0)
+    assert read_lm_eval_samples(harness, filter="flexible-extract").rule.endswith(
+        "; gsm8k by exact_match,flexible-extract)"
+    )
+    one = read_lm_eval_samples(harness, "acc", tasks=["arc*"])
+    assert (one.rule, len(one.items), one.groups) == ("acc", 6, None)
+    predictions, _ = read_lm_eval_choices(harness, tasks=["arc_easy", "hellaswag"])
+    assert len(predictions.index.items) == 12
+    for options, message in (
+        (
+            {"metric": "acc"},
+            r"no metric 'acc' of the task 'gsm8k', expected one of 'exact_match'.*--metric gsm8k=exact_m",
+        ),
+        ({"metric": {"gsm": "acc"}}, "the task 'gsm'.*Did you mean 'gsm8k'"),
+        ({"filter": {"gsm8k": "strict"}}, r"no filter 'strict' of the task 'gsm8k'.*Did you mean 'strict-match'"),
+        ({"tasks": "gsm9k"}, "Did you mean 'gsm8k'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_lm_eval_samples(harness, **options)
+    with pytest.raises(InputError, match=r"tasks of generated answers: 'gsm8k'") as caught:
+        read_lm_eval_choices(harness)
+    assert caught.value.options == ("--task", "arc_easy", "--task", "hellaswag")
+
+
+def test_names_of_models_and_orientation_are_those_of_the_run(harness: Path) -> None:
+    for path in harness.rglob("samples_arc_easy*"):
+        path.write_text(path.read_text().replace("acc", "novel"))
+    for path in harness.rglob("results_*.json"):
+        path.write_text(path.read_text().replace('"arc_easy": {"acc": true', '"arc_easy": {"novel": true'))
+    assert read_lm_eval_samples(harness).higher_is_better is True
+    for path in harness.rglob("results_*.json"):
+        path.write_text(path.read_text().replace('"novel": true', '"novel": false'))
+    with pytest.raises(
+        InputError, match=r"'exact_match' of 'gsm8k', of which more is better, and 'novel' of 'arc_easy'"
+    ):
+        read_lm_eval_samples(harness)
+    for path in harness.rglob("results_*.json"):
+        path.write_text("{}")
+    with pytest.raises(InputError, match="the score 'novel', expected to know"):
+        read_lm_eval_samples(harness)
+    assert read_lm_eval_samples(harness, tasks="gsm8k").models == ("Qwen__Qwen3-8B", "meta-llama__Llama-3.1-8B")
 
 
 @pytest.mark.parametrize(("normalise", "metric"), [("none", "acc"), ("characters", "acc_norm")])
@@ -154,11 +259,11 @@ def test_choice_errors(tmp_path: Path, changes: dict[str, object], message: str)
 
 
 SCORE_ERRORS = {
-    "absent": ({}, {"metric": "ac"}, "no metric 'ac'.*Did you mean 'acc'"),
+    "absent": ({}, {"metric": "ac"}, "no metric 'ac' of the task 't'.*Did you mean 'acc'"),
     "text": ({"acc": "1"}, {"metric": "acc"}, "line 1, 'acc': got '1', expected a number"),
     "pair": ({"acc": [1, 0]}, {"metric": "acc"}, "got a list of 2, expected one number a sample"),
     "nan": ({"acc": float("nan")}, {}, "line 1, 'acc': got NaN"),
-    "several": ({"f1": 0.5}, {}, "several metrics: 'acc', 'f1'.*metric='acc'"),
+    "no number": ({"acc": "x"}, {}, "no metric of the task 't' that is one number"),
     "unknown": ({"fun": 0.5}, {"metric": "fun"}, "whether more of it is better|no metric|keys"),
     "twice": ({"doc_id": 1}, {}, "item 't/1' of model 'm' again .first: .*line 1"),
     "blank": ({"doc_id": " "}, {}, "a blank name"),

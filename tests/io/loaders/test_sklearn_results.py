@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -124,3 +124,43 @@ def test_an_ordered_rule_asks_for_the_order_of_soft_labels() -> None:
     assert pt.rules.soft_label_loss("ranked-probability")([2], [[0.25, 0.25, 0.5]]) == pytest.approx(
         0.25**2 + 0.5**2, rel=TOLERANCE
     )
+
+
+SPECIES = np.array(["setosa", "versicolor", "virginica"])
+
+
+def loss_scorer(rule: str, **options: object) -> object:
+    loss = pt.rules.soft_label_loss(rule, **options)  # type: ignore[arg-type]
+    return make_scorer(loss, response_method="predict_proba", greater_is_better=False)
+
+
+def test_names_of_classes_score_as_scikit_learn_scores_them() -> None:
+    data, target = load_iris(return_X_y=True)
+    for rows in (slice(None), slice(50, None)):  # three classes; two, whose scorers get one column
+        names = SPECIES[target[rows]]
+        both = {"ours": loss_scorer("log"), "theirs": "neg_log_loss"}
+        found = cross_validate(GaussianNB(), data[rows], names, scoring=both, cv=5)
+        np.testing.assert_allclose(found["test_ours"], found["test_theirs"], rtol=TOLERANCE)
+
+
+def test_a_fold_without_a_class_needs_all_of_them() -> None:
+    probs = [[0.2, 0.5, 0.3], [0.1, 0.8, 0.1]]
+    with pytest.raises(InputError, match=r"2 classes \('a', 'b'\) for 3 columns.*labels=np.unique\(y\)"):
+        pt.rules.soft_label_loss("log")(["a", "b"], probs)
+    loss = pt.rules.soft_label_loss("log", labels=["a", "b", "c"])
+    assert loss(["a", "b"], probs) == pytest.approx(-np.log([0.2, 0.8]).mean(), rel=TOLERANCE)
+    assert pt.rules.soft_label_loss("log", labels=[3, 5, 9])([3, 5], probs) == loss(["a", "b"], probs)
+    with pytest.raises(InputError, match="label 'd'"):
+        loss(["a", "d"], probs)
+    with pytest.raises(InputError, match="3 labels, expected 2"):
+        loss(["a", "b", "a"], probs)
+
+
+def test_names_and_a_rule_that_needs_their_order() -> None:
+    probs, names = [[0.7, 0.2, 0.1]], ["high"]
+    with pytest.raises(InputError, match="their order"):
+        pt.rules.soft_label_loss("ranked-probability", labels=["high", "low", "medium"])(names, probs)
+    ordered = pt.rules.RULES["ranked-probability"].in_order(["low", "medium", "high"])
+    loss = pt.rules.soft_label_loss(ordered, labels=["high", "low", "medium"])
+    # From low to high the forecast is .2, .1, .7: cumulative .2 and .3 against 0 and 0.
+    assert loss(names, probs) == pytest.approx(0.2**2 + 0.3**2, rel=TOLERANCE)

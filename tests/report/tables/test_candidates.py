@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+import xarray
 
-from probtruth.report.tables.candidates import _interval, best_set, other_estimand, ranks
+from probtruth.report.tables.candidates import best_set, other_estimand, ranks
 
 
 def said(sentence) -> str:
@@ -13,16 +14,19 @@ def said(sentence) -> str:
 @pytest.mark.parametrize(
     ("chances", "expected"),
     [
-        ([1.0], (1, 1)),
-        ([0.0, 1.0, 0.0], (2, 2)),
-        ([0.02, 0.96, 0.02], (2, 2)),
-        ([0.03, 0.94, 0.03], (1, 3)),
-        ([0.5, 0.5, 0.0], (1, 2)),
-        ([0.025, 0.95, 0.025], (2, 2)),
+        ([0.0, 1.0, 0.0], "2"),
+        ([0.02, 0.96, 0.02], "2"),
+        ([0.03, 0.94, 0.03], "1 to 3"),
+        ([0.5, 0.5, 0.0], "1 to 2"),
+        ([0.025, 0.95, 0.025], "2"),
     ],
 )
-def test_interval_of_ranks_by_hand(chances, expected):
-    assert _interval(np.array(chances)) == expected
+def test_interval_of_ranks_by_hand(make, chances, expected):
+    result = make["bare"](3)
+    models = [row["model"] for row in result.comparison.ranks]
+    ranking = xarray.Dataset({"rank_probability": (("model", "rank"), np.array([chances] * 3))}, {"model": models})
+    table = ranks(make["rewrite"](result, tree=lambda: xarray.DataTree(children={"ranking": xarray.DataTree(ranking)})))
+    assert [said(row[2].text) for row in table.rows] == [expected] * 3
 
 
 def test_ranks_are_in_the_order_of_p_best(result):
@@ -34,8 +38,6 @@ def test_ranks_are_in_the_order_of_p_best(result):
 
 
 def test_no_ranks_without_a_joint_posterior(result, make):
-    import xarray
-
     assert ranks(make["rewrite"](result, tree=xarray.DataTree)) is None
 
 

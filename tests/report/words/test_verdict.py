@@ -1,9 +1,11 @@
 """The words follow from the numbers, whichever way a pair is stored."""
 
+from dataclasses import replace
 from statistics import NormalDist
 
 import pytest
 
+from probtruth.line.analysis.standing import Answer, Unseen
 from probtruth.report.words import verdict
 from probtruth.report.words.sentences import Name
 
@@ -140,3 +142,54 @@ def test_names_are_marked_and_long_ones_shortened(make):
     longest = [piece for line in said.details for piece in line if isinstance(piece, Name)]
     assert {name.whole for name in longest} == {"b", "x" * 300}
     assert max(map(len, longest)) == verdict.LONGEST_NAME
+
+
+def with_standing(result, **fields):
+    made = replace(result)
+    made.__dict__["standing"] = replace(result.standing, **fields)
+    return made
+
+
+def test_it_depends_where_the_questions_have_two_winners(result):
+    answers = (
+        Answer("distribution", "vote-share", "logistic", 0.99),
+        Answer("class", "ability", "neural-network", 0.9),
+    )
+    said = verdict.verdict(with_standing(result, answers=answers))
+    assert text(said.headline) == (
+        "It depends on the question: logistic is best by how annotators would answer, neural-network by the one true "
+        "class of each item."
+    )
+    assert [text(line) for line in said.details[:2]] == [
+        "Question: how annotators would answer (vote-share). Best: logistic, P = .99.",
+        "Question: the one true class of each item (ability). Best: neural-network, P = .90.",
+    ]
+    assert said.level == "open"
+
+
+def test_not_yet_known_where_the_unseen_would_turn_the_order(result):
+    unseen = Unseen("logistic", 0.139, 0.5012, 20)
+    said = verdict.verdict(with_standing(result, unseen=unseen))
+    assert text(said.headline) == (
+        "Not yet known: nearest-neighbours leads logistic, but outcomes not yet seen could turn the order."
+    )
+    assert text(said.details[0]) == (
+        "20 items without an outcome that would cost nearest-neighbours more than any seen so far leave room for up to "
+        "14% of such (95% upper bound); with so many, logistic would be better by 0.5."
+    )
+
+
+def test_not_yet_known_where_the_prior_would_turn_the_order(result):
+    said = verdict.verdict(with_standing(result, prior=True))
+    assert "another prior would turn the order" in text(said.headline)
+
+
+def test_the_same_difference_on_every_item_is_no_verdict(make):
+    result = make["bare"](2)
+    pair = {"a": "model-00", "b": "model-01", "difference": -0.25, "reason": "the same difference on every item"}
+    pair |= dict.fromkeys(("low", "high", "p_a_better", "p_equivalent", "p_b_better"))
+    ranks = [{**row, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
+    ranks.sort(key=lambda row: row["model"])
+    said = verdict.verdict(make["rewrite"](result, pairs=[pair], ranks=ranks))
+    assert text(said.headline) == "Not yet known: model-00 leads model-01 by the same difference on every item."
+    assert "nothing tells how far other items may differ" in text(said.details[0])

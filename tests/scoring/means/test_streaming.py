@@ -128,7 +128,7 @@ def test_any_batches_in_any_order_give_one_pass():
     order = np.random.default_rng(1).permutation(len(probs))
     state, first, step = MEANS.init(), 0, 0
     while first < len(order):
-        rows = order[first : first + (4097, 1, 700)[step % 3]]
+        rows = order[first : first + (4500, 1, 4499)[step % 3]]
         if step % 2:
             state = MEANS.merge(MEANS.of(probs[rows], truth[rows]), state)
         else:

@@ -183,12 +183,20 @@ def test_jit_and_vmap_and_broadcasting(name, dtype):
     probs, truth = (array.astype(dtype) for array in table())
     tolerance = FLOAT32 if dtype == np.float32 else FLOAT64
     with jax.enable_x64(dtype == np.float64):
-        eager = kernel(probs, truth)
-        assert eager.dtype == dtype
-        np.testing.assert_allclose(jax.jit(kernel)(probs, truth), eager, rtol=tolerance)
-        np.testing.assert_allclose(jax.vmap(kernel)(jnp.asarray(probs), jnp.asarray(truth)), eager, rtol=tolerance)
-        np.testing.assert_allclose(kernel(probs[None], truth[:1])[0], kernel(probs, truth[0]), rtol=tolerance)
-        assert np.isfinite(jax.grad(lambda p, t: kernel(p, t).sum(), (0, 1))(probs, truth)).all()
+        plain = kernel(probs, truth)
+        assert plain.dtype == dtype
+
+        @jax.jit
+        def transformed(probs, truth):
+            slopes = jax.grad(lambda p, t: kernel(p, t).sum(), (0, 1))(probs, truth)
+            broadcast = kernel(probs[None], truth[:1])[0], kernel(probs, truth[0])
+            return kernel(probs, truth), jax.vmap(kernel)(probs, truth), broadcast, slopes
+
+        compiled, mapped, broadcast, slopes = transformed(probs, truth)
+    np.testing.assert_allclose(compiled, plain, rtol=tolerance)
+    np.testing.assert_allclose(mapped, plain, rtol=tolerance)
+    np.testing.assert_allclose(*broadcast, rtol=tolerance)
+    assert np.isfinite(slopes).all()
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from polars.testing import assert_frame_equal
+from scipy.stats import norm
 from simulated_annotations import simulate
 
 import probtruth as pt
@@ -66,8 +67,18 @@ def test_counts_by_a_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_frame_equal(pt.annotators.annotator_pairs(annotations, truth, least=1), table)
 
 
-def test_holm_by_hand() -> None:
-    np.testing.assert_allclose(pairs._holm(np.array([0.01, 0.04, 0.03])), [0.03, 0.06, 0.06])
+def test_p_is_the_normal_tail_of_z_by_holm() -> None:
+    """Holm (1979): the k-th smallest of n p-values times n - k + 1, at most 1 and never below the one before."""
+    annotations, _, _ = simulate(60, 6, 4, 3, seed=0)
+    truth = pt.infer_truth(annotations, "one-coin", draws=0)
+    table = pt.annotators.annotator_pairs(annotations, truth, least=1)
+    n, lowest, expected = table.height, 0.0, []
+    for place, z in enumerate(table["z"]):
+        lowest = max(lowest, min(1.0, (n - place) * norm.sf(z)))
+        expected.append(lowest)
+    assert table["z"].is_sorted(descending=True)
+    np.testing.assert_allclose(table["p"], expected, rtol=1e-12)
+    assert 0 < expected[0] < expected[1] < 1
 
 
 def test_errors(simulated) -> None:

@@ -3,8 +3,11 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
-from probtruth.truth.annotators.quality import information, quality
+from probtruth.errors import InputError
+from probtruth.truth.annotators.quality import information, quality, with_others
+from probtruth.types import Annotations
 
 ROUNDING = 1e-9
 """Sums in another order."""
@@ -26,3 +29,21 @@ def test_information_by_hand() -> None:
     confusion = np.array([np.eye(2), [[0.3, 0.7], [0.3, 0.7]], [[np.nan, np.nan], [0.5, 0.5]]])
     entropy = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75))
     np.testing.assert_allclose(information(marginals, confusion), [entropy, 0, 0], atol=ROUNDING)
+
+
+def test_agreement_with_the_others_by_hand() -> None:
+    """Both labels are given three times, so that chance is 1/2; the third annotator is alone on item z."""
+    rows = [("x", "a", "n"), ("x", "b", "n"), ("x", "c", "y"), ("y", "a", "y"), ("y", "b", "y"), ("z", "c", "n")]
+    item, annotator, label = zip(*rows, strict=True)
+    votes = Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+    found = with_others(votes)
+    assert found["n_annotations"].tolist() == [2, 2, 2]
+    assert found["agreement"].tolist() == [0.75, 0.75, 0.0]
+    assert found["skill"].tolist() == [0.5, 0.5, -1.0]
+    with pytest.raises(InputError, match="counts, without annotators"):
+        with_others(Annotations.from_counts([[1, 2]]))
+
+
+def test_nobody_to_agree_with_is_unknown() -> None:
+    alone = Annotations.from_long({"item": ["x", "y"], "annotator": ["a", "a"], "label": ["n", "y"]})
+    assert np.isnan(with_others(alone)["agreement"]).all()

@@ -54,6 +54,7 @@ def test_recovers_the_population_better_than_shares_and_dirichlet() -> None:
     assert np.mean(slopes) > 0.7, slopes
 
 
+@pytest.mark.long
 def test_one_vote_an_item_identifies_no_concentration() -> None:
     rows = {"item": range(4), "annotator": list("ppqq"), "label": list("xyxy")}
     truth = pt.infer_truth(pt.Annotations.from_long(rows), "annotator-effects", samples=8, warmup=20, chains=1)

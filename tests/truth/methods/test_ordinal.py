@@ -47,6 +47,7 @@ def test_better_than_nominal_methods_on_graded_items() -> None:
     assert best < 0.9 * min(means.values()), (best, means)
 
 
+@pytest.mark.long
 def test_order_of_words_is_given_and_outputs_keep_the_order_of_the_index() -> None:
     numbers, _ = graded(0)
     words, _ = graded(0, names=("low", "middle", "high"))

@@ -5,8 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
-from probtruth.truth.fit import MethodRequest
-from probtruth.truth.methods.pooled import _mixed_draws, temper
+from probtruth.truth.methods.pooled import temper
 
 
 @pytest.mark.long
@@ -54,10 +53,11 @@ def test_rho_is_between_0_and_1(simulated, rho: object) -> None:
 
 def test_replaced_draws_are_spread_evenly() -> None:
     """Chains stand one after the other: a view that took the first draws would take those of one chain."""
-    perceived = np.zeros((100, 3, 2), np.float32)
-    request = MethodRequest(pt.Annotations.from_counts(np.ones((3, 2), int)), 100, 0, np.full(3, -1))
-    mixed = _mixed_draws(perceived, np.full((3, 2), 0.5), 0.75, request)
-    assert mixed is not None
-    (replaced,) = np.nonzero(mixed.any((1, 2)))
+    annotations, _ = misperceived(2)
+    alone = pt.infer_truth(annotations, "perceived-class", draws=100, sweeps=50)
+    mixed = pt.infer_truth(annotations, "pooled", draws=100, sweeps=50, weight=0.75)
+    assert alone.draws is not None
+    assert mixed.draws is not None
+    (replaced,) = np.nonzero((alone.draws != mixed.draws).any((1, 2)))
     assert len(replaced) == 25
     assert np.ptp(np.diff(replaced)) <= 1

@@ -1,0 +1,86 @@
+"""What so many items cannot rule out: outcomes that none of them showed and that would cost the leading model more.
+
+See `docs/design/2026-11-22-what-was-never-seen.md` for the definition, and `docs/validity/unseen.md` for its study.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from probtruth.kernels.exact_sums import exact_sum
+
+LEVEL = 0.95
+"""Confidence of the upper bound for the rate of what was not seen."""
+SEEN = {"distribution": 0.01, "class": 0.5}
+"""From this weight on a label came on an item: a share of the opinions, or the more probable class."""
+LEAST = 1e-6
+"""Mean probability below which an infinite difference is taken for rounding of the forecasts."""
+
+NOT_SAMPLED = "the items are held fixed"
+NO_BOUND = "the scores have no known bound: a rare larger difference cannot be excluded"
+"""Why nothing is said of what was not seen."""
+
+
+def highest_rate(n_units: int) -> float:
+    """The upper bound for the rate of something that none of n independent units showed.
+
+    Formula: 1 - 0.05^(1/n), about 3/n. Source: Clopper and Pearson 1934, doi:10.1093/biomet/26.4.404.
+    """
+    return float(1.0 - (1.0 - LEVEL) ** (1.0 / n_units))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What every label would cost on some of the items, how probable the models took it to be, and where it came."""
+
+    losses: Float[np.ndarray, "model item label"]
+    log_probs: Float[np.ndarray, "model item label"]
+    came: Bool[np.ndarray, "item label"]
+
+    @classmethod
+    def of(
+        cls,
+        losses: Float[np.ndarray, "model item label"],
+        log_probs: Float[np.ndarray, "model item label"],
+        weight: Float[np.ndarray, "item label"],
+        estimand: str,
+    ) -> "Outcomes":
+        """From the weight of each label."""
+        return cls(losses, log_probs, np.asarray(weight >= SEEN[estimand]))
+
+    def size(self, lead: int, other: int) -> float | None:
+        """The mean of the differences, lead minus other, that are larger than any that came.
+
+        Each label of each item counts as probable as `other` took it to be. None where there is nothing unseen.
+        """
+        with np.errstate(invalid="ignore"):
+            difference = self.losses[lead] - self.losses[other]
+            largest = max(0.0, float(difference[self.came].max(initial=0.0)))
+            unseen = difference > largest
+        sizes = difference[unseen]
+        probs = np.exp(self.log_probs[other][unseen].astype(np.float64))
+        infinite = np.isinf(sizes)
+        if infinite.any() and probs[infinite].sum() >= LEAST * len(self.came):
+            return float("inf")
+        total = float(exact_sum(np.where(infinite, 0.0, probs)))
+        if total == 0:
+            return None
+        return float(exact_sum(np.where(infinite, 0.0, probs * np.where(infinite, 0.0, sizes)))) / total
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The mean difference of a leading model were the unseen as frequent as can be; positive: it does not lead then."""
+
+    rate: float
+    difference: float
+
+    @classmethod
+    def of(cls, mean: float, size: float | None, n_units: int) -> "Worst":
+        """From the mean difference (negative: in favour of the lead) and the mean size of what was not seen.
+
+        Formula: (1 - r) mean + r size, r the highest rate that so many units leave room for.
+        """
+        rate = highest_rate(n_units)
+        return cls(rate, mean if size is None else (1.0 - rate) * mean + rate * size)

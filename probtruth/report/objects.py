@@ -1,0 +1,310 @@
+"""What public objects show of themselves: a few lines, a summary, a form for notebooks, a figure (`types.shown`).
+
+Figures, and rooms that a class belongs to, are loaded when they are asked for.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from html import escape
+from importlib import import_module
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probtruth.errors import InputError
+from probtruth.line.result import Result
+from probtruth.report.tables import models as tables
+from probtruth.report.tables.cells import Cell, Column, Table, chance, loose, named, number, titled, words
+from probtruth.report.words.numbers import count, exact, plain, shortened, width
+from probtruth.report.words.sentences import Name, Sentence, with_unit
+from probtruth.report.words.verdict import verdict
+from probtruth.scoring.nelson.risk import MARKS
+from probtruth.types import Annotations, Comparison, Predictions, Scores, Truth
+from probtruth.types.arguments import StrPath
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS = 100
+"""Columns of a summary."""
+MOST_ROWS = 10
+"""Rows of a table in a notebook."""
+FIRST_ROWS = 5
+"""Models that the `repr` of a result lists."""
+LONGEST = 32
+FIGURE = 28
+"""Pairs that a notebook draws; more would fill the screen."""
+
+
+def report(shown: Result | Comparison, out: StrPath) -> None:
+    """The report of a result or a comparison, in a folder."""
+    from probtruth.report.write import write_report
+
+    write_report(shown, out)
+
+
+def first_lines(shown: Result | Comparison) -> str:
+    """What was compared, the verdict and the first rows of the ranking."""
+    result = Result.of(shown)
+    head = f"{type(shown).__name__}: {count(len(result.comparison.ranks), 'model')} on {_items(result)}"
+    table = tables.models(result)
+    grid = list(_aligned(table, FIRST_ROWS))
+    more = len(table.rows) - FIRST_ROWS
+    rest = [f"and {count(more, 'more model')}"] if more > 0 else []
+    return "\n".join([head, _plain(verdict(result).headline), *grid, *rest])
+
+
+def summary(shown: Any) -> str:
+    """What an object says, as text."""
+    parts = _renderables(shown)
+    if not parts:
+        return repr(shown)
+    from rich.console import Console
+
+    console = Console(width=COLUMNS, file=StringIO(), color_system=None, highlight=False, legacy_windows=False)
+    console.print(*parts, sep="\n")
+    written = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in written.rstrip().split("\n"))
+
+
+def _renderables(shown: Any) -> tuple[Any, ...]:
+    """What the command line prints of an object, else its first line and tables."""
+    from probtruth.report.formats import terminal
+
+    if isinstance(shown, Result | Comparison):
+        return terminal.summary(Result.of(shown))
+    if isinstance(shown, Truth):
+        return terminal.truth_summary(shown)
+    name = type(shown).__name__
+    if name in ("Plan", "Monitor", "Validation"):
+        made: tuple[Any, ...] = getattr(
+            import_module("probtruth.report.formats.terminal_study"), f"{name.lower()}_summary"
+        )(shown)
+        return made
+    if name not in TABLES:
+        return ()
+    return (shown.__repr__(), terminal.table(TABLES[name](shown), LONGEST))
+
+
+def html(shown: Any) -> str:
+    """An object as HTML without style sheets: a result by its verdict, ranking and forest, others by a small table."""
+    if isinstance(shown, Result | Comparison):
+        return _result_html(Result.of(shown))
+    made = TABLES.get(type(shown).__name__)
+    if made is None:
+        return f"<pre>{escape(summary(shown))}</pre>"
+    head = escape(repr(shown))
+    return f'<div><p style="white-space:pre-wrap">{head}</p>{_grid(made(shown))}</div>'
+
+
+def plot(shown: Any, ax: "Axes | None" = None) -> "Axes":
+    """The figure to look at first.
+
+    Errors: `InputError` for an object that has none.
+    """
+    name = type(shown).__name__
+    if name not in FIGURES:
+        raise InputError(f"a {name}", "an object with a figure", "See probtruth.figures for all figures.")
+    drawn: Axes = FIGURES[name](shown, ax)
+    return drawn
+
+
+def _result_html(result: Result) -> str:
+    said = verdict(result)
+    head = f'<p style="font-size:1.15em;font-weight:600;margin:0.3em 0">{_marked(said.headline)}</p>'
+    alert = "".join(f'<p style="color:#d55e00">{escape(line)}</p>' for line in said.failing)
+    lead = "".join(f'<p style="margin:0.3em 0">{_marked(line)}</p>' for line in said.details[:1])
+    warnings = len(dict.fromkeys(result.warnings))
+    more = f'<p style="opacity:0.75">{count(warnings, "warning")}: see .warnings</p>' if warnings else ""
+    return f'<div style="max-width:60em">{head}{alert}{lead}{_grid(tables.models(result))}{_forest(result)}{more}</div>'
+
+
+def _forest(result: Result) -> str:
+    """The differences of all pairs as SVG; nothing for one model."""
+    if not result.comparison.pairs:
+        return ""
+    from probtruth.report.plots.comparison import best_pairs, difference_title, forest
+    from probtruth.report.plots.svg import picture, plain_style
+
+    comparison = result.comparison
+    pairs, _ = best_pairs(comparison, FIGURE)
+    with plain_style():
+        ax = forest(pairs, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)
+    unique = hashlib.sha256(repr(pairs).encode()).hexdigest()[:8]  # one page holds many outputs
+    drawn = picture(ax, f"forest-{unique}", "Differences of all pairs", "Means with 95% intervals.")
+    return f'<div style="overflow-x:auto">{drawn.inline}</div>'
+
+
+def _grid(table: Table) -> str:
+    """A table of HTML, its first rows."""
+    pad = "padding:0.15em 0.7em"
+
+    def cell(tag: str, content: Sentence, column: Column) -> str:
+        return f'<{tag} style="text-align:{"right" if column.numeric else "left"};{pad}">{_marked(content)}</{tag}>'
+
+    heads = "".join(cell("th", column.title, column) for column in table.columns)
+    rows = "".join(
+        f"<tr>{''.join(cell('td', each.text, column) for each, column in zip(row, table.columns, strict=True))}</tr>"
+        for row in table.rows[:MOST_ROWS]
+    )
+    more = len(table.rows) - MOST_ROWS
+    rest = f'<p style="opacity:0.75">and {more:,} more</p>' if more > 0 else ""
+    return f'<table style="border-collapse:collapse"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{rest}'
+
+
+def _marked(sentence: Sentence) -> str:
+    """Names are shown, never markup, and apart from the direction of the text around them."""
+    return "".join(
+        f"<bdi><b>{escape(plain(piece))}</b></bdi>" if isinstance(piece, Name) else escape(piece) for piece in sentence
+    )
+
+
+def _plain(sentence: Sentence) -> str:
+    return "".join(plain(piece) for piece in sentence)
+
+
+def _aligned(table: Table, most: int) -> Iterator[str]:
+    """The first rows of a table as text in columns, without what has no room."""
+    pieces = (piece for row in table.rows for cell in row for piece in cell.text)
+    names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), LONGEST)
+
+    def text(cell: Cell) -> str:
+        return "".join(names[piece.whole] if isinstance(piece, Name) else piece for piece in cell.text)
+
+    heads = [column.short or _plain(column.title) for column in table.columns]
+    rows = [heads, *([text(cell) for cell in row] for row in table.rows[:most])]
+    widths = [max(width(row[place]) for row in rows) for place in range(len(heads))]
+    for row in rows:
+        cells = (
+            " " * (room - width(word)) + word if column.numeric else word + " " * (room - width(word))
+            for word, room, column in zip(row, widths, table.columns, strict=True)
+        )
+        yield ("  " + "  ".join(cells)).rstrip()
+
+
+def _items(result: Result) -> str:
+    comparison = result.comparison
+    better = "higher" if comparison.higher_is_better else "lower"
+    return f"{count(len(result.scores.items), 'item')}, {with_unit(comparison.rule)}, {better} is better"
+
+
+def _shares(labels: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Table:
+    """The mean probability of each label, in a column for each thing that has labels."""
+    titles = [titled("Label", False), *(Column((Name(plain(name)),)) for name in columns)]
+    rows = tuple(
+        (named(label), *(chance(float(values[place])) for values in columns.values()))
+        for place, label in enumerate(labels)
+    )
+    return Table("Share of each label", tuple(titles), rows)
+
+
+def label_shares(shown: Annotations | Truth | Predictions) -> dict[str, np.ndarray]:
+    """The mean share of each label: of votes, of the truth, or of each model's forecasts."""
+    if isinstance(shown, Predictions):
+        return {model: probs.mean(0) for model, probs in zip(shown.models, shown.probs.astype(np.float64), strict=True)}
+    if isinstance(shown, Truth):
+        return {"probability": shown.probs.mean(0)}
+    votes = shown.counts().sum(0)
+    return {"share of votes": votes / votes.sum()}
+
+
+def _of_labels(shown: Any) -> Table:
+    return _shares(shown.index.labels, label_shares(shown))
+
+
+def _scores(scores: Scores) -> Table:
+    """Each model's mean score and how the items spread, in the scores' own orientation."""
+    sign = -1.0 if scores.higher_is_better else 1.0
+    columns = ("Mean", "SD", "Lowest", "Median", "Highest")
+    rows = []
+    for model, values in zip(scores.models, sign * scores.values, strict=True):
+        finite = values[np.isfinite(values)]
+        with np.errstate(invalid="ignore"):
+            spread = [values.mean(), values.std(ddof=1) if len(finite) == len(values) > 1 else np.nan]
+        rows.append(
+            (named(model), *(loose(float(each)) for each in (*spread, values.min(), np.median(values), values.max())))
+        )
+    return Table(f"{with_unit(scores.rule)} of an item", (titled("Model", False), *map(titled, columns)), tuple(rows))
+
+
+def _rule(rule: Any) -> Table:
+    """What is known of a rule."""
+    low, high = map(exact, rule.range)
+    proper = "strictly proper" if rule.strictly_proper else "proper" if rule.proper else "not proper"
+    facts = {"Formula": rule.formula, "Range": f"{low} to {high}", "Propriety": proper, "Source": rule.source}
+    rows = tuple((words(key), words(value)) for key, value in facts.items())
+    return Table(rule.name, (titled("Rule", False), titled(rule.name, False)), rows)
+
+
+def _frame(caption: str, make: Callable[[Any], Any]) -> Callable[[Any], Table]:
+    """A table from the dataframe that an object makes of itself."""
+
+    def made(shown: Any) -> Table:
+        frame = make(shown)
+        numeric = [kind.is_numeric() for kind in frame.dtypes]
+        columns = tuple(titled(name, flag) for name, flag in zip(frame.columns, numeric, strict=True))
+        rows = tuple(
+            tuple(
+                loose(value) if flag else words("" if value is None else plain(value))
+                for value, flag in zip(row, numeric, strict=True)
+            )
+            for row in frame.iter_rows()
+        )
+        return Table(caption, columns, rows)
+
+    return made
+
+
+def _of_multilabel(truth: Any) -> Table:
+    rows = tuple((named(label), number(p, 3)) for label, p in zip(truth.index.labels, truth.probs.mean(0), strict=True))
+    return Table("Share of items that a label applies to", (titled("Label", False), titled("Share of items")), rows)
+
+
+def _averages(found: Any) -> Any:
+    """The metrics that are not of one label."""
+    table = found.table()
+    return table.filter(table["label"].is_null()).select("model", "metric", "average", "value", "low", "high")
+
+
+TABLES: Mapping[str, Callable[[Any], Table]] = {
+    "Annotations": _of_labels,
+    "Predictions": _of_labels,
+    "Truth": _of_labels,
+    "MultilabelTruth": _of_multilabel,
+    "Scores": _scores,
+    "ScoringRule": _rule,
+    "Confusion": _frame("Expected metrics", _averages),
+    "Curves": _frame("Areas under the curves", lambda curves: curves.areas()),
+    "RiskProfile": _frame("Generalised means", lambda risk: risk.table().select("model", *MARKS)),
+}
+"""The small table of a class, by its name."""
+
+
+def _figure(where: str) -> Callable[[Any, Any], Any]:
+    """A figure by the name of its module and function."""
+    module, _, name = where.partition(":")
+
+    def drawn(shown: Any, ax: Any) -> Any:
+        return getattr(import_module(f"probtruth.report.plots.{module}"), name)(shown, ax=ax)
+
+    return drawn
+
+
+FIGURES: Mapping[str, Callable[[Any, Any], Any]] = {
+    "Annotations": _figure("objects:plot_labels"),
+    "Predictions": _figure("objects:plot_labels"),
+    "Truth": _figure("objects:plot_truth"),
+    "MultilabelTruth": _figure("objects:plot_multilabel"),
+    "Scores": _figure("objects:plot_scores"),
+    "Comparison": _figure("objects:plot_result"),
+    "Result": _figure("objects:plot_result"),
+    "ScoringRule": _figure("rules:plot_rule"),
+    "Confusion": _figure("objects:plot_confusion"),
+    "Curves": _figure("objects:plot_first_curves"),
+    "RiskProfile": _figure("objects:plot_first_profile"),
+    "Plan": _figure("study:plot_plan"),
+    "Monitor": _figure("study:plot_monitor"),
+    "Validation": _figure("study:plot_validation"),
+}
+"""The figure of a class to look at first, by its name."""

@@ -1,0 +1,101 @@
+"""One model alone: its score with an interval, decomposition, calibration and a report, and nothing of a ranking."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import probtruth as pt
+from probtruth.report.words.verdict import verdict
+
+N = 60
+RNG = np.random.default_rng(3)
+PROBS = RNG.dirichlet([1, 1, 1], N)
+HARD = np.array([RNG.choice(3, p=row) for row in PROBS])
+LOSSES = -np.log(PROBS[np.arange(N), HARD])
+ITEMS = [f"i{number:02d}" for number in range(N)]
+VOTES = {
+    "item": ITEMS * 3,
+    "annotator": ["u"] * N + ["v"] * N + ["w"] * N,
+    "label": ["abc"[RNG.choice(3, p=row)] for _ in range(3) for row in PROBS],
+}
+MODEL = {"bert": pl.DataFrame(PROBS, schema=list("abc")).with_columns(item=pl.Series(ITEMS))}
+
+
+@pytest.fixture(scope="module")
+def alone() -> pt.Result:
+    return pt.evaluate(VOTES, MODEL, engine="exact")
+
+
+def test_the_score_is_the_mean_with_its_interval() -> None:
+    row = pt.evaluate(HARD, {"bert": PROBS}).comparison.ranks[0]
+    assert row["score"] == pytest.approx(LOSSES.mean(), rel=1e-12)
+    # The interval is at least Student's, which the correction for skewness widens on the side of the long tail.
+    low, high = stats.t.interval(0.95, N - 1, LOSSES.mean(), LOSSES.std(ddof=1) / np.sqrt(N))
+    assert row["low"] == pytest.approx(low, abs=0.1 * (high - low))
+    assert float(str(row["high"])) >= high - 1e-12
+
+
+def test_nothing_of_a_ranking(alone: pt.Result) -> None:
+    found = alone.to_dict()
+    assert found["pairwise"] == []
+    assert [found["models"][0][key] for key in ("p_best", "expected_rank", "expected_regret", "tier")] == [None] * 4
+    assert found["decisions"]["credible_set"] is None
+    assert found["estimand"].startswith("mean of expected log scores over new items like these")
+    assert alone.comparison.pairwise().is_empty()
+    assert alone.comparison.ranking().height == 1
+
+
+def test_decomposition_and_calibration(alone: pt.Result) -> None:
+    assert alone.decomposition is not None
+    row = alone.decomposition[0]
+    assert row["expected"] == pytest.approx(row["entropy"] + row["divergence"], rel=1e-9)
+    assert alone.analysis.calibration is not None
+    assert alone.analysis.calibration.models == ("bert",)
+
+
+def test_the_report_names_no_pair_and_no_best(alone: pt.Result, tmp_path: Path) -> None:
+    said = verdict(alone)
+    assert "".join(said.headline).startswith("The mean log loss of bert is ")
+    assert said.level == "alone"
+    pt.write_report(alone, tmp_path / "out")
+    for name in ("report.html", "report.md", "report.tex"):
+        text = (tmp_path / "out" / name).read_text()
+        for word in ("P(best)", "row beats column", "Differences of all pairs", "Expected rank"):
+            assert word not in text, (name, word)
+    assert (tmp_path / "out" / "pairwise.csv").exists()
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["models"][0]["p_best"] is None
+
+
+def test_one_model_does_not_inform_the_truth_that_judges_it() -> None:
+    result = pt.evaluate(VOTES, MODEL, estimand="class", engine="exact")
+    assert result.to_dict()["truth"]["evidence"] == "annotators"
+    with pytest.raises(pt.InputError, match="evidence of one model for the truth that judges it"):
+        pt.evaluate(VOTES, MODEL, estimand="class", evidence="annotators-and-models")
+
+
+def test_an_infinite_loss_is_said() -> None:
+    said = verdict(pt.evaluate([0, 1, 1], {"m": [[1.0, 0.0], [1.0, 0.0], [0.2, 0.8]]}))
+    assert "".join(said.headline) == "The mean log loss of m is infinite."
+    assert "infinite on 1 item of 3" in "".join(said.details[0])
+
+
+def test_groups_clusters_and_streamed_files(tmp_path: Path) -> None:
+    halves = dict(zip(ITEMS, ["x", "y"] * (N // 2), strict=True))
+    grouped = pt.evaluate(VOTES, MODEL, groups=halves, engine="exact")
+    pt.write_report(grouped, tmp_path / "grouped")
+    assert grouped.comparison.groups == []
+    MODEL["bert"].write_parquet(tmp_path / "bert.parquet")
+    soft = pt.Truth.from_probs(np.eye(3)[HARD], ITEMS, list("abc"))
+    whole, streamed = (
+        pt.evaluate(soft, {"bert": tmp_path / "bert.parquet"}, clusters=halves, memory=memory) for memory in (None, 1)
+    )
+    assert whole.comparison.ranks == streamed.comparison.ranks
+
+
+def test_compare_still_wants_two_and_says_where_one_goes() -> None:
+    with pytest.raises(pt.InputError, match=r"one model only \('a'\).*evaluate \(command line: run\)"):
+        pt.compare(pt.score({"a": PROBS}, HARD))
