@@ -21,7 +21,7 @@ SHOWN = ("nearest-neighbours", "logistic")
 TEXT = (
     "Votes of annotators on nine images as shades by digit, beside the probabilities of two classifiers; and the "
     "posterior of how much higher the mean log loss of three classifiers is than that of the best, nearest-neighbours: "
-    "about .09 for logistic and neural-network, .30 for support-vector."
+    "about 0.09 for logistic and neural-network, 0.30 for support-vector."
 )
 
 

@@ -8,6 +8,7 @@ from probtruth.report.formats.latex import latex_table
 from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_curves, plot_decomposition, plot_murphy, plot_reliability
 from probtruth.report.plots.comparison import plot_differences, plot_forest, plot_matrix, plot_ranks
+from probtruth.report.plots.groups import plot_group_matrix, plot_groups
 from probtruth.report.plots.nelson import plot_divergence, plot_nelson, plot_spectrum
 from probtruth.report.plots.rules import plot_rule, plot_rules
 from probtruth.report.plots.study import plot_monitor, plot_plan, plot_validation
@@ -20,6 +21,8 @@ __all__ = (
     "plot_differences",
     "plot_divergence",
     "plot_forest",
+    "plot_group_matrix",
+    "plot_groups",
     "plot_matrix",
     "plot_monitor",
     "plot_murphy",

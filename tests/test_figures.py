@@ -59,7 +59,7 @@ def test_log_loss_for_a_label_of_seven_tenths():
     dashed, curve, least = ax.lines
     assert dashed.get_xdata()[0] == pytest.approx(0.7, rel=SAME)
     assert float(curve.get_ydata().min()) == pytest.approx(0.6108643020548935, rel=SAME)
-    assert (least.get_xdata()[0], words(ax)[1]) == (0.7, "least .611 at .70")
+    assert (least.get_xdata()[0], words(ax)[1]) == (0.7, "least 0.611 at 0.70")
 
 
 @pytest.mark.parametrize("rule", [*pt.rules.RULES.values(), pt.rules.power(3), pt.rules.beta(0.5, 1)])
@@ -133,7 +133,7 @@ def test_curves_and_their_areas(make):
     implied, actual = [line for line in ax.lines if len(line.get_xdata()) > 2]
     np.testing.assert_array_equal(actual.get_ydata(), curves.of("b").y)
     np.testing.assert_array_equal(implied.get_ydata(), curves.of("b", implied=True).y)
-    assert f"b .{1000 * curves.of('b').area:.0f}" in words(ax)[1]
+    assert f"b {curves.of('b').area:.3f}" in words(ax)[1]
 
 
 @pytest.mark.parametrize(

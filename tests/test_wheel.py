@@ -14,7 +14,10 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 DATA = {
     "probtruth/py.typed",
-    "probtruth/report/sort.js",
+    "probtruth/report/script/page.js",
+    "probtruth/report/script/sort.js",
+    "probtruth/report/script/pairs.js",
+    "probtruth/report/script/items.js",
     "probtruth/report/style.css",
     "probtruth/report/template.html.j2",
     "probtruth/demo/annotations.parquet",

@@ -198,6 +198,18 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class ItemContent:
+    """What the report shows of the items."""
+
+    item_text: Annotated[
+        str | None, output("--item-text", metavar="FILE:COL", help="Text of each item, for the report.")
+    ] = None
+    item_image: Annotated[
+        str | None, output("--item-image", metavar="FILE:COL", help="Path of each item's image, for the report.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Machine:
     """What the work may take."""
 

@@ -4,15 +4,17 @@ The data that plan and validate start from: scores, or annotations and predictio
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from probtruth import check
-from probtruth.cli.options import AnnotationColumns, PilotOptions, ScoreColumns, ScoreReading, by_task
+from probtruth.cli.options import AnnotationColumns, ItemContent, PilotOptions, ScoreColumns, ScoreReading, by_task
 from probtruth.errors import InputError
 from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS
 
 if TYPE_CHECKING:
+    import probtruth.line.result
     import probtruth.types
 
 
@@ -191,3 +193,36 @@ def read_pilot(pilot: PilotOptions) -> "tuple[probtruth.types.Scores, probtruth.
     annotations = annotations.annotated()[0]
     scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=pilot.rule)
     return scores, annotations if same_few(annotations) else None
+
+
+def check_content(content: ItemContent, item: str) -> None:
+    """Raises before long work if a text or an image of the items could not be read.
+
+    Arguments: `item` is the column of item names.
+    """
+    from probtruth.io.item_content import check_item_content
+
+    for what, spec in (("text", content.item_text), ("image", content.item_image)):
+        if spec is not None:
+            check_item_content(spec, item, what)
+
+
+def with_content(
+    result: "probtruth.line.result.Result", content: ItemContent, item: str
+) -> "probtruth.line.result.Result":
+    """The result with what the report shows of the items that it lists.
+
+    Errors: `InputError` where something cannot be read, or the items were streamed and are not listed.
+    """
+    from probtruth.io.item_content import read_item_images, read_item_text
+
+    if content.item_text is None and content.item_image is None:
+        return result
+    listed = result.analysis.listed
+    if listed is None:
+        raise InputError(
+            "--item-text or --item-image with input that is streamed", "items in memory", "Raise --memory."
+        )
+    texts = {} if content.item_text is None else read_item_text(content.item_text, listed.items, item)
+    images = {} if content.item_image is None else read_item_images(content.item_image, listed.items, item)
+    return replace(result, item_text=texts, item_images=images)

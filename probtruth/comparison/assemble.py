@@ -3,7 +3,7 @@
 Every group's own answer: each pair's difference in it, as far as the other groups let it stand.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from probtruth.comparison.posterior.joint_draws import rake
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
+from probtruth.comparison.quantiles import Pair, of_margins, of_population
 from probtruth.comparison.rows import (
     mixture_columns,
     mixture_row,
@@ -175,6 +176,7 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         sensitivity=sensitivity,
         group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
         of_groups=partial(_group_rows, found, post),
+        quantiles=partial(_quantiles, found, post),
         unseen=_about_unseen(found, asked),
     )
 
@@ -223,6 +225,17 @@ def _about_unseen(found: Evidence, asked: Options) -> dict[str, object]:
     if reason is None and found.outcomes is None and not found.reach:
         reason = NO_BOUND
     return {"confidence": LEVEL, "n_units": found.design.n_units, "reason": reason}
+
+
+def _quantiles(
+    found: Evidence, post: Posterior, probabilities: Float[np.ndarray, " probability"], pairs: Collection[Pair]
+) -> list[dict[str, object]]:
+    rows = list(of_margins(by_name(found.facts.models, post.order, post.margins), probabilities))
+    rows = [row for row in rows if (row["a"], row["b"]) in pairs]
+    if post.population is not None:
+        models, groups = [found.facts.models[row] for row in post.order], found.design.group_names
+        rows += of_population(post.population, models, groups, probabilities, pairs, EVERY)
+    return rows
 
 
 def _group_rows(found: Evidence, post: Posterior) -> list[dict[str, object]]:

@@ -18,7 +18,7 @@ UNEVEN_CLUSTERS = (
     ", and their sizes differ: where the size of a cluster goes with its difference, the interval is too narrow"
 )
 DECIDED = 0.975
-"""A model is better beyond doubt where its probability is above this, and a test says so where p is below .05."""
+"""A model is better beyond doubt where its probability is above this, and a test says so where p is below 0.05."""
 
 
 def warnings_of(
@@ -145,4 +145,4 @@ def _differs(p: float | None, error: float | None, decided: bool) -> bool:
 
 
 def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else "<.001"
+    return f"{value:.3f}" if value >= 0.001 else "<0.001"

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any, Unpack
@@ -30,7 +30,8 @@ class Result(Reported):
 
     `labelled` is what is known because the items have labels; None for bare scores. Of input that was streamed,
     `scores` are what is known of them without the items. `note` stands wherever the result is shown, `command` is the
-    command line that made it.
+    command line that made it. `item_text` and `item_images` (as data URIs) are what the items are, by name, for the
+    report to show; the page holds them only where they are here.
     """
 
     scores: Scores | Streamed
@@ -38,6 +39,8 @@ class Result(Reported):
     warnings: tuple[str, ...]
     labelled: Labelled | None = None
     note: str | None = None
+    item_text: Mapping[str, str] = field(default_factory=dict, repr=False)
+    item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
     command: str | None = None
 
     @classmethod

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
-from probtruth.report.tables import annotators, candidates, checks
+from probtruth.report.tables import annotators, candidates, checks, groups
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import LONGEST_NAME, Table
-from probtruth.report.tables.models import by_group
 from probtruth.report.words.numbers import count, shortened
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
 from probtruth.report.words.verdict import Verdict, verdict
@@ -30,6 +29,9 @@ class Contents:
     matrix: Table
     pairs: Table
     group_pairs: tuple[Table, ...]
+    by_group: Table | None
+    group_matrix: Table | None
+    in_groups: Sentence | None
     best_set: Sentence | None
     ranks: Table | None
     calibration: CalibrationAnalysis | None
@@ -66,8 +68,10 @@ def contents(result: Result) -> Contents:
         pairs=tables.pairs(result),
         group_pairs=tuple(
             tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-        )
-        + by_group(result),
+        ),
+        by_group=groups.by_group(result),
+        group_matrix=groups.group_matrix(result),
+        in_groups=groups.in_groups(result),
         best_set=candidates.best_set(result),
         ranks=candidates.ranks(result),
         calibration=calibrated,
@@ -91,22 +95,22 @@ def contents(result: Result) -> Contents:
 
 def facts(result: Result) -> list[Sentence]:
     """What was compared, in a few words each."""
-    found = result.to_dict().get("truth") or {}
+    truth = result.to_dict().get("truth") or {}
     scores = result.scores
-    said: list[Sentence] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
+    sentences: list[Sentence] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
     for key, noun in (("n_labels", "label"), ("n_annotators", "annotator")):
-        if isinstance(found.get(key), int):
-            said.append((count(found[key], noun),))
+        if isinstance(truth.get(key), int):
+            sentences.append((count(truth[key], noun),))
     for key, noun in (("groups", "group"), ("clusters", "cluster")):
         number = result.comparison.settings.get(key)
         if isinstance(number, int):
-            said.append((count(number, noun),))
+            sentences.append((count(number, noun),))
     if result.truth is not None:
-        said.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
+        sentences.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
     better = "higher" if result.comparison.higher_is_better else "lower"
     name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
-    said.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
-    return said
+    sentences.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
+    return sentences
 
 
 def lines_of(command: str | None) -> str | None:
@@ -127,4 +131,4 @@ def lines_of(command: str | None) -> str | None:
 
 def warnings_shown(result: Result) -> tuple[str, ...]:
     """The warnings, each once, without those on sampling, which stand with the failing diagnostics."""
-    return tuple(dict.fromkeys(said for said in result.warnings if not said.startswith("sampling:")))
+    return tuple(dict.fromkeys(line for line in result.warnings if not line.startswith("sampling:")))

@@ -37,13 +37,13 @@ def write_report(result: Result | Comparison, out: StrPath) -> None:
     """
     result = Result.of(result)
     with whole_folder(out) as folder:
-        said = contents(result)
+        content = contents(result)
         drawn = pictures(result)
         (folder / "figures").mkdir()
         for name, made in drawn.items():
             (folder / "figures" / f"{name}.svg").write_text(made.alone, encoding="utf-8", newline="\n")
-        (folder / "report.html").write_text(html(result, drawn, said), encoding="utf-8", newline="\n")
-        (folder / "report.md").write_text(markdown(result, said), encoding="utf-8", newline="\n")
+        (folder / "report.html").write_text(html(result, drawn, content), encoding="utf-8", newline="\n")
+        (folder / "report.md").write_text(markdown(result, content), encoding="utf-8", newline="\n")
         (folder / "report.tex").write_text(latex(result), encoding="utf-8", newline="\n")
         (folder / "result.json").write_text(dumps(result.to_dict()), encoding="utf-8", newline="\n")
         result.comparison.save(folder / "posterior.nc")

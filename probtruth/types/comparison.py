@@ -1,6 +1,6 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     import xarray
 
 Row = Mapping[str, object]
+Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
+"""From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
+
+
+def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Sequence[Row]:
+    """Quantiles of differences at some probabilities, of some pairs; here none are known."""
+    return ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,8 +33,9 @@ class Comparison(Reported):
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
-    `datatree`; `unseen` is what the columns of that name rest on (`confidence`, independent `n_units`), or the `reason`
-    why they are unknown. `scored` are the scores that were compared, for the report; None where they are not known.
+    `datatree`, and `quantiles` those of the differences. `unseen` is what the columns of that name rest on
+    (`confidence`, independent `n_units`), or the `reason` why they are unknown. `scored` are the scores that were
+    compared, for the report; None where they are not known.
     """
 
     models: tuple[str, ...]
@@ -48,6 +56,7 @@ class Comparison(Reported):
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
+    quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     scored: Any = field(default=None, repr=False)
 

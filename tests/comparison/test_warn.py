@@ -81,7 +81,7 @@ def pair(p, **tests):
         (0.97, {"t_p": 0.04}, "paired t p = 0.040"),
         (0.99, {"t_p": 0.02, "sign_flip_p": 0.06}, "but sign-flip p = 0.060"),
         (0.01, {"bootstrap_p_a_better": 0.04}, "Bayesian bootstrap P(a better) = 0.040"),
-        (0.9, {"t_p": 1e-5}, "<.001"),
+        (0.9, {"t_p": 1e-5}, "<0.001"),
     ],
 )
 def test_tests_that_would_decide_otherwise(p, tests, words):

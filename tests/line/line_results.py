@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any
@@ -37,11 +37,12 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
     regret = (draws - draws.min(1, keepdims=True)).mean(0)
     sign = -1 if scores.higher_is_better else 1
 
-    pairs = []
+    pairs, normals = [], {}
     for a, b in combinations(sorted(range(len(names)), key=names.__getitem__), 2):
         d = values[a] - values[b]
         posterior = NormalDist(d.mean(), d.std(ddof=1) / math.sqrt(len(d)))
         p = posterior.cdf(0)
+        normals[names[a], names[b]] = posterior
         pairs.append(
             {
                 "a": names[a],
@@ -93,6 +94,7 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         diagnostics=diagnostics,
         uncertainty={"items": 0.7, "labels": 0.3 if scores.labels is not None else None},
         tree=lambda: tree,
+        quantiles=partial(quantiles, normals),
         settings={"engine": "nuts", "draws": 2500, "floor": None},
     )
 
@@ -101,6 +103,15 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
 def of_class() -> Truth:
     """The demo's truth under the other estimand."""
     return replace(infer_truth(demo.load()[0], "dawid-skene-em", draws=0), method="other")
+
+
+def quantiles(normals: dict[tuple[str, str], NormalDist], probabilities: Any, pairs: Any) -> list[dict[str, Any]]:
+    """Those of the normal posteriors of the pairs."""
+    return [
+        {"where": "", "group": None, "a": a, "b": b, "values": [normal.inv_cdf(p) for p in probabilities]}
+        for (a, b), normal in normals.items()
+        if (a, b) in pairs
+    ]
 
 
 def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01, **changes: Any) -> Result:

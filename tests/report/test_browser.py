@@ -6,10 +6,13 @@ Needs Chromium (`chromium`, `chromium-browser` or `google-chrome` on the path); 
 import re
 import shutil
 import subprocess
+from dataclasses import replace
+from html import unescape
 
 import pytest
 
 from probtruth.report.formats.html import html
+from probtruth.report.words.numbers import equals, fixed, shown
 
 pytestmark = pytest.mark.process
 
@@ -92,41 +95,151 @@ def test_a_policy_that_refuses_would_be_seen(load, result):
 
 def clicking(text: str, clicks: int) -> str:
     """The page without its policy, and a script that clicks on the title of the first sortable column of numbers."""
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
     click = 'document.querySelector("table.sortable thead th.num button").click();' * clicks
-    return text.replace("</body>", f"<script>{click}</script></body>")
+    return doing(text, click)
+
+
+def doing(text: str, script: str) -> str:
+    """The page without its policy, and with one more script."""
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    return text.replace("</body>", f"<script>{script}</script></body>")
 
 
 def test_a_click_sorts_and_another_turns_it_round(load, result):
     table = "Models, best mean score first"
-    up, _ = load(clicking(html(result), 1))
-    down, _ = load(clicking(html(result), 2))
+    at_first, _ = load(html(result))
+    down, _ = load(clicking(html(result), 1))
+    up, _ = load(clicking(html(result), 2))
     scores = [f"{row['score']:.3f}" for row in result.comparison.ranks]
     assert column(up, table, 1) == scores
     assert column(down, table, 1) == scores[::-1]
+    assert 'aria-sort="ascending"' in at_first
     assert 'aria-sort="descending"' in down
 
 
-def measuring(text: str) -> str:
-    """The page without its policy, and a script that writes how much wider than the window it is."""
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    script = "document.documentElement.dataset.over = document.documentElement.scrollWidth - innerWidth"
-    return text.replace("</body>", f"<script>{script}</script></body>")
+@pytest.fixture
+def measured(load, tmp_path):
+    """What a script says of the page in a window of any width: a frame, since windows are at least 500 wide."""
+
+    def run(text: str, script: str, width: int) -> str:
+        page = doing(text, f"onload = () => parent.postMessage(String({script}), '*')")
+        (tmp_path / "inner.html").write_text(page, encoding="utf-8")
+        listen = "onmessage = (event) => { document.body.dataset.heard = event.data; }"
+        frame = f'<iframe src="inner.html" width="{width}" height="900" frameborder="0"></iframe>'
+        document, _ = load(f"<!doctype html><body><script>{listen}</script>{frame}</body>", 1600)
+        heard = re.search(r'data-heard="([^"]*)"', document)
+        assert heard is not None
+        return heard.group(1)
+
+    return run
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_never_wider_than_the_window(load, make, width):
+OVER = "document.documentElement.scrollWidth - innerWidth"
+CUT = """(() => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+  const cut = [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth + 1);
+  return cut.map((box) => box.getAttribute("aria-label"));
+})()"""
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_the_page_is_never_wider_than_the_window(measured, make, width):
     names = ("x" * 300, "שלום " * 60, "😀" * 150, "<b>" * 100)
-    document, _ = load(measuring(html(make["demo"](names))), width)
-    over = re.search(r'data-over="(-?\d+)"', document)
-    assert over is not None
-    assert int(over.group(1)) <= 0
+    assert int(measured(html(make["demo"](names)), OVER, width)) <= 0
+
+
+@pytest.mark.parametrize("width", [390, 820, 1400])
+def test_no_column_is_cut(measured, result, width):
+    assert measured(html(result), CUT, width) == ""
+
+
+def test_fifteen_models_fit_a_desktop_and_scroll_beside_their_names_on_a_phone(measured, make):
+    text = html(make["bare"](15))
+    assert measured(text, CUT, 1400) == ""
+    assert measured(text, CUT, 390) == "P(row beats column)"
+    still = """(() => {
+      const box = document.querySelector("[aria-label='P(row beats column)']");
+      box.scrollLeft = 200;
+      return document.querySelector(".matrix tbody th").getBoundingClientRect().left - box.getBoundingClientRect().left;
+    })()"""
+    assert float(measured(text, still, 390)) == 0
+
+
+CHOICE = """
+const part = (name) => document.querySelector(`#pair-explorer [data-part="${name}"]`);
+const choose = (name, value) => { part(name).value = value; part(name).dispatchEvent(new Event("input")); };
+"""
+
+
+def answer(document: str, part: str) -> str:
+    found = re.search(rf'data-part="{part}">(.*?)</p>', document, re.DOTALL)
+    assert found is not None
+    return unescape(re.sub(r"<[^>]*>", "", found.group(1)))
+
+
+def test_the_leading_pair_is_chosen_at_first_and_agrees_with_the_tables(load, make):
+    bare = make["bare"](3, rope=0.05)
+    row = next(row for row in bare.comparison.pairs if (row["a"], row["b"]) == ("model-00", "model-01"))
+    document, said = load(html(bare))
+    assert said == []
+    numbers = answer(document, "numbers")
+    assert f"P(model-00 better) {equals(row['p_a_better'])}" in numbers
+    assert f"P(equivalent) {equals(row['p_equivalent'])}" in numbers
+    assert f"{fixed(row['low'], 2)} to {fixed(row['high'], 2)}" in numbers
+
+
+def test_another_pair_and_another_rope_are_answered(load, make):
+    """The normal posterior of the pair, P(|difference| <= 1) = 1 to three decimals, by its own intervals."""
+    bare = make["bare"](3)
+    row = next(row for row in bare.comparison.pairs if (row["a"], row["b"]) == ("model-00", "model-02"))
+    turned, _ = load(doing(html(bare), CHOICE + 'choose("first", 2); choose("second", 0);'))
+    assert f"P(model-02 better) {equals(row['p_b_better'])}" in answer(turned, "numbers")
+    assert answer(turned, "verdict").startswith("model-00 is ")
+    wide, _ = load(doing(html(bare), CHOICE + 'choose("second", 2); choose("rope", 1);'))
+    assert answer(wide, "verdict") == "model-00 and model-02 are practically equivalent."
+    same, _ = load(doing(html(bare), CHOICE + 'choose("second", 0);'))
+    assert answer(same, "verdict") == "Choose two different models."
+
+
+def test_of_accuracies_the_sign_is_that_of_the_tables(load, make):
+    bare = make["bare"](2, higher_is_better=True)
+    (row,) = (shown(bare.comparison, row) for row in bare.comparison.pairs)
+    document, _ = load(doing(html(bare), CHOICE + 'choose("first", 0); choose("second", 1);'))
+    assert f"{fixed(row['low'], 2)} to {fixed(row['high'], 2)}); positive favours" in answer(document, "numbers")
+
+
+def test_items_are_searched_filtered_and_opened(load, result):
+    item = result.scores.items[17]
+    typed = f"""
+    const search = document.querySelector('#item-explorer [data-part="search"]');
+    search.value = "{item.upper()}";
+    search.dispatchEvent(new Event("input"));
+    const entry = document.querySelector("details.item");
+    entry.open = true;
+    entry.dispatchEvent(new Event("toggle"));
+    """
+    document, said = load(doing(html(result), typed))
+    assert said == []
+    assert answer(document, "count") == "1 of the 899 items"
+    table = document[document.index('<details class="item"') :]
+    table = table[: table.index("</table>")]
+    for model, loss in zip(result.scores.models, result.scores.values[:, 17], strict=True):
+        assert model in table
+        assert f"{loss:.3f}" in table
+
+
+def test_hostile_items_are_shown_not_run(load, odd):
+    text = {str(item): "<img src=x onerror=document.title='run'>" for item in odd.scores.items}
+    opened = 'const entry = document.querySelector("details.item"); entry.open = true;'
+    opened += 'entry.dispatchEvent(new Event("toggle"));'
+    document, _ = load(doing(html(replace(odd, item_text=text)), opened))
+    assert "<title>run" not in document
+    assert "&lt;img src=x" in document[document.index('class="content"') :]
 
 
 def printing(text: str) -> str:
     """The page without its policy, and a script that says that it is about to be printed."""
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    return text.replace("</body>", '<script>dispatchEvent(new Event("beforeprint"))</script></body>')
+    return doing(text, 'dispatchEvent(new Event("beforeprint"))')
 
 
 def test_what_is_folded_is_open_on_paper(load, make):

@@ -7,7 +7,7 @@ from probtruth import check
 from probtruth.cli import fail_if, jax_setup, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
-from probtruth.cli.reading import read_scores, score_format
+from probtruth.cli.reading import check_content, read_scores, score_format, with_content
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def compare(
     columns: opt.ScoreColumns,
     reading: opt.ScoreReading,
     machine: opt.Machine,
+    content: opt.ItemContent,
     shown: opt.Printed,
     scores: Annotated[
         list[str],
@@ -60,6 +61,7 @@ def compare(
     gate = fail_if.gate(fail_conditions, baseline, rope)
     if out is not None:
         check_out(out)
+    check_content(content, columns.item)
     jax_setup.switch_on()
     available = streamed.known_memory(machine.memory)
     whole = columns.replicate is not None or replicates is not None or likelihood != "auto"
@@ -73,7 +75,7 @@ def compare(
             result = Result.of_scores(scores[0], **options, **how)
     else:
         result = _held(scores, columns, reading, {**options, **in_memory}, baseline, console)
-    conclude(result, out, console, gate)
+    conclude(with_content(result, content, columns.item), out, console, gate)
 
 
 def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: float, dask: str | None) -> bool:

@@ -50,6 +50,7 @@ class RunFiles:
 def run(
     context: opt.Context,
     files: RunFiles,
+    content: opt.ItemContent,
     shown: opt.Printed,
     out: opt.OutIfAny = None,
     truth: opt.Method = None,
@@ -77,7 +78,7 @@ def run(
     }
     options |= {"rule": rule_of(rule, label_order), "engine": engine, "strict": strict, "seed": seed}
     gate = fail_if.gate(fail_conditions, baseline, rope)
-    evaluate_and_report(files, options, out, settings.console(context, shown.json, shown.quiet), gate=gate)
+    evaluate_and_report(files, options, out, settings.console(context, shown.json, shown.quiet), None, gate, content)
 
 
 def rule_of(name: str, label_order: str | None) -> "str | probtruth.scoring.rules.ScoringRule":
@@ -96,6 +97,7 @@ def evaluate_and_report(
     console: Console,
     note: str | None = None,
     gate: fail_if.Gate | None = None,
+    content: opt.ItemContent | None = None,
 ) -> None:
     """Evaluates the models on the files, writes the report with the note, and shows the verdict."""
     from probtruth.io.output.folder import check_out
@@ -103,6 +105,8 @@ def evaluate_and_report(
     console = console.of_stages((2 if files.annotations else 1) + 1 + (out is not None))
     if out is not None:
         check_out(out)
+    content = content or opt.ItemContent()
+    reading.check_content(content, files.columns.item)
     logged = _logged(files, console)
     jax_setup.switch_on()
     models = _models(files, options)
@@ -114,7 +118,7 @@ def evaluate_and_report(
         result = _streamed(models, files, options, memory, out, console)
     else:
         result = _held(models, files, options, console)
-    conclude(replace(result, note=note), out, console, gate)
+    conclude(reading.with_content(replace(result, note=note), content, files.columns.item), out, console, gate)
 
 
 def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":

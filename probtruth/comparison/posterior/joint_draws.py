@@ -95,7 +95,7 @@ GRID = 5.0 * (np.arange(401) / 400) ** 2
 
 
 def credible_set(p_best: Mapping[str, float]) -> tuple[list[str], float]:
-    """The fewest models that hold the best with probability .95, most probable first, and that probability.
+    """The fewest models that hold the best with probability 0.95, most probable first, and that probability.
 
     Models as probable as the last of them are in it too: nothing tells them apart.
     """

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from probtruth.line.analysis import annotators, calibration, items, replicates
+from probtruth.line.analysis import annotators, calibration, curves, items, replicates
+from probtruth.line.analysis.items import expected_accuracy
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.decompose import decompose_aligned
 from probtruth.streaming.compare_files import Streamed
@@ -32,6 +33,13 @@ class Analysis(Brief):
         return calibration.calibration_of(self.labelled, self.scores, self.comparison)
 
     @cached_property
+    def accuracy(self) -> Mapping[str, float] | None:
+        """Each model's expected accuracy: 1 minus the mean zero-one score."""
+        if self.labelled is None or not isinstance(self.scores, Scores):
+            return None
+        return expected_accuracy(self.labelled)
+
+    @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
         """The rows of `decompose`, one for each model."""
         if self.labelled is None or not isinstance(self.scores, Scores):
@@ -52,6 +60,16 @@ class Analysis(Brief):
     def divided(self) -> Sequence[items.DividedItem]:
         """The items on which the two leading models differ most."""
         return items.divided_items(self.scores, self.comparison, self.labelled)
+
+    @cached_property
+    def listed(self) -> items.ListedItems | None:
+        """The items with what is known of each; None where scores were streamed."""
+        return items.listed_items(self.scores, self.comparison, self.labelled)
+
+    @cached_property
+    def curves(self) -> curves.DifferenceCurves | None:
+        """The posterior of each pair's difference, as quantiles."""
+        return curves.curves_of(self.comparison)
 
     @cached_property
     def replicates(self) -> replicates.ReplicatedDifferences | None:

@@ -1,18 +1,25 @@
 """Items that a reader should look at: where labels disagree most, and where the two leading models differ most."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from probtruth.line.analysis.leading import leading_pair
+from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
+from probtruth.scoring.rules.proper import zero_one_score
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
 
 MOST = 10
 """Items of either kind."""
+MOST_LISTED, MOST_TELLING = 20_000, 2_000
+"""Items up to which all are listed; of more, so many on which the two leading models differ most."""
+MOST_CELLS = 1_000_000
+"""Probabilities that the list holds; where all items have more, the most telling ones are listed."""
+MOST_MODELS, MOST_LISTED_LABELS = 8, 20
+"""Models that are listed, the best first, and labels of an item, the most probable first."""
 MOST_LABELS = 4
 """Labels of an item that are named."""
 Share = tuple[str, float]
@@ -36,6 +43,65 @@ class DividedItem:
     scores: tuple[float, float]
     top_labels: tuple[Share, Share] | None
     shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ListedItems:
+    """Items in the order of the scores (`n_all` in all), with each model's score in the user's orientation.
+
+    With labels: `votes` are counts (None where no votes are known), `shares` what the labels are taken to be, `probs`
+    the models' probabilities, and `columns` which labels of `labels` an item's entries are for, the same for all items
+    if these are few.
+    """
+
+    items: tuple[str, ...]
+    n_all: int
+    models: tuple[str, ...]
+    scores: Float[np.ndarray, "model item"]
+    labels: tuple[str, ...] = ()
+    columns: Int[np.ndarray, "item entry"] | None = None
+    votes: Int[np.ndarray, "item entry"] | None = None
+    shares: Float[np.ndarray, "item entry"] | None = None
+    probs: Float[np.ndarray, "model item entry"] | None = None
+
+
+def listed_items(scores: Scores | Streamed, comparison: Comparison, labelled: Labelled | None) -> ListedItems | None:
+    """The items that a reader can look through; None where scores were streamed."""
+    if not isinstance(scores, Scores):
+        return None
+    models = tuple(str(row["model"]) for row in leaders(comparison.ranks)[:MOST_MODELS])
+    order = [scores.models.index(model) for model in models]
+    n_all = len(scores.items)
+    entries = 0 if labelled is None else min(len(labelled.aligned.labels), MOST_LISTED_LABELS) * len(models)
+    rows = np.arange(n_all)
+    if n_all > MOST_LISTED or n_all * entries > MOST_CELLS:
+        telling = _gap(scores, *order[:2]) if len(order) > 1 else scores.values[order[0]]
+        rows = np.sort(np.argsort(-telling, kind="stable")[:MOST_TELLING])
+    own = (-1.0 if scores.higher_is_better else 1.0) * scores.values[order][:, rows]
+    plain = ListedItems(tuple(str(scores.items[row]) for row in rows), n_all, models, own)
+    return plain if labelled is None else _with_labels(plain, labelled.aligned, rows)
+
+
+def _with_labels(listed: ListedItems, aligned: Aligned, rows: Int[np.ndarray, " item"]) -> ListedItems:
+    at = np.array([aligned.models.index(model) for model in listed.models])
+    shares, probs = _shares(aligned)[rows], np.exp(aligned.log_probs[at][:, rows])
+    columns = np.broadcast_to(np.arange(shares.shape[1]), shares.shape)
+    if shares.shape[1] > MOST_LISTED_LABELS:
+        weight = np.maximum(shares, probs.max(0))
+        columns = np.sort(np.argsort(-weight, axis=1, kind="stable")[:, :MOST_LISTED_LABELS], axis=1)
+        shares = np.take_along_axis(shares, columns, 1)
+        probs = np.take_along_axis(probs, columns[None], 2)
+    votes = None
+    if aligned.shares is not None and aligned.n_votes is not None:
+        votes = np.rint(shares * aligned.n_votes[rows, None]).astype(int)
+    return replace(listed, labels=aligned.labels, columns=columns, votes=votes, shares=shares, probs=probs)
+
+
+def expected_accuracy(labelled: Labelled) -> dict[str, float]:
+    """How often each model's most probable label is right, expected under the labels; ties share the choice."""
+    aligned = labelled.aligned
+    wrong = zero_one_score(aligned.probs, _shares(aligned))
+    return dict(zip(aligned.models, (1 - np.asarray(wrong).mean(1)).tolist(), strict=True))
 
 
 def disputed_items(labelled: Labelled | None, most: int = MOST) -> list[DisputedItem]:
@@ -64,8 +130,7 @@ def divided_items(
     if not isinstance(scores, Scores) or len(scores.models) < 2:
         return []
     a, b = (scores.models.index(model) for model in leading_pair(comparison))
-    with np.errstate(invalid="ignore"):
-        gap = np.nan_to_num(np.abs(scores.values[a] - scores.values[b]), nan=0.0, posinf=np.inf)
+    gap = _gap(scores, a, b)
     sign = -1.0 if scores.higher_is_better else 1.0
     rows = [int(row) for row in np.argsort(-gap, kind="stable")[:most] if gap[row] > 0]
     return [
@@ -77,6 +142,12 @@ def divided_items(
         )
         for row in rows
     ]
+
+
+def _gap(scores: Scores, a: int, b: int) -> Float[np.ndarray, " item"]:
+    """How far two models' scores are apart on each item."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.nan_to_num(np.abs(scores.values[a] - scores.values[b]), nan=0.0, posinf=np.inf))
 
 
 def _top_labels(aligned: Aligned, row: int, a: int, b: int) -> tuple[Share, Share]:

@@ -12,48 +12,63 @@ from markupsafe import Markup
 
 from probtruth.line.result import Result
 from probtruth.report.contents import Contents, contents
+from probtruth.report.embedded import LEAST_ERROR, embedded
 from probtruth.report.plots.pictures import pictures
 from probtruth.report.plots.svg import Picture
 from probtruth.report.tables.cells import LONGEST, Cell
-from probtruth.report.words.numbers import plain, width
+from probtruth.report.words.numbers import plain, significant, width
 from probtruth.report.words.sentences import Name
 from probtruth.report.words.verdict import Verdict
 
+SCRIPTS = ("page", "sort", "pairs", "items")
+"""The parts of the page's script, in their order."""
 
-def html(result: Result, drawn: Mapping[str, Picture] | None = None, said: Contents | None = None) -> str:
+
+def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Contents | None = None) -> str:
     """The page.
 
-    Arguments: `drawn` are the figures and `said` the contents, where they were made already.
+    Arguments: `drawn` are the figures and `content` the contents, where they were made already.
     """
-    said = contents(result) if said is None else said
+    content = contents(result) if content is None else content
     drawn = pictures(result) if drawn is None else drawn
-    style, script = _asset("style.css"), _asset("sort.js")
+    style, script = _asset("style.css"), "\n".join(_asset(f"script/{name}.js") for name in SCRIPTS)
+    curves = result.analysis.curves
+    explorable = curves is not None and not content.verdict.failing
+    browsable = result.analysis.listed is not None
     return (
         _environment()
         .get_template("template.html.j2")
         .render(
-            policy=_policy(style, script),
+            policy=_policy(style, script, bool(result.item_images)),
+            data=embedded(result),
+            explorable=explorable,
+            browsable=browsable,
+            error=0 if curves is None else max(curves.error, LEAST_ERROR),
             style=Markup(style),
             script=Markup(script),
-            title=_title(said.verdict),
-            said=said,
+            title=_title(content.verdict),
+            content=content,
             figures=drawn,
-            sections=_sections(said, drawn),
+            sections=_sections(content, drawn, explorable, browsable),
             longest=LONGEST,
             rope=result.comparison.rope,
         )
     )
 
 
-def _sections(said: Contents, drawn: Mapping[str, Picture]) -> list[tuple[str, str]]:
+def _sections(
+    content: Contents, drawn: Mapping[str, Picture], explorable: bool, browsable: bool
+) -> list[tuple[str, str]]:
     """Anchors and titles of the sections that the page has."""
     known = (
         ("models", "Models", True),
-        ("pairs", "Pairs", bool(said.pairs.rows)),
+        ("pairs", "Pairs", bool(content.pairs.rows)),
+        ("explore", "Your own question", explorable),
+        ("groups", "By group", content.by_group is not None),
         ("ranks", "Who could be best", "ranks" in drawn),
-        ("calibration", "Calibration", said.calibration is not None),
-        ("items", "Items to look at", bool(said.items)),
-        ("annotators", "Annotators", bool(said.annotators)),
+        ("calibration", "Calibration", content.calibration is not None),
+        ("items", "Items", bool(content.items) or browsable),
+        ("annotators", "Annotators", bool(content.annotators)),
         ("checks", "Checks", True),
         ("reading", "How to read the numbers", True),
         ("made", "How this was made", True),
@@ -61,19 +76,23 @@ def _sections(said: Contents, drawn: Mapping[str, Picture]) -> list[tuple[str, s
     return [(slug, title) for slug, title, there in known if there]
 
 
-def _title(said: Verdict) -> str:
-    return "".join(plain(piece)[:60] for piece in said.headline)
+def _title(verdict: Verdict) -> str:
+    return "".join(plain(piece)[:60] for piece in verdict.headline)
 
 
 def _asset(name: str) -> str:
     return files("probtruth.report").joinpath(name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
-def _policy(style: str, script: str) -> str:
-    """A content security policy that allows the page's own style and script, by hash, and nothing else."""
+def _policy(style: str, script: str, images: bool) -> str:
+    """A content security policy that allows the page's own style and script, by hash, and nothing else.
+
+    Arguments: `images`: pictures that the page itself holds are allowed too.
+    """
     allowed = {"style-src": style, "script-src": script}
     hashes = {name: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for name, text in allowed.items()}
     parts = ["default-src 'none'", *(f"{name} 'sha256-{value}'" for name, value in hashes.items())]
+    parts += ["img-src data:"] if images else []
     return "; ".join([*parts, "base-uri 'none'", "form-action 'none'"])
 
 
@@ -102,6 +121,7 @@ def _environment() -> Environment:
     tests["name"] = lambda piece: isinstance(piece, Name)
     environment.filters["plain"] = plain
     environment.filters["room"] = _room
+    environment.filters["small"] = lambda value: significant(value, 1)
     environment.filters["markup"] = Markup
     environment.filters["sort_key"] = _sort_key
     return environment

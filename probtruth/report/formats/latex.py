@@ -71,8 +71,8 @@ def latex_table(result: Result, table: str = "models") -> str:
     >>> models = {"a_1": [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.9, 0.1]], "b&c": [[0.6, 0.4]] * 4}
     >>> result = pt.evaluate(votes, pt.Predictions.from_probs(models), engine="exact")
     >>> print(pt.figures.latex_table(result, "matrix").split("midrule")[1].split("\\bottom")[0].strip())
-    a\_1 &  & .93 \\
-    b\&c & .07 &  \\
+    a\_1 &  & 0.93 \\
+    b\&c & 0.07 &  \\
     """
     if not isinstance(result, Result):
         raise InputError(f"a {type(result).__name__}", "a Result", "Pass on what evaluate returned.")

@@ -13,29 +13,38 @@ _IN_NAMES = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:@])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def markdown(result: Result, said: Contents | None = None) -> str:
+def markdown(result: Result, content: Contents | None = None) -> str:
     """What the page says, without its figures; long tables are folded.
 
-    Arguments: `said` are the contents, where they were made already.
+    Arguments: `content` are the contents, where they were made already.
     """
-    said = contents(result) if said is None else said
-    parts = [f"## {_text(said.verdict.headline)}"]
-    if said.verdict.failing:
-        parts.append(_list(("**Do not rely on the numbers below.**", *map(_escape, said.verdict.failing))))
-    parts += [_text(line) for line in said.verdict.details]
-    parts += [_escape(plain(said.note))] if said.note else []
-    if said.warnings:
-        parts += ["### Before you use this", _list(tuple(_escape(plain(line)) for line in said.warnings))]
-    parts += [_table(said.models), *_tables(said.other)]
-    parts += [_table(said.matrix), _table(said.pairs)] if said.pairs.rows else []
-    parts += [_table(table) for table in said.group_pairs]
-    parts += [*_tables(said.ranks), *([_text(said.best_set)] if said.best_set else [])]
-    parts += [*_tables(said.calibration_numbers, *said.items, *said.annotators)]
-    parts += [*_tables(said.diagnostics, said.sensitivity, said.predictive, said.companions, said.audit)]
-    parts.append(_escape(said.alignment))
-    parts += [_code(said.command, "sh")] if said.command is not None else []
-    parts += [_table(said.settings, fold=True), "### How to cite", _escape(said.citation), _code(said.bibtex, "bibtex")]
-    parts += [_list(tuple(map(_escape, said.sources)))] if said.sources else []
+    content = contents(result) if content is None else content
+    parts = [f"## {_text(content.verdict.headline)}"]
+    if content.verdict.failing:
+        parts.append(_list(("**Do not rely on the numbers below.**", *map(_escape, content.verdict.failing))))
+    parts += [_text(line) for line in content.verdict.details]
+    parts += [_escape(plain(content.note))] if content.note else []
+    if content.warnings:
+        parts += ["### Before you use this", _list(tuple(_escape(plain(line)) for line in content.warnings))]
+    parts += [_table(content.models), *_tables(content.other)]
+    parts += [_table(content.matrix), _table(content.pairs)] if content.pairs.rows else []
+    parts += [_table(table) for table in content.group_pairs]
+    parts += [
+        *([_text(content.in_groups)] if content.in_groups else []),
+        *_tables(content.by_group, content.group_matrix),
+    ]
+    parts += [*_tables(content.ranks), *([_text(content.best_set)] if content.best_set else [])]
+    parts += [*_tables(content.calibration_numbers, *content.items, *content.annotators)]
+    parts += [*_tables(content.diagnostics, content.sensitivity, content.predictive, content.companions, content.audit)]
+    parts.append(_escape(content.alignment))
+    parts += [_code(content.command, "sh")] if content.command is not None else []
+    parts += [
+        _table(content.settings, fold=True),
+        "### How to cite",
+        _escape(content.citation),
+        _code(content.bibtex, "bibtex"),
+    ]
+    parts += [_list(tuple(map(_escape, content.sources)))] if content.sources else []
     return "\n\n".join(parts) + "\n"
 
 

@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from probtruth.line.result import Result
-from probtruth.report.tables import checks
+from probtruth.report.tables import checks, groups
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Table
 from probtruth.report.words.numbers import count, exact, fixed, plain, shortened
@@ -24,7 +24,7 @@ MOST_ROWS = 20
 MOST_ANNOTATORS = 10
 """Annotators whose confusion is printed; `--json` has all."""
 LONGEST_NAME = 32
-MODEL_NAME, PAIR_NAME = 22, 15
+MODEL_NAME, PAIR_NAME = 22, 14
 """Columns of a model's name, so that the tables fit 80 columns and names that end differently stay apart."""
 COLOURS = {
     "certain": "bold green",
@@ -38,10 +38,12 @@ COLOURS = {
 
 def summary(result: Result) -> tuple[RenderableType, ...]:
     """Verdict, models, pairs and warnings."""
-    said = verdict(result)
-    parts: list[RenderableType] = [Text(_plain(said.headline), COLOURS[said.level])]
-    parts += [Text(f"  {line}", style="red") for line in said.failing]
-    parts += [_text(line) for line in said.details]
+    decided = verdict(result)
+    parts: list[RenderableType] = [Text(_plain(decided.headline), COLOURS[decided.level])]
+    parts += [Text(f"  {line}", style="red") for line in decided.failing]
+    parts += [_text(line) for line in decided.details]
+    by_group = groups.in_groups(result)
+    parts += [] if by_group is None else [_text(by_group)]
     parts.append(Text(checks.alignment(result)))
     parts.append(table(tables.models(result), MODEL_NAME))
     parts += [table(tables.pairs(result), PAIR_NAME)] if result.comparison.pairs else []

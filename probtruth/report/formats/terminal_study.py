@@ -79,7 +79,7 @@ def _cells(row: Mapping[str, Any]) -> Iterator[str]:
 def _lines(found: Validation) -> Iterator[tuple[str, str]]:
     one, watch = found.calibration, found.monitor
     yield "P(a better) is off by", f"{_share(one, 'error')}, were it perfect {fixed(one['by_chance'], 3)} by chance"
-    yield "wrong where P is above .975", _share(one, "wrong_when_sure")
+    yield "wrong where P is above 0.975", _share(one, "wrong_when_sure")
     yield (
         f"monitor, {watch['method']}",
         (

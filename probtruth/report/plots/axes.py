@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from probtruth.errors import InputError
-from probtruth.report.words.numbers import MINUS, width
+from probtruth.report.words.numbers import width
 
 INK = "#767b83"
 """Text, axes and points: 4.2 to 1 or more against white and against near-black."""
@@ -171,12 +171,6 @@ def spread(places: Sequence[float], gap: float) -> Float[np.ndarray, " place"]:
     result = np.empty_like(moved)
     result[order] = moved
     return result
-
-
-def short(value: float, digits: int = 3) -> str:
-    """A number without its leading zero."""
-    sign, words = MINUS if value < 0 else "", f"{abs(value):.{digits}f}"
-    return sign + (words[1:] if words.startswith("0.") else words)
 
 
 def few(names: Sequence[str], what: str) -> None:

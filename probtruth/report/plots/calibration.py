@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import COLOURS, DASHES, INK, SIZE, few, panel, short, spread, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, INK, SIZE, few, panel, spread, square, text
+from probtruth.report.words.numbers import fixed
 from probtruth.scoring.confusion.curves import Curves
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def plot_curves(
     >>> pred = pt.Predictions.from_probs({"a": [[0.1, 0.9], [0.6, 0.4], [0.7, 0.3]]})
     >>> curves = pt.confusion.roc_curves(pred, pt.Truth.from_probs([[0, 1], [0.5, 0.5], [1, 0]]))
     >>> [entry.get_text() for entry in pt.figures.plot_curves(curves).texts]
-    ['area: actual (implied)', 'a .944 (.768)']
+    ['area: actual (implied)', 'a 0.944 (0.768)']
     """
     if not isinstance(curves, Curves):
         raise InputError(
@@ -241,7 +242,7 @@ def plot_curves(
         for curve, style, width in ((implied, DASHES, 1.4), (actual, "-", 2.0)):
             step = "default" if roc else "steps-pre"
             ax.plot(curve.x, curve.y, color=colour, linestyle=style, linewidth=width, drawstyle=step)
-        lines.append((f"{name} {short(actual.area)} ({short(implied.area)})", colour))
+        lines.append((f"{name} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
     for row, (words, colour) in enumerate(lines):
         x, align = (0.97, "right") if roc else (0.03, "left")
         text(ax, x, 0.05 + 0.062 * (len(lines) - 1 - row), words, colour, align)

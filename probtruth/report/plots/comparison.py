@@ -52,7 +52,7 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_forest(comparison).get_xlabel()
     'difference of mean score'
     """
-    known = _comparison(comparison)
+    known = comparison_in(comparison)
     rows = best_pairs(known, MOST_PAIRS)[0]
     return forest(rows, known.rope, difference_title(known), ax, known.higher_is_better)
 
@@ -86,9 +86,9 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
     >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
     >>> [text.get_text() for text in ax.texts]
-    ['a', 'b', '.96', '.04', 'a', 'b']
+    ['a', 'b', '0.96', '0.04', 'a', 'b']
     """
-    known = _comparison(comparison)
+    known = comparison_in(comparison)
     order = [str(row["model"]) for row in known.ranks][:MOST_MODELS]
     better = chances_of_pairs(known)
     names = short_names(order, 18)
@@ -147,7 +147,7 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """
-    ranked = rank_table(_comparison(comparison))
+    ranked = rank_table(comparison_in(comparison))
     if ranked is None:
         raise InputError(
             "a comparison without ranks", "one with joint draws of two or more finite means", "See its warnings."
@@ -166,10 +166,10 @@ def behind_leader(
     """
     names = short_names(str(row["model"]) for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=66)
-    _band(ax, rope)
+    rope_band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(rows):
-        _interval(ax, place, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
+        interval_at(ax, place, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
         figures.beside(ax, -0.03, place, names[str(row["model"])], "right")
         figures.beside(ax, 1.03, place, probability(row["p_best"]), "left")
     figures.beside(ax, 1.03, -0.95, "P(best)", "left")
@@ -192,10 +192,10 @@ def forest(
     left, right = ("b", "a") if higher_is_better else ("a", "b")
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
     ax = ax or figures.panel_of_rows(len(pairs), left=figures.room_for(names, 10), right=figures.room_for(names, 10))
-    _band(ax, rope)
+    rope_band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
     for place, row in enumerate(pairs):
-        _interval(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
+        interval_at(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
         figures.beside(ax, -0.04, place, names[str(row[left])], "right")
         figures.beside(ax, 1.04, place, names[str(row[right])], "left")
     figures.beside(ax, -0.04, -0.95, "← favours", "right")
@@ -234,19 +234,21 @@ def rank_probabilities(
     return ax
 
 
-def _comparison(value: object) -> Comparison:
+def comparison_in(value: object) -> Comparison:
+    """The comparison, also of a result."""
     inner = getattr(value, "comparison", value)  # a Result is as good
     if not isinstance(inner, Comparison):
         raise InputError(f"a {type(value).__name__}", "a Comparison", "Pass on what compare(...) returned.")
     return inner
 
 
-def _band(ax: Axes, rope: figures.Number | None) -> None:
+def rope_band(ax: Axes, rope: figures.Number | None) -> None:
+    """The differences that count as equivalent, shaded."""
     if rope is not None and rope > 0:
         ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
 
 
-def _interval(
+def interval_at(
     ax: Axes,
     place: figures.Number,
     centre: float | None,

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import COLOURS, DASHES, INK, few, panel, short, spread, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, INK, few, panel, spread, square, text
+from probtruth.report.words.numbers import fixed
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 
 BUBBLE = 260
@@ -57,7 +58,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     source, reported = risk.source[place], risk.model[place]
     marks = _marks(ax, source, reported, risk, INK, 8)
     for row, (name, (_, mean)) in enumerate(marks.items()):
-        text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {short(mean, 2)}", INK, "right")
+        text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", INK, "right")
     words = "not known" if not np.isfinite(risk.angle[place]) else f"{risk.angle[place]:.0f}°"
     text(ax, 0.97, 0.04, f"angle {words}", INK, "right")
     return ax
@@ -82,7 +83,7 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
     >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
     >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
-    ['P_model .474', 'P_source .707', 'P_div .670']
+    ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
     risk = _profile(risk)
     place = _model(risk, model)
@@ -97,9 +98,9 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
     ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
     ax.set_ylim(0, max(1.0, 1.05 * ratio))
-    text(ax, 0, reported, f"P_model {short(reported)}", COLOURS[0], shift=(8, 9))
-    text(ax, source, 0, f"P_source {short(source)}", INK, shift=(8, 12))
-    text(ax, 1, ratio, f"P_div {short(ratio)}", COLOURS[1], shift=(10, 0))
+    text(ax, 0, reported, f"P_model {fixed(reported, 3)}", COLOURS[0], shift=(8, 9))
+    text(ax, source, 0, f"P_source {fixed(source, 3)}", INK, shift=(8, 12))
+    text(ax, 1, ratio, f"P_div {fixed(ratio, 3)}", COLOURS[1], shift=(10, 0))
     return ax
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
-from probtruth.line.analysis.leading import leaders
+from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.result import Result
 from probtruth.report.plots.annotators import best_and_worst, draw_annotators
 from probtruth.report.plots.axes import small_square
@@ -16,10 +16,12 @@ from probtruth.report.plots.comparison import (
     forest,
     rank_probabilities,
 )
+from probtruth.report.plots.groups import MOST_GROUPS, plot_groups
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
 from probtruth.report.tables.candidates import rank_table
+from probtruth.report.tables.groups import of_leaders
 from probtruth.report.words.numbers import (
     decimals,
     exact,
@@ -48,7 +50,7 @@ def pictures(result: Result) -> dict[str, Picture]:
     if calibrated is not None:
         for number, model in enumerate(calibrated.models, 1):
             made += [_reliability(calibrated, model, number), _source(calibrated, model, number)]
-    made += [_annotators(result), _item_differences(result)]
+    made += [_by_group(result), _annotators(result), _item_differences(result)]
     made += [_loss_curve()] if result.truth is not None else []
     return {drawn.name: drawn for drawn in made if drawn is not None}
 
@@ -105,6 +107,31 @@ def _forest(result: Result) -> Picture | None:
         "Differences of all pairs",
         f"95% intervals; {favouring_a(comparison.higher_is_better)} favours the first.{shaded} {'; '.join(words)}.",
         _left_out(n_models, len(comparison.ranks)),
+    )
+
+
+def _by_group(result: Result) -> Picture | None:
+    comparison = result.comparison
+    rows = of_leaders(comparison)
+    if not rows:
+        return None
+    with plain_style():
+        ax = plot_groups(comparison)
+    a, b = leading_pair(comparison)
+    places = decimals(map(interval_width, rows), ends=[row[end] for row in rows for end in ("low", "high")])
+    words = [
+        f"{plain(row['group'])}: {fixed(row['difference'], places, sign=True)} "
+        f"({interval(row['low'], row['high'], places)})"
+        for row in rows[:MOST_GROUPS]
+    ]
+    sign = favouring_a(comparison.higher_is_better)
+    note = f"The first {MOST_GROUPS} of {len(rows)} groups." if len(rows) > MOST_GROUPS else ""
+    return picture(
+        ax,
+        "by-group",
+        f"{plain(a)} minus {plain(b)} in every group",
+        f"95% intervals; {sign} favours the first. {'; '.join(words)}.",
+        note,
     )
 
 
@@ -208,9 +235,9 @@ def _loss_curve() -> Picture:
         ax,
         "loss-curve",
         "Expected loss of a response to an uncertain label",
-        "Of an item that is yes with probability .7: the expected log loss falls to its least, "
-        ".611 nats, at the response .7, and rises to infinity at 1; the expected Brier score is least, .420, at the "
-        "same response. A dashed line marks .7.",
+        "Of an item that is yes with probability 0.7: the expected log loss falls to its least, "
+        "0.611 nats, at the response 0.7, and rises to infinity at 1; the expected Brier score is least, 0.420, at the "
+        "same response. A dashed line marks 0.7.",
     )
 
 

@@ -21,11 +21,10 @@ from probtruth.report.plots.axes import (
     finish,
     panel,
     panel_of_rows,
-    short,
     text,
     write,
 )
-from probtruth.report.words.numbers import probability
+from probtruth.report.words.numbers import fixed, probability
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
 
@@ -54,7 +53,7 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     >>> import probtruth as pt
     >>> ax = pt.figures.plot_rule("log", y=0.7)
     >>> [entry.get_text() for entry in ax.texts]
-    ['truth .7', 'least .611 at .70']
+    ['truth 0.7', 'least 0.611 at 0.70']
     """
     chosen, truth = get_rule(rule), _truth(y)
     grid = _grid(truth)
@@ -73,7 +72,7 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     right = truth[-1] > 0.8
     text(ax, truth[-1], top + pad, f"truth {_brief(truth[-1])}", align="right" if right else "left", vertical="top",
          shift=(-5 if right else 5, 0))  # fmt: skip
-    words = f"least {short(float(losses[at]))} at {short(float(grid[at]), 2)}"
+    words = f"least {fixed(float(losses[at]), 3)} at {fixed(float(grid[at]), 2)}"
     side = "left" if grid[at] < 0.5 else "right"
     text(ax, grid[at], losses[at], words, COLOURS[0], side, "top", (6 if side == "left" else -6, -8))
     return ax
@@ -90,7 +89,7 @@ def plot_rules(
     """Losses of several rules for every response to one item, on one scale if wanted.
 
     Formula: the expected loss; with `match_at` the divergence (loss above the least one), multiplied so that every rule
-    has the first one's at that response. For a certain label, log and Brier agree at .5 when the Brier score is
+    has the first one's at that response. For a certain label, log and Brier agree at 0.5 when the Brier score is
     multiplied by 2 ln 2 = 1.386, which is 4 ln 2 = 2.773 times (1 - p)^2, its half.
 
     Arguments: `rules` are names or rules; `y` is the truth, as in `plot_rule`; `zoom` is the range of responses
@@ -148,7 +147,7 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
         lowest = int(values.argmin())
         ax.plot(response, values, color=colour, linewidth=2)
         ax.plot(response[lowest], values[lowest], "o", color=colour, markersize=5)
-        note = f"{values[lowest]:.3f}".lstrip("0")
+        note = fixed(values[lowest], 3)
         write(ax, response[lowest] + 0.015, values[lowest] - 0.04, note, "left", "top", colour)
         write(ax, x, y, name, "left", "bottom", colour)
     write(ax, truth + 0.015, 2.2, f"label {probability(truth)}", "left", "top")
@@ -191,7 +190,7 @@ def _truth(y: object) -> Float[np.ndarray, " label"]:
 
 
 def _brief(value: float) -> str:
-    return f"{value:.3g}".removeprefix("0") or "0"
+    return f"{value:.3g}"
 
 
 def _grid(truth: Float[np.ndarray, " label"]) -> Curve:

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, short, spread, square, text
-from probtruth.report.words.numbers import exact, short_names
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, spread, square, text
+from probtruth.report.words.numbers import exact, fixed, short_names
 from probtruth.study.monitored import Monitor
 from probtruth.study.plan import Plan
 from probtruth.study.validate import Validation
@@ -121,7 +121,7 @@ def plot_validation(found: Validation, ax: Axes | None = None) -> Axes:
     p = (was * studies + 2) / (studies + 4)
     ax.errorbar(said, was, BAR * np.sqrt(p * (1 - p) / (studies + 4)), color=BLUE, fmt="o", markersize=6, linewidth=1.5)
     row = next(row for row in found.rows if row["truth"] == "drawn")
-    words = f"off by {short(float(str(found.calibration['error'])))}\n95% holds {short(float(str(row['coverage'])))}"
+    words = f"off by {fixed(found.calibration['error'], 3)}\n95% holds {fixed(row['coverage'], 3)}"
     ax.annotate(words, (0.04, 0.96), xycoords="axes fraction", va="top", color=INK, size=12, parse_math=False)
     return ax
 

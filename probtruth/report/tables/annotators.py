@@ -38,6 +38,15 @@ MEASURES = {
 }
 
 
+MISCALIBRATION = "The part of the score that recalibrating the forecasts would remove"
+DISCRIMINATION = "How much recalibrated forecasts improve on always saying the labels' frequencies"
+ERROR = "Mean distance between what was forecast and how often it came true, over bins"
+BY_CHANCE = "The calibration error that a perfectly calibrated model would show on so many items"
+MODEL = "Geometric mean of the probabilities that the model gave to what happened: Nelson's accuracy"
+SOURCE = "The same if each forecast were replaced by how often such forecasts come true: Nelson's source probability"
+RATIO = "Typical probability given, over the recalibrated one: Nelson's divergence probability; 1 is calibrated"
+
+
 def agreements(result: Result) -> Table | None:
     """How far annotators agree; None where no item has two annotations."""
     agreement = result.analysis.annotators.agreement
@@ -118,16 +127,16 @@ def _chosen(rows: Sequence[Row]) -> list[Row]:
 
 
 def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
-    said = f"By the method {truth.method}, which takes each item to have one true class. "
+    note = f"By the method {truth.method}, which takes each item to have one true class. "
     if shown < of:
-        said += f"{shown} of {of:,} annotators: the best, the worst and those with a flag. "
-    said += (
+        note += f"{shown} of {of:,} annotators: the best, the worst and those with a flag. "
+    note += (
         "Accuracy is the chance that an annotation says the item's class; skill is the same beyond chance (1 always "
         "right, 0 by chance, below 0 worse); information is what one answer tells of the class. "
     )
     if not flagged:
-        return said + f"Nobody is flagged: no skill is surely below {NO_SKILL}."
-    return said + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
+        return note + f"Nobody is flagged: no skill is surely below {NO_SKILL}."
+    return note + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
 
 
 def _share(row: Row) -> bool:
@@ -148,15 +157,24 @@ def numbers(analysis: CalibrationAnalysis, result: Result) -> Table:
             [abs(row["miscalibration"]) * 3 for row in analysis.rows if np.isfinite(row["miscalibration"])], at_most=4
         )
         columns += [
-            (titled("Miscalibration"), lambda row: number(row["miscalibration"], places)),
-            (titled("Discrimination"), lambda row: number(row["discrimination"], places)),
+            (titled("Miscalibration", meaning=MISCALIBRATION), lambda row: number(row["miscalibration"], places)),
+            (titled("Discrimination", meaning=DISCRIMINATION), lambda row: number(row["discrimination"], places)),
         ]
     columns += [
-        (titled("Calibration error"), lambda row: number(row["error"], 3)),
-        (titled("By chance"), lambda row: number(row["if_calibrated"], 3)),
-        (titled("Geometric mean"), lambda row: chance(analysis.risk.model[at[row["model"]], mean["accuracy"]])),
-        (titled("Of its source"), lambda row: chance(analysis.risk.source[at[row["model"]], mean["accuracy"]])),
-        (titled("Ratio"), lambda row: chance(ratio[at[row["model"]], mean["accuracy"]])),
+        (titled("Calibration error", meaning=ERROR), lambda row: number(row["error"], 3)),
+        (titled("Error by chance alone", meaning=BY_CHANCE), lambda row: number(row["if_calibrated"], 3)),
+        (
+            titled("Typical probability given", meaning=MODEL),
+            lambda row: chance(analysis.risk.model[at[row["model"]], mean["accuracy"]]),
+        ),
+        (
+            titled("The same, recalibrated", meaning=SOURCE),
+            lambda row: chance(analysis.risk.source[at[row["model"]], mean["accuracy"]]),
+        ),
+        (
+            titled("First over second", meaning=RATIO),
+            lambda row: chance(ratio[at[row["model"]], mean["accuracy"]]),
+        ),
     ]
     return filled("Calibration", columns, analysis.rows, (_note(analysis, result),))
 
@@ -171,8 +189,10 @@ def _note(analysis: CalibrationAnalysis, result: Result) -> str:
     event = "the most probable label" if analysis.event is None else f"the label {plain(analysis.event)}"
     note += (
         f"Calibration error: mean distance of forecast and frequency in bins, for {event}, beside what chance alone "
-        "gives a calibrated model. The geometric mean (Nelson's accuracy) is that of the probability given to what "
-        "happened; of its source, of the frequencies behind the forecasts; their ratio is what miscalibration costs."
+        "gives a calibrated model. The typical probability is the geometric mean of those that the model gave to what "
+        "then happened (Nelson's accuracy). Recalibrated: the same if each forecast were replaced by how often such "
+        "forecasts come true (Nelson's source). The first over the second is what is left after miscalibration: 1 if "
+        "there is none."
     )
     return note + sample_note(analysis)
 

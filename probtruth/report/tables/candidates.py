@@ -36,7 +36,7 @@ def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "mo
 
 
 def best_set(result: Result) -> Sentence | None:
-    """The smallest set of models that holds the best with probability .95 or more; None for two models."""
+    """The smallest set of models that holds the best with probability 0.95 or more; None for two models."""
     ranked = leaders(result.comparison.ranks)
     chances = [as_float(row["p_best"]) for row in ranked]
     if len(ranked) < 3 or any(p is None for p in chances):
@@ -48,10 +48,10 @@ def best_set(result: Result) -> Sentence | None:
     names = shortened((str(row["model"]) for row in ranked), LONGEST_NAME)
     shown: list[Name] = [names[str(row["model"])] for row in ranked[:size]]
     if size == 1:
-        return sentence("With probability .95 or more, the best is ", shown[0], ".")
+        return sentence("With probability 0.95 or more, the best is ", shown[0], ".")
     if size > MOST_NAMED:
-        return sentence(f"It takes {size} of the {len(ranked)} models to hold the best with probability .95.")
-    return sentence("With probability .95 or more, the best is one of ", *joined(shown), ".")
+        return sentence(f"It takes {size} of the {len(ranked)} models to hold the best with probability 0.95.")
+    return sentence("With probability 0.95 or more, the best is one of ", *joined(shown), ".")
 
 
 def ranks(result: Result) -> Table | None:

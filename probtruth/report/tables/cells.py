@@ -17,11 +17,12 @@ LONGEST = 15
 
 @dataclass(frozen=True)
 class Column:
-    """A column's title, whether it holds numbers (set flush right), and a short title for narrow places."""
+    """A column's title, whether it holds numbers (set flush right), a short title, and what the title means."""
 
     title: Sentence
     numeric: bool = True
     short: str = ""
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption (what the reader sees in it) and a note below (what the columns mean)."""
+    """A table with a caption (what the reader sees in it) and a note below (what the columns mean).
+
+    `order` is the position of the column by which the rows are sorted, and whether they descend.
+    """
 
     caption: str
     columns: tuple[Column, ...]
@@ -43,6 +47,7 @@ class Table:
     note: Sentence = ()
     sortable: bool = True
     kind: str = "plain"
+    order: tuple[int, bool] | None = None
 
 
 def named(name: str) -> Cell:
@@ -75,14 +80,18 @@ def span(low: object, high: object, places: int) -> Cell:
     return Cell((interval(low, high, places),), as_float(low))
 
 
-def titled(title: str, numeric: bool = True, short: str = "") -> Column:
+def titled(title: str, numeric: bool = True, short: str = "", meaning: str = "") -> Column:
     """A column whose title holds no name."""
-    return Column((title,), numeric, short)
+    return Column((title,), numeric, short, meaning)
 
 
 def filled(
-    caption: str, columns: Sequence[tuple[Column, Callable[[Row], Cell]]], rows: Iterable[Row], note: Sentence
+    caption: str,
+    columns: Sequence[tuple[Column, Callable[[Row], Cell]]],
+    rows: Iterable[Row],
+    note: Sentence,
+    order: tuple[int, bool] | None = None,
 ) -> Table:
     """A table of rows, each column with the function that makes its cell."""
     made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
-    return Table(caption, tuple(column for column, _ in columns), made, note)
+    return Table(caption, tuple(column for column, _ in columns), made, note, order=order)

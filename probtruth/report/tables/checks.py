@@ -152,15 +152,15 @@ def companions(result: Result) -> Table | None:
 
 def _error(rows: list[Row]) -> str:
     """How far the tests of many items can be off."""
-    said = []
+    errors = []
     for key, what in ERRORS.items():
         known = [float(row[key]) for row in rows if row.get(key) is not None]
-        said += [f"{significant(max(known), 2)} for {what}"] if known else []
-    if not said:
+        errors += [f"{significant(max(known), 2)} for {what}"] if known else []
+    if not errors:
         return ""
     return (
         " These are too many items to be ranked and resampled one by one: counts in narrow bins and normal limits "
-        f"stand for that, and are off by at most {', '.join(said)}."
+        f"stand for that, and are off by at most {', '.join(errors)}."
     )
 
 

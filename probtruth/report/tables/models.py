@@ -1,7 +1,4 @@
-"""The tables of the report, once, for the page, for Markdown and for the terminal.
-
-The difference of the two leading models in every group.
-"""
+"""The tables of the report, once, for the page, for Markdown and for the terminal."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -44,6 +41,11 @@ MOST_IN_MATRIX = 30
 """Models that the matrix of pairs shows."""
 MOST_NAMED = 6
 """Models whose names stand above the columns of the matrix; of more, their numbers do."""
+ACCURACY = "How often the model's most probable label is right, expected under the labels of each item"
+DIVERGENCE = "What the model's score has above the entropy of the labels, which no model can avoid"
+BEST = "Probability that this model has the best mean score of all"
+RANK = "The mean of the ranks that the model may have; 1 is best"
+REGRET = "How much worse than the best model you must expect to be if you choose this one"
 SHADES = 20
 """Steps of colour from P = 0 to P = 1."""
 
@@ -60,8 +62,13 @@ def models(result: Result) -> Table:
     places = decimals(interval_width(row) for row in ranks)
     infinite = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True))
     optional: list[tuple[Column, Callable[[Row], Cell]]] = []
+    accuracy = result.analysis.accuracy
+    if accuracy is not None:
+        shown = titled("Accuracy (expected)", short="acc.", meaning=ACCURACY)
+        optional.append((shown, lambda row: number(accuracy[str(row["model"])], 3)))
     if any(as_float(row["divergence"]) is not None for row in ranks):
-        optional.append((titled("Divergence", short="diverg."), lambda row: number(row["divergence"], places)))
+        divergence = titled("Divergence", short="diverg.", meaning=DIVERGENCE)
+        optional.append((divergence, lambda row: number(row["divergence"], places)))
     if any(infinite.values()):
         optional.append((titled("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -70,33 +77,34 @@ def models(result: Result) -> Table:
         (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
         *optional,
     ]
+    order = 1, comparison.higher_is_better
     if len(ranks) == 1:
-        return filled("The model", columns, ranks, _models_note(result, places))
+        return filled("The model", columns, ranks, _models_note(result, places), order)
     columns += [
-        (titled("P(best)"), lambda row: chance(row["p_best"])),
-        (titled("Expected rank", short="rank"), lambda row: number(row["expected_rank"], 2)),
-        (titled("Expected regret", short="regret"), lambda row: loose(row["expected_regret"], 3)),
+        (titled("P(best)", meaning=BEST), lambda row: chance(row["p_best"])),
+        (titled("Expected rank", short="rank", meaning=RANK), lambda row: number(row["expected_rank"], 2)),
+        (titled("Expected regret", short="regret", meaning=REGRET), lambda row: loose(row["expected_regret"], 3)),
     ]
-    return filled("Models, best mean score first", columns, ranks, _models_note(result, places))
+    return filled("Models, best mean score first", columns, ranks, _models_note(result, places), order)
 
 
 def _models_note(result: Result, places: int) -> Sentence:
     comparison = result.comparison
     better = "higher" if comparison.higher_is_better else "lower"
-    said = f"The score is the plain mean over items; {better} is better. "
+    note = f"The score is the plain mean over items; {better} is better. "
     entropy = next((as_float(row["entropy"]) for row in comparison.ranks if row["entropy"] is not None), None)
     if entropy is not None:
-        said += (
+        note += (
             f"Mean score = entropy + divergence: the entropy of the labels, {fixed(entropy, places)}, is what the best "
             "possible forecast would score, and the divergence is what the model adds to it. "
         )
     if len(comparison.ranks) == 1:
-        return (said.strip(),)
-    said += (
+        return (note.strip(),)
+    note += (
         "The intervals of single models share the same items: whether two models differ is read from the differences, "
         "not from the overlap of these. Expected regret is the mean loss of choosing this model instead of the best."
     )
-    return (said,)
+    return (note,)
 
 
 def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
@@ -246,41 +254,3 @@ def _shares(shares: Iterable[tuple[str, float]]) -> Sentence:
     for label, share in shares:
         pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
     return tuple(piece for piece in pieces if piece)
-
-
-MOST_GROUPS = 100
-"""Groups that the page shows; `result.json` has all."""
-
-
-def by_group(result: Result) -> tuple[Table, ...]:
-    """One row for each group; nothing without groups."""
-    if len(result.comparison.ranks) < 2:
-        return ()
-    leading = sorted(leading_pair(result.comparison))
-    rows = [row for row in result.comparison.groups if [row["a"], row["b"]] == leading]
-    if not rows:
-        return ()
-    groups = shortened([str(row["group"]) for row in rows], LONGEST_NAME)
-    a, b = (names_of(result)[name] for name in leading)
-    places = decimals(_width(row) for row in rows)
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
-        (titled("Group", False), lambda row: named(groups[str(row["group"])])),
-        (titled("Items"), lambda row: number(row["n_items"], 0)),
-        (titled("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
-        (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
-        (titled("P(a better)", short="P(a)"), lambda row: chance(row["p_a_better"])),
-    ]
-    more = f" The first {MOST_GROUPS} of {len(rows):,} groups." if len(rows) > MOST_GROUPS else ""
-    note = (
-        "Difference = ",
-        a,
-        " minus ",
-        b,
-        "; negative favours the first. Groups are pooled partially: one with few items is drawn towards the others."
-        + more,
-    )
-    return (filled("The two leading models in every group", columns, rows[:MOST_GROUPS], note),)
-
-
-def _width(row: Row) -> float:
-    return (as_float(row["high"]) or 0.0) - (as_float(row["low"]) or 0.0)

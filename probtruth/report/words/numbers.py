@@ -1,11 +1,11 @@
-"""Numbers and names as a reader sees them: probabilities as .97, infinite as ∞, unknown as a dash.
+"""Numbers and names as a reader sees them: probabilities as 0.97, infinite as ∞, unknown as a dash.
 
 Differences in the user's own units and signs; inside, a score that is better when higher is a negated loss.
 """
 
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from probtruth.check import count as count
@@ -63,20 +63,20 @@ def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] 
 
 
 def probability(value: object) -> str:
-    """A probability: .97, >.999, <.001; two decimals, three below .01 and above .99."""
+    """A probability: 0.97, >0.999, <0.001; two decimals, three below 0.01 and above 0.99."""
     number = as_float(value)
     if number is None:
         return UNKNOWN
     if number > 0.999:
-        return ">.999"
+        return ">0.999"
     if number < 0.001:
-        return "<.001"
+        return "<0.001"
     inner = 0.01 <= number <= 0.99
-    return f"{number:.{2 if inner else 3}f}".lstrip("0")
+    return f"{number:.{2 if inner else 3}f}"
 
 
 def equals(value: object) -> str:
-    """A probability with the sign that goes before it: `= .97`, `> .999`, `< .001`."""
+    """A probability with the sign that goes before it: `= 0.97`, `> 0.999`, `< 0.001`."""
     text = probability(value)
     return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
 
@@ -127,20 +127,32 @@ def _controls(character: str) -> bool:
 
 
 def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
-    """Each name, shortened in the middle where it is wide, for a figure; different names stay different."""
+    """Each name, shortened where it is wide, for a figure; different names stay different.
+
+    Names are cut in the middle; where that makes them alike, what they all begin with goes instead, else they are
+    numbered.
+    """
+    whole = list(dict.fromkeys(names))
+    texts = [_shorten(plain(name), longest) for name in whole]
+    if len(set(texts)) < len(texts):
+        start = _same_start([plain(name) for name in whole])
+        texts = [_shorten(f"…{plain(name)[start:]}" if start > 1 else plain(name), longest) for name in whole]
     shown: dict[str, str] = {}
     used: set[str] = set()
-    for name in names:
-        if name in shown:
-            continue
-        base = plain(name)
-        text, number = _shorten(base, longest), 1
+    for name, text in zip(whole, texts, strict=True):
+        number = 1
         while text in used:
             number += 1
-            text = _shorten(base, longest - len(f" ({number})")) + f" ({number})"
+            text = _shorten(plain(name), longest - len(f" ({number})")) + f" ({number})"
         shown[name] = text
         used.add(text)
     return shown
+
+
+def _same_start(names: Sequence[str]) -> int:
+    """How many characters all names begin with."""
+    first, last = min(names), max(names)
+    return next((at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), min(len(first), len(last)))
 
 
 def shortened(names: Iterable[str], longest: int) -> dict[str, Name]:

@@ -13,8 +13,10 @@ from probtruth.report.words.numbers import as_float, count, decimals, equals, ex
 from probtruth.report.words.sentences import Name, Sentence, joined, measure, sentence, unit
 from probtruth.types import Comparison
 
-ALMOST_CERTAIN, VERY_PROBABLE, PROBABLE = 0.99, 0.95, 0.8
-"""From which probability on the verdict uses these words."""
+CERTAINTY = ((0.99, "almost certainly", "certain"), (0.95, "very probably", "likely"), (0.8, "probably", "likely"))
+"""From which probability on the verdict uses these words, and how settled it is then."""
+EQUIVALENT = 0.95
+"""From which probability on two models are called practically equivalent."""
 STILL_POSSIBLE = 0.05
 """A model whose probability of being the best is at least this could still be it."""
 
@@ -91,7 +93,8 @@ def verdict(result: Result) -> Verdict:
     way = "Higher" if comparison.higher_is_better else "Lower"
     details = [
         *_turned(standing, comparison, names),
-        _infinite(result, ranked, names, gap, p) or _numbers(comparison, lead, next_best, gap, p, several),
+        _infinite(result, ranked, names, gap) or _numbers(comparison, lead, next_best, gap, several),
+        *([sentence("P(", lead, f" is best) {equals(p)}.")] if several else []),
         sentence(f"{way} {measure(comparison.rule)} is better."),
         *_equivalence(comparison, lead, next_best, gap),
         *_candidates(ranked, names),
@@ -198,17 +201,13 @@ def _headline(
 ) -> tuple[Sentence, str]:
     if p is None:
         return sentence("No verdict: the difference between ", lead, " and ", next_best, " is not known."), "invalid"
-    if p_equivalent is not None and p_equivalent >= VERY_PROBABLE:
+    if p_equivalent is not None and p_equivalent >= EQUIVALENT:
         if n_models == 2:
             return sentence(lead, " and ", next_best, " are practically equivalent."), "equivalent"
         return sentence(lead, " leads, but ", next_best, " is practically equivalent to it."), "equivalent"
     what = f"the best of the {n_models} models" if n_models > 2 else "better than "
     other = () if n_models > 2 else (next_best,)
-    for bound, words, level in (
-        (ALMOST_CERTAIN, "almost certainly", "certain"),
-        (VERY_PROBABLE, "very probably", "likely"),
-        (PROBABLE, "probably", "likely"),
-    ):
+    for bound, words, level in CERTAINTY:
         if p >= bound:
             return sentence(lead, f" is {words} {what}", *other, "."), level
     if n_models > 2:
@@ -217,7 +216,7 @@ def _headline(
 
 
 def _numbers(
-    comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None], p: float | None, several: bool
+    comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None], several: bool
 ) -> Sentence:
     low, high, size = gap["low"], gap["high"], gap["advantage"]
     mean = f"mean {measure(comparison.rule)}"
@@ -240,18 +239,10 @@ def _numbers(
     places = decimals([known] if known else [abs(size) / 10 if size else None], ends=(low, high))
     units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
     ahead = "higher" if comparison.higher_is_better else "lower"
-    best = sentence("P(", lead, f" is best) {equals(p)}. ") if several else ()
-    versus = sentence("Its mean ") if several else sentence("The mean ")
-    whose = (
-        sentence(f"{measure(comparison.rule)} is ")
-        if several
-        else sentence(f"{measure(comparison.rule)} of ", lead, " is ")
-    )
     return sentence(
-        *best,
-        *versus,
-        *whose,
-        f"{ahead} than that of ",
+        f"The {mean} of ",
+        lead,
+        f" is {ahead} than that of ",
         next_best,
         f"{', the next,' if several else ''} by {fixed(size, places)}{units} "
         f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}.",
@@ -263,7 +254,6 @@ def _infinite(
     ranked: Sequence[Row],
     names: Mapping[str, Name],
     gap: Mapping[str, float | None],
-    p: float | None,
 ) -> Sentence | None:
     """Where the next model's mean is infinite and the leading one's is not: on how many items."""
     if gap["advantage"] is None or not math.isinf(gap["advantage"]):
@@ -271,9 +261,7 @@ def _infinite(
     lead, other = (str(row["model"]) for row in ranked[:2])
     infinite, n = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True)), len(ranked)
     mean = f"mean {measure(result.comparison.rule)}"
-    best = sentence("P(", names[lead], f" is best) {equals(p)}. ") if n > 2 else ()
     return sentence(
-        *best,
         f"The {mean} of ",
         names[other],
         f"{', the next,' if n > 2 else ''} is infinite, because its loss is on {count(infinite[other], 'item')} of "
@@ -305,7 +293,7 @@ def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Senten
         return []
     shown, more = possible[:6], len(possible) - 6
     rest = f" and {more} more" if more > 0 else ""
-    return [sentence("Could still be the best (P ≥ .05): ", *joined(shown), f"{rest}.")]
+    return [sentence("Could still be the best (P ≥ 0.05): ", *joined(shown), f"{rest}.")]
 
 
 def _estimand(result: Result) -> list[Sentence]:

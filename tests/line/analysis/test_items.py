@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
+from probtruth.line.analysis import items
 from probtruth.line.analysis.leading import leading_pair
 
 
@@ -70,3 +71,40 @@ def test_positions_take_the_names_of_the_other_side():
     assert plain.divided == named.divided
     assert {entry.item for entry in plain.divided} == set(items)
     assert plain.divided[0].shares[0][0] in labels
+
+
+def test_all_items_are_listed_with_their_votes_and_probabilities(result):
+    listed = result.analysis.listed
+    aligned = result.labelled.aligned
+    assert listed.items == tuple(map(str, result.scores.items))
+    assert listed.models[0] == "nearest-neighbours"
+    assert (listed.votes == result.annotations.counts()).all()
+    best = aligned.models.index(listed.models[0])
+    assert np.allclose(listed.probs[0], np.exp(aligned.log_probs[best]))
+
+
+def test_of_too_many_items_the_most_telling_are_listed_in_their_order(make, monkeypatch):
+    monkeypatch.setattr(items, "MOST_LISTED", 30)
+    monkeypatch.setattr(items, "MOST_TELLING", 5)
+    bare = make["bare"](2, 60)
+    listed = items.listed_items(bare.scores, bare.comparison, None)
+    gap = np.abs(bare.scores.values[0] - bare.scores.values[1])
+    assert listed.n_all == 60
+    assert list(listed.items) == [str(row) for row in sorted(np.argsort(-gap)[:5])]
+
+
+def test_of_many_labels_the_most_probable_are_listed(result, monkeypatch):
+    monkeypatch.setattr(items, "MOST_LISTED_LABELS", 4)
+    listed = items.listed_items(result.scores, result.comparison, result.labelled)
+    assert listed.columns.shape == (899, 4)
+    row = 17
+    aligned = result.labelled.aligned
+    weight = np.maximum(aligned.truth[row], np.exp(aligned.log_probs[:, row]).max(0))
+    assert set(listed.columns[row]) == set(np.argsort(-weight)[:4])
+    assert np.allclose(listed.shares[row], aligned.truth[row][listed.columns[row]])
+
+
+def test_scores_are_listed_as_they_were_given(make):
+    bare = make["bare"](2, higher_is_better=True)
+    listed = items.listed_items(bare.scores, bare.comparison, None)
+    assert listed.scores[0, 3] == -bare.scores.values[bare.scores.models.index(listed.models[0]), 3]

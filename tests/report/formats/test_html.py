@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -83,8 +84,7 @@ def test_odd_names_are_shown_not_run(odd, text):
     raw = html(odd)
     page = Page(raw)
     assert page.open == []
-    count = [tag for tag, _ in page.tags].count
-    assert count("script") == 1
+    assert [attributes.get("type") for tag, attributes in page.tags if tag == "script"] == ["application/json", None]
     shown = "".join(page.text)
     for name in ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "=1+1�gnp.exe"):
         assert name in shown
@@ -169,6 +169,50 @@ def test_bare_scores_make_a_page_without_labels(make):
     assert "soft label" not in shown
 
 
+def test_one_sentence_stands_under_the_verdict_and_the_rest_opens(text):
+    head = text[: text.index("</header>")]
+    lead = re.findall(r'<p class="lead">(.*?)</p>', head)
+    assert len(lead) == 1
+    assert "lower than that of" in lead[0]
+    opened = head[head.index('<details class="how">') :]
+    assert "How this was decided" in opened
+    for words in ("Estimand:", "The standard is", "Of the variance"):
+        assert words in opened
+        assert words not in head[: head.index('<details class="how">')]
+
+
+def test_accuracy_stands_beside_the_loss_and_terms_have_their_meaning(result, text):
+    """Expected accuracy by hand: the mean share of votes for the label that the model finds most probable."""
+    aligned = result.labelled.aligned
+    top = aligned.log_probs[0].argmax(-1)
+    share = float(aligned.truth[range(len(top)), top].mean())
+    assert result.analysis.accuracy[aligned.models[0]] == pytest.approx(share, abs=1e-12)
+    assert f">{share:.3f}</td>" in text
+    for term in ("Accuracy (expected)", "Divergence", "Expected regret", "Typical probability given"):
+        assert re.search(rf'title="[^"]+"[^>]*><span class="term">{re.escape(term)}<', text)
+
+
+def test_without_script_it_says_where_the_numbers_are(text):
+    said = re.findall(r"<noscript>(.*?)</noscript>", text, re.DOTALL)
+    assert len(said) == 2
+    assert all("JavaScript" in words for words in said)
+    assert text.count('class="explorer" hidden') == 2
+
+
+def test_data_cannot_end_its_element(odd):
+    raw = html(replace(odd, item_text={str(item): "</script><b>&\u2028" for item in odd.scores.items}))
+    inside = raw[raw.index('id="data">') + 10 :]
+    inside = inside[: inside.index("</script>")]
+    assert not re.search("[<>&\u2028]", inside)
+    assert json.loads(inside)["items"]["text"][0] == "</script><b>&�"
+
+
+def test_failing_diagnostics_leave_no_verdict_to_choose(make):
+    bad = html(make["demo"](diagnostics={"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}))
+    assert 'pair-explorer" class' not in bad
+    assert '"curves":' not in bad
+
+
 def test_same_result_same_page(result, text):
     assert html(result) == text
 
@@ -177,15 +221,15 @@ def test_sort_keys_are_numbers_unknown_blank(make, result):
     inf = float("inf")
     pairs = [{**row, "difference": inf, "p_a_better": None} for row in result.comparison.pairs]
     text = html(make["rewrite"](result, pairs=pairs))
-    assert 'data-sort="Infinity">+∞' in text
-    assert 'data-sort="">–' in text
+    assert re.search(r'data-sort="Infinity"[^>]*>\+∞', text)
+    assert re.search(r'data-sort=""[^>]*>–', text)
 
 
 def test_contents_lead_to_every_section(text, page):
     anchors = [(attributes.get("href") or "")[1:] for tag, attributes in page.tags if tag == "a"]
     headings = [attributes["id"] for tag, attributes in page.tags if tag == "h2" and attributes["id"] != "warnings"]
     assert anchors == headings
-    assert len(anchors) == 9
+    assert len(anchors) == 10
 
 
 def test_long_tables_open_at_a_click_short_ones_stand_open(make, text):

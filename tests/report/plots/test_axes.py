@@ -70,11 +70,11 @@ def test_rank_bars_have_the_height_of_their_probability():
     ax = comparison.rank_probabilities(["a", "b", "c"], table)
     heights = [-bar.get_height() for bar in ax.patches]
     assert np.array(heights) / heights[0] == pytest.approx(table[table > 0] / table[0, 0])
-    assert [entry.get_text() for entry in ax.texts].count(".25") == 4
+    assert [entry.get_text() for entry in ax.texts].count("0.25") == 4
 
 
 def test_loss_curve_is_least_at_the_label():
-    """Minima by hand: H(.7) = -.7 ln .7 - .3 ln .3 = .6108643; Brier 2 (.7)(.3) = .42."""
+    """Minima by hand: H(0.7) = -0.7 ln 0.7 - 0.3 ln 0.3 = 0.6108643; Brier 2 (0.7)(0.3) = 0.42."""
     ax = rules.loss_curve(0.7)
     curves = [line for line in ax.lines if len(line.get_xdata()) > 2]
     for line, least in zip(curves, (0.6108643, 0.42), strict=True):
@@ -84,7 +84,7 @@ def test_loss_curve_is_least_at_the_label():
         assert line.get_ydata()[place] == pytest.approx(least, rel=1e-5)  # second order in the step of the grid
     dashed = next(line for line in ax.lines if line.get_linestyle() == "--")
     assert dashed.get_xdata()[0] == 0.7
-    assert {".611", ".420"} <= {entry.get_text() for entry in ax.texts}
+    assert {"0.611", "0.420"} <= {entry.get_text() for entry in ax.texts}
 
 
 @pytest.mark.process

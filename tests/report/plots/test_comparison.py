@@ -43,7 +43,7 @@ def test_the_matrix_says_p_of_row_over_column(result):
     assert len(cells) == len(models) * (len(models) - 1)
     pair = next(row for row in result.comparison.pairs if {row["a"], row["b"]} == set(models[:2]))
     p = pair["p_a_better"] if pair["a"] == models[0] else pair["p_b_better"]
-    assert cells[0] == (">.999" if p > 0.999 else f"{p:.2f}".lstrip("0"))
+    assert cells[0] == (">0.999" if p > 0.999 else f"{p:.2f}")
 
 
 def test_many_models_keep_to_the_best(make):

@@ -12,7 +12,7 @@ def test_figures_of_a_result_with_labels(result):
     of_models = [f"{kind}-{number}" for number in range(1, 5) for kind in ("reliability", "source")]
     last = ["annotators", "item-differences", "loss-curve"]
     assert list(made) == ["behind-leader", "differences", "ranks", *of_models, *last]
-    assert "nearest-neighbours leads with P(best) >.999" in made["behind-leader"].description
+    assert "nearest-neighbours leads with P(best) >0.999" in made["behind-leader"].description
     assert "shaded as equivalent" in made["differences"].description
     assert "on 899 items" in made["item-differences"].description
     assert "ada 0.9" in made["annotators"].description

@@ -12,7 +12,7 @@ from probtruth.report.tables.annotators import agreements, copies, quality
 
 
 def crowd(n_good: int, n_spam: int, n_items: int = 60, copied: bool = False, seed: int = 0) -> pt.Annotations:
-    """Annotators of .9 accuracy over three labels, those who answer anything, and a copy of the first."""
+    """Annotators of 0.9 accuracy over three labels, those who answer anything, and a copy of the first."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 3, n_items)
     says = {f"good-{number}": np.where(rng.random(n_items) < 0.9, truth, rng.integers(0, 3, n_items))

@@ -51,7 +51,7 @@ def test_the_smallest_set_that_holds_the_best(make):
     assert said(best_set(with_chances(make, [0.7, 0.26, 0.04]))).endswith("one of model-00 and model-01.")
     assert said(best_set(with_chances(make, [0.96, 0.03, 0.01]))).endswith("the best is model-00.")
     assert said(best_set(with_chances(make, [0.1] * 10))) == (
-        "It takes 10 of the 10 models to hold the best with probability .95."
+        "It takes 10 of the 10 models to hold the best with probability 0.95."
     )
     assert best_set(with_chances(make, [0.6, 0.4])) is None
     assert best_set(with_chances(make, [None, 0.4, 0.3])) is None

@@ -41,7 +41,7 @@ def test_sensitivity_marks_names_and_keeps_to_what_differs(make):
     best = {"what": "P(model-00 best)", "kind": "best", "p": 0.87, **SENSITIVITY}
     two = make["rewrite"](make["bare"](2), sensitivity=[pair, best])
     table = checks.sensitivity(two)
-    assert shown(table) == [["P(model-00 better than model-01)", ".87", ".86", ".88", ".80", ".95"]]
+    assert shown(table) == [["P(model-00 better than model-01)", "0.87", "0.86", "0.88", "0.80", "0.95"]]
     assert [piece for piece in table.rows[0][0].text if isinstance(piece, Name)] == ["model-00", "model-01"]
     three = make["rewrite"](make["bare"](3), sensitivity=[pair, best])
     assert len(checks.sensitivity(three).rows) == 2
@@ -59,8 +59,8 @@ def test_companions_show_those_that_are_known(result, make):
     more = [{**row, "sign_flip_p": 0.04, "bootstrap_p_a_better": 0.9} for row in result.comparison.companions]
     table = checks.companions(make["rewrite"](result, companions=more))
     assert titles(table)[-1] == "P(a better), bootstrap"
-    assert shown(table)[0][-1] == ".90"
-    assert shown(table)[0][titles(table).index("p (sign flips)")] == ".04"
+    assert shown(table)[0][-1] == "0.90"
+    assert shown(table)[0][titles(table).index("p (sign flips)")] == "0.04"
     assert checks.companions(make["rewrite"](result, companions=[])) is None
 
 
@@ -101,7 +101,7 @@ def test_a_sampled_truth_is_checked_too(result, make):
     )
     last = shown(checks.predictive(make["relabel"](result, truth=truth)))[-1]
     assert last[0] == "Share of agreeing pairs of annotations"
-    assert last[1:] == ["0.850", "0.802 to 0.897", ".50"]
+    assert last[1:] == ["0.850", "0.802 to 0.897", "0.50"]
 
 
 @pytest.mark.parametrize(("differences", "can"), [([1.0, 2.0, 3.0], True), ([1.0, 2.0], False), ([2.0] * 5, False)])

@@ -10,25 +10,25 @@ INF, NAN = float("inf"), float("nan")
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.97, ".97"),
-        (0.5, ".50"),
-        (0.005, ".005"),
-        (0.0101, ".01"),
-        (0.995, ".995"),
-        (0.9994, ">.999"),
-        (1.0, ">.999"),
-        (0.0, "<.001"),
-        (0.0009, "<.001"),
+        (0.97, "0.97"),
+        (0.5, "0.50"),
+        (0.005, "0.005"),
+        (0.0101, "0.01"),
+        (0.995, "0.995"),
+        (0.9994, ">0.999"),
+        (1.0, ">0.999"),
+        (0.0, "<0.001"),
+        (0.0009, "<0.001"),
         (None, "–"),
         (NAN, "–"),
-        (1, ">.999"),
+        (1, ">0.999"),
     ],
 )
 def test_probability(value, text):
     assert numbers.probability(value) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.97, "= .97"), (1.0, "> .999"), (0.0, "< .001"), (None, "= –")])
+@pytest.mark.parametrize(("value", "text"), [(0.97, "= 0.97"), (1.0, "> 0.999"), (0.0, "< 0.001"), (None, "= –")])
 def test_probability_with_its_sign(value, text):
     assert numbers.equals(value) == text
 

@@ -48,7 +48,7 @@ def test_headline_of_two_models(make, p, headline, level):
 def test_numbers_are_told_from_the_side_of_the_leader(make):
     first, *_ = verdict.verdict(two(make, 0.02)).details  # z = -2.054: the interval of the advantage is 2.054 +- 1.96
     assert text(first) == (
-        "The mean seconds of model-01 is lower than that of model-00 by 2.1 (95% interval 0.1 to 4.0); P(lower) = .98."
+        "The mean seconds of model-01 is lower than that of model-00 by 2.1 (95% interval 0.1 to 4.0); P(lower) = 0.98."
     )
 
 
@@ -60,7 +60,7 @@ def test_higher_is_better_says_higher(make):
 def test_equivalence_beats_a_certain_difference(make):
     said = verdict.verdict(two(make, 0.999, p_equivalent=0.97, rope=0.5))
     assert text(said.headline) == "model-00 and model-01 are practically equivalent."
-    assert "Counting differences up to 0.5 as equivalent, P(model-00 and model-01 are equivalent) = .97." in map(
+    assert "Counting differences up to 0.5 as equivalent, P(model-00 and model-01 are equivalent) = 0.97." in map(
         text, said.details
     )
 
@@ -68,10 +68,11 @@ def test_equivalence_beats_a_certain_difference(make):
 def test_several_models_speak_of_the_best(result, make):
     said = verdict.verdict(result)
     assert text(said.headline) == "nearest-neighbours is almost certainly the best of the 4 models."
-    assert text(said.details[0]).startswith("P(nearest-neighbours is best) > .999. Its mean log loss is lower")
+    assert text(said.details[0]).startswith("The mean log loss of nearest-neighbours is lower than that of logistic")
+    assert text(said.details[1]) == "P(nearest-neighbours is best) > 0.999."
     open_said = verdict.verdict(make["bare"](12))
     assert open_said.level == "open"
-    assert any(text(line).startswith("Could still be the best (P ≥ .05): ") for line in open_said.details)
+    assert any(text(line).startswith("Could still be the best (P ≥ 0.05): ") for line in open_said.details)
 
 
 def test_estimand_truth_and_sources_of_uncertainty_are_named(result):

@@ -1,12 +1,9 @@
-"use strict";
-// Sorts a table by a column at a click on its title; unknown values stay last. Works without it: the titles are text.
-// On paper, what is folded is open.
+// Sorts a table by a column at a click on its title; unknown values stay last. Arrows show what can be sorted, and how.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
+  table.classList.add("active");
   table.querySelectorAll("thead th").forEach((head, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
+    const button = element("button", { type: "button" }, ...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
@@ -24,6 +21,3 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-addEventListener("beforeprint", () => {
-  for (const folded of document.querySelectorAll("details")) folded.open = true;
-});

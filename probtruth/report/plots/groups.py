@@ -1,0 +1,116 @@
+"""Figures by group: the two leading models in every group, and every model against the leading one."""
+
+from matplotlib.axes import Axes
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.line.analysis.leading import leaders, leading_pair
+from probtruth.report.plots import axes as figures
+from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
+from probtruth.report.plots.comparison import (
+    DEEPEST,
+    MOST_NAMED,
+    comparison_in,
+    difference_title,
+    interval_at,
+    rope_band,
+)
+from probtruth.report.tables.groups import against_leader, of_leaders
+from probtruth.report.words.numbers import as_float, decimals, fixed, probability, short_names
+from probtruth.types import Comparison
+
+MOST_GROUPS = 60
+"""Groups of a figure, the first by name."""
+MOST_MODELS = 15
+"""Models of the matrix, the best first."""
+
+
+@check.checks_itself
+def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """The difference of the two leading models in every group with 95 per cent intervals, partially pooled.
+
+    Arguments: `comparison` is what `compare` returned, with groups; `ax` are the axes to draw on.
+
+    Returns: the axes, in units of the score; the ROPE is shaded, and P(the model named there is better) stands beside.
+
+    Errors: `InputError` for anything but a comparison with groups.
+
+    >>> import probtruth as pt
+    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), *range(2, 10)]}
+    >>> scores = pt.Scores.from_frame(frame | {"group": [*"uuuuvvvv"] * 2}, group="group", higher_is_better=False)
+    >>> [text.get_text() for text in pt.figures.plot_groups(pt.compare(scores, engine="exact")).texts][:2]
+    ['u', '>0.999']
+    """
+    known = comparison_in(comparison)
+    rows = of_leaders(known)[:MOST_GROUPS]
+    if not rows:
+        raise _ungrouped()
+    a, b = (short_names((name,))[name] for name in leading_pair(known))
+    names = short_names(str(row["group"]) for row in rows)
+    ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=96)
+    rope_band(ax, known.rope)
+    ax.axvline(0, color=INK, linewidth=1)
+    for place, row in enumerate(rows):
+        centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
+        left, right = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
+        interval_at(ax, place, centre, low, high, left, right)
+        figures.beside(ax, -0.03, place, names[str(row["group"])], "right")
+        figures.beside(ax, 1.03, place, probability(row["p_a_better"]), "left")
+    figures.beside(ax, 1.03, -0.95, "P(first)", "left")
+    figures.finish(ax, len(rows), f"{a} − {b}: {difference_title(known)}")
+    return ax
+
+
+@check.checks_itself
+def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Every model's mean minus that of the leading one in every group: blue where it is better, orange where not.
+
+    Arguments: `comparison` is what `compare` returned, with groups; `ax` are the axes to draw on.
+
+    Returns: the axes; the deeper the colour, the surer. Of many models the best 15 are drawn, of many groups 60.
+
+    Errors: `InputError` for anything but a comparison with groups.
+
+    >>> import probtruth as pt
+    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), *range(2, 10)]}
+    >>> scores = pt.Scores.from_frame(frame | {"group": [*"uuuuvvvv"] * 2}, group="group", higher_is_better=False)
+    >>> [text.get_text() for text in pt.figures.plot_group_matrix(pt.compare(scores, engine="exact")).texts]
+    ['u', '+2.0', 'v', '+2.0', 'b']
+    """
+    known = comparison_in(comparison)
+    cells = against_leader(known)
+    if not cells:
+        raise _ungrouped()
+    models = [str(row["model"]) for row in leaders(known.ranks)[1 : MOST_MODELS + 1]]
+    groups = list(dict.fromkeys(group for group, _ in cells))[:MOST_GROUPS]
+    names, titles = short_names(groups), short_names(models, 18)
+    numbered = len(models) > MOST_NAMED
+    heads = [str(place) if numbered else titles[model] for place, model in enumerate(models, 2)]
+    longest = 7.0 * max(map(len, heads))
+    slanted = not numbered and longest * len(heads) > 250
+    ax = ax or figures.panel_of_rows(
+        len(groups), left=figures.room_for(names), right=14 + (0.75 * longest if slanted else 0),
+        top=16 + 0.62 * longest if slanted else 26, bottom=12,
+    )  # fmt: skip
+    places = decimals([max(abs(gap) for gap, _ in cells.values()) / 4])
+    for row, group in enumerate(groups):
+        figures.beside(ax, -0.02, row, names[group], "right")
+        for column, model in enumerate(models):
+            if (group, model) not in cells:
+                continue
+            gap, p = cells[group, model]
+            colour, depth = BLUE if p > 0.5 else RED, abs(2 * p - 1) * DEEPEST
+            ax.bar(column, 1, 0.98, bottom=row - 0.5, color=colour, alpha=depth, linewidth=0)
+            if len(models) <= MOST_NAMED:
+                figures.write(ax, column, row, fixed(gap, places, sign=True), "center", size=SIZE - 1)
+    for column, head in enumerate(heads):
+        turned = {"rotation": 35.0, "ha": "left", "rotation_mode": "anchor"} if slanted else {"ha": "center"}
+        ax.text(column, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)  # type: ignore[arg-type]
+    ax.set_xlim(-0.5, len(models) - 0.5)
+    ax.set_ylim(len(groups) - 0.5, -0.5)
+    ax.set_axis_off()
+    return ax
+
+
+def _ungrouped() -> InputError:
+    return InputError("a comparison without groups", "one with groups", "Pass groups= to compare.")

@@ -1,0 +1,52 @@
+"""What the items are, in the report: embedded only if asked for, escaped, and refused before long work."""
+
+import base64
+import json
+import re
+
+import pytest
+
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+TEXT = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture
+def content(files, tmp_path):
+    """A table of all items: a hostile text, and the path of an image of one pixel."""
+    (tmp_path / "one.png").write_bytes(base64.b64decode(PNG))
+    rows = [f'i{number},"{TEXT} {number}",one.png' for number in range(24)]
+    (tmp_path / "what.csv").write_text("item,text,image\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return tmp_path / "what.csv"
+
+
+def report(folder) -> tuple[str, dict]:
+    page = (folder / "report.html").read_text("utf-8")
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return page, json.loads(found.group(1))
+
+
+def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
+    words = ["run", "--annotations", files["labels"], "--engine", "exact", "--out"]
+    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+    asked = ["--item-text", f"{content}:text", "--item-image", f"{content}:image"]
+    assert run(*words, tmp_path / "with", *models, *asked).status == 0
+    page, data = report(tmp_path / "with")
+    at = data["items"]["names"].index("i3")
+    assert data["items"]["text"][at] == f"{TEXT} 3"
+    assert data["items"]["image"][at] == f"data:image/png;base64,{PNG}"
+    assert "alert(1)</script>" not in page
+    assert "img-src data:;" in page
+    assert run(*words, tmp_path / "without", *models).status == 0
+    page, data = report(tmp_path / "without")
+    assert not {"text", "image"} & set(data["items"])
+    assert "img-src" not in page
+
+
+def test_a_column_that_is_not_there_is_known_at_once(run, files, content, tmp_path):
+    done = run(
+        "compare", files["scores"], "--lower-is-better", "--item-text", f"{content}:words", "--out", tmp_path / "out"
+    )
+    assert done.status == 2
+    assert "no column 'words'" in done.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,75 @@
+"""What the items are: texts and images from a column of a file, and what is refused."""
+
+import base64
+
+import pytest
+
+from probtruth.errors import InputError
+from probtruth.io import item_content
+from probtruth.io.item_content import check_item_content, read_item_images, read_item_text
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+"""One pixel."""
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(rows, column="text"):
+        (tmp_path / "items.csv").write_text("item," + column + "\n" + "\n".join(rows) + "\n", encoding="utf-8")
+        return f"{tmp_path / 'items.csv'}:{column}"
+
+    return write
+
+
+def test_texts_are_those_of_the_items_asked_for(table):
+    spec = table(["a,<b>bold</b>", "b,two", "b,two", "c,", "d,four"])
+    assert read_item_text(spec, ("a", "b", "c")) == {"a": "<b>bold</b>", "b": "two"}
+
+
+def test_images_become_data_uris_from_beside_the_table(table, tmp_path):
+    (tmp_path / "one.png").write_bytes(PNG)
+    spec = table(["a,one.png"], "path")
+    (uri,) = read_item_images(spec, ("a",)).values()
+    kind, _, content = uri.partition(",")
+    assert kind == "data:image/png;base64"
+    assert base64.b64decode(content) == PNG
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("https://example.org/a.png", "path of a local file"),
+        ("data:image/png;base64,AA", "path of a local file"),
+        ("missing.png", "no file"),
+        (".", "no file"),
+        ("drawing.svg", "no image"),
+        ("large.png", "larger"),
+    ],
+)
+def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said):
+    (tmp_path / "drawing.svg").write_text("<svg onload='alert(1)'/>")
+    (tmp_path / "large.png").write_bytes(PNG + bytes(item_content.LARGEST_IMAGE))
+    with pytest.raises(InputError, match=said):
+        read_item_images(table([f'a,"{path}"'], "path"), ("a",))
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"), [("items.csv", "FILE:COLUMN"), ("{}:other", "no column 'other'"), ("{}:text", "two texts")]
+)
+def test_a_column_that_cannot_be_read_is_known_before_long_work(table, spec, said):
+    known = table(["a,one", "a,two"])
+    with pytest.raises(InputError, match=said):
+        check_item_content(spec.format(known.rpartition(":")[0]))
+
+
+def test_too_much_for_a_page_is_refused(table, monkeypatch):
+    monkeypatch.setattr(item_content, "LARGEST_TOTAL", 5)
+    with pytest.raises(InputError, match="in a page"):
+        read_item_text(table(["a,one", "b,two"]), ("a", "b"))
+
+
+def test_no_item_in_common_is_an_error(table):
+    with pytest.raises(InputError, match="no text of any item"):
+        read_item_text(table(["a,one"]), ("z",))
