@@ -106,18 +106,18 @@ def _decisions(post: Posterior) -> Decisions | None:
     return symmetric(decided, interchangeable(post.pairs, len(post.order)))
 
 
-def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
+def assemble(evidence: Evidence, post: Posterior, options: Options) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     decisions = _decisions(post)
-    facts, plan = found.facts, found.design
+    facts, plan = evidence.facts, evidence.design
     own = [] if post.levels is None else margins(post.levels)
-    pairs = _pairs(found, post, asked)
+    pairs = _pairs(evidence, post, options)
     uncertain = any(row["reason"] for row in pairs)
-    ranks = rank_rows(facts, post.order, own, decisions, found.means, _tiers(post, asked.rope))
+    ranks = rank_rows(facts, post.order, own, decisions, evidence.means, _tiers(post, options.rope))
     ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if uncertain else ranks
-    ranks = ranks if asked.these_items else [_spread(row) for row in ranks]
+    ranks = ranks if options.these_items else [_spread(row) for row in ranks]
     names = [(str(row["a"]), str(row["b"])) for row in pairs]
-    tests = companion_rows(facts.models, post.order, _tests(found, post, asked), names)
+    tests = companion_rows(facts.models, post.order, _tests(evidence, post, options), names)
     runs: list[Sampled | Fitted] = [
         run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
     ]
@@ -130,54 +130,54 @@ def assemble(found: Evidence, post: Posterior, asked: Options) -> Comparison:
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs if isinstance(run, Sampled)]),
     }
-    sensitivity = sensitivity_of(found, post.margins, post.share, post.sampled, post.population)
+    sensitivity = sensitivity_of(evidence, post.margins, post.share, post.sampled, post.population)
     sensitivity = _known_of(sensitivity, pairs)
-    uncertainty = _uncertainty(found, post, ranks, asked)
+    uncertainty = _uncertainty(evidence, post, ranks, options)
     unfit = () if post.fitted is None else post.fitted.warnings
     warnings = (
         *unfit,
-        *warnings_of(found, asked, diagnostics, pairs),
+        *warnings_of(evidence, options, diagnostics, pairs),
         *disagreements(pairs, tests),
         *_sensitive(sensitivity),
     )
-    if asked.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
+    if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
     return Comparison(
         models=facts.models,
         pairs=pairs,
         ranks=ranks,
         companions=tests,
-        estimand=_estimand(found, asked),
+        estimand=_estimand(evidence, options),
         rule=facts.rule,
         higher_is_better=facts.higher_is_better,
-        rope=asked.rope,
-        seed=asked.seed,
+        rope=options.rope,
+        seed=options.seed,
         diagnostics=diagnostics,
         uncertainty=uncertainty,
-        tree=partial(_tree, facts, post, decisions, asked.seed),
+        tree=partial(_tree, facts, post, decisions, options.seed),
         settings={
-            "engine": asked.engine,
-            "draws": asked.draws,
-            "margin": "outer skew-t" if asked.likelihood == "auto" else asked.likelihood,
-            "likelihood": asked.likelihood,
-            "population": asked.population,
+            "engine": options.engine,
+            "draws": options.draws,
+            "margin": "outer skew-t" if options.likelihood == "auto" else options.likelihood,
+            "likelihood": options.likelihood,
+            "population": options.population,
             "groups": plan.n_groups if plan.grouped else None,
             "clusters": plan.n_clusters,
             "n_items": plan.n_items,
             "replicates": facts.n_replicates,
-            "replicates_are": asked.replicates or ("independent" if facts.n_replicates > 1 else None),
-            "fold_correlation": asked.fold_correlation,
-            "crossed": None if found.crossed is None else found.crossed.what,
+            "replicates_are": options.replicates or ("independent" if facts.n_replicates > 1 else None),
+            "fold_correlation": options.fold_correlation,
+            "crossed": None if evidence.crossed is None else evidence.crossed.what,
             "floor": facts.known.floor,
             "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
-        decisions=decisions_of(found, post.pairs, None if uncertain else decisions, ranks),
+        decisions=decisions_of(evidence, post.pairs, None if uncertain else decisions, ranks),
         sensitivity=sensitivity,
-        group_results=population_rows(facts, post.order, post.population, asked.rope) if post.population else {},
-        of_groups=partial(_group_rows, found, post),
-        quantiles=partial(_quantiles, found, post),
-        unseen=_about_unseen(found, asked),
+        group_results=population_rows(facts, post.order, post.population, options.rope) if post.population else {},
+        of_groups=partial(_group_rows, evidence, post),
+        quantiles=partial(_quantiles, evidence, post),
+        unseen=_about_unseen(evidence, options),
     )
 
 
@@ -187,62 +187,62 @@ def _spread(row: Row) -> Row:
     return row | {"low": None, "high": None} if same else row
 
 
-def _pairs(found: Evidence, post: Posterior, asked: Options) -> list[Row]:
+def _pairs(evidence: Evidence, post: Posterior, options: Options) -> list[Row]:
     """The rows of the pairs: nothing certain without a spread, and what the items leave room for."""
-    margins = by_name(found.facts.models, post.order, post.margins)
-    cases = {} if asked.these_items or found.moments is None else _unseen(found, found.moments, post)
+    margins = by_name(evidence.facts.models, post.order, post.margins)
+    cases = {} if options.these_items or evidence.moments is None else _unseen(evidence, evidence.moments, post)
     rows = []
-    for row in pair_rows(found.facts, post.order, post.margins, asked.rope, found.means):
+    for row in pair_rows(evidence.facts, post.order, post.margins, options.rope, evidence.means):
         names = str(row["a"]), str(row["b"])
         margin, (same, worst) = margins.get(names), cases.get(names, (False, None))
-        stands = margin is None or asked.these_items or margin.scale > 0
+        stands = margin is None or options.these_items or margin.scale > 0
         if same and worst is not None:  # bounded scores: certain only if the bound itself leaves no doubt
             stands = stands and worst.difference < 0
         rows.append(unseen_columns(without_certainty(row, stands), margin, worst))
     return rows
 
 
-def _unseen(found: Evidence, moments: Moments, post: Posterior) -> dict[tuple[str, str], tuple[bool, Worst | None]]:
+def _unseen(evidence: Evidence, moments: Moments, post: Posterior) -> dict[tuple[str, str], tuple[bool, Worst | None]]:
     """Of each pair whether all its differences are the same, and the worst that the unseen could do to the leader."""
-    models, cases = found.facts.models, {}
+    models, cases = evidence.facts.models, {}
     ends = zip(post.margins, moments.pairs.low.tolist(), moments.pairs.high.tolist(), strict=True)
     for (a, b), (margin, low, high) in zip(all_pairs(len(post.order)), ends, strict=True):
         lead, other = (int(post.order[row]) for row in ((a, b) if margin.mean < 0 else (b, a)))
         worst = None
-        if margin.mean != 0 and (found.outcomes is not None or found.reach > 0):
+        if margin.mean != 0 and (evidence.outcomes is not None or evidence.reach > 0):
             largest = high if margin.mean < 0 else -low
-            bounded = found.reach if largest < found.reach else None
-            size = bounded if found.outcomes is None else found.outcomes.size(lead, other)
-            worst = Worst.of(-abs(margin.mean), size, found.design.n_units)
+            bounded = evidence.reach if largest < evidence.reach else None
+            size = bounded if evidence.outcomes is None else evidence.outcomes.size(lead, other)
+            worst = Worst.of(-abs(margin.mean), size, evidence.design.n_units)
         first, second = sorted((models[lead], models[other]))
         cases[first, second] = low == high, worst
     return cases
 
 
-def _about_unseen(found: Evidence, asked: Options) -> dict[str, object]:
+def _about_unseen(evidence: Evidence, options: Options) -> dict[str, object]:
     """What the columns `unseen_*` rest on, or why they are unknown."""
-    reason = NOT_SAMPLED if asked.these_items else None
-    if reason is None and found.outcomes is None and not found.reach:
+    reason = NOT_SAMPLED if options.these_items else None
+    if reason is None and evidence.outcomes is None and not evidence.reach:
         reason = NO_BOUND
-    return {"confidence": LEVEL, "n_units": found.design.n_units, "reason": reason}
+    return {"confidence": LEVEL, "n_units": evidence.design.n_units, "reason": reason}
 
 
 def _quantiles(
-    found: Evidence, post: Posterior, probabilities: Float[np.ndarray, " probability"], pairs: Collection[Pair]
+    evidence: Evidence, post: Posterior, probabilities: Float[np.ndarray, " probability"], pairs: Collection[Pair]
 ) -> list[dict[str, object]]:
-    rows = list(of_margins(by_name(found.facts.models, post.order, post.margins), probabilities))
+    rows = list(of_margins(by_name(evidence.facts.models, post.order, post.margins), probabilities))
     rows = [row for row in rows if (row["a"], row["b"]) in pairs]
     if post.population is not None:
-        models, groups = [found.facts.models[row] for row in post.order], found.design.group_names
+        models, groups = [evidence.facts.models[row] for row in post.order], evidence.design.group_names
         rows += of_population(post.population, models, groups, probabilities, pairs, EVERY)
     return rows
 
 
-def _group_rows(found: Evidence, post: Posterior) -> list[dict[str, object]]:
+def _group_rows(evidence: Evidence, post: Posterior) -> list[dict[str, object]]:
     if post.population is None:
         return []
-    models = [found.facts.models[row] for row in post.order]
-    return group_rows(post.population, models, found.design.group_names, found.design.structure.n_items)
+    models = [evidence.facts.models[row] for row in post.order]
+    return group_rows(post.population, models, evidence.design.group_names, evidence.design.structure.n_items)
 
 
 def _known_of(rows: list[Row], pairs: Sequence[Row]) -> list[Row]:
@@ -268,49 +268,49 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
     return choose(known) if known else None
 
 
-def _tests(found: Evidence, post: Posterior, asked: Options) -> list[Companion]:
+def _tests(evidence: Evidence, post: Posterior, options: Options) -> list[Companion]:
     if post.pairs is None:
         return []
-    if asked.dependent or found.crossed is not None:
+    if options.dependent or evidence.crossed is not None:
         return held_fixed(post.pairs)
-    return companions_of(found.parts, found.order, found.design.weights, post.pairs)
+    return companions_of(evidence.parts, evidence.order, evidence.design.weights, post.pairs)
 
 
 def _uncertainty(
-    found: Evidence, post: Posterior, ranks: Sequence[dict[str, object]], asked: Options
+    evidence: Evidence, post: Posterior, ranks: Sequence[dict[str, object]], options: Options
 ) -> dict[str, float | None]:
     """Shares of variance that items and labels bring to the difference of the two models of highest P(best)."""
     unknown: dict[str, float | None] = {"items": None, "labels": None}
-    models = found.facts.models
+    models = evidence.facts.models
     finite = [row for row in ranks if models.index(str(row["model"])) in post.order]
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
         return unknown
-    if asked.these_items:
-        return {"items": 0.0, "labels": 1.0 if found.facts.from_labels else None}
-    if found.facts.no_second_vote:
+    if options.these_items:
+        return {"items": 0.0, "labels": 1.0 if evidence.facts.from_labels else None}
+    if evidence.facts.no_second_vote:
         return unknown
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
     total = by_name(models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
-    within = found.fixed_items.variance(models.index(a), models.index(b))
+    within = evidence.fixed_items.variance(models.index(a), models.index(b))
     if within is None or total == 0:
-        return unknown if found.facts.from_labels else {"items": 1.0, "labels": None}
+        return unknown if evidence.facts.from_labels else {"items": 1.0, "labels": None}
     share = min(within / total, 1.0)
-    if found.facts.from_labels:
+    if evidence.facts.from_labels:
         return {"items": 1.0 - share, "labels": share}
     return {"items": 1.0 - share, "labels": None, "replicates": share}
 
 
-def _estimand(found: Evidence, asked: Options) -> str:
-    facts, plan = found.facts, found.design
+def _estimand(evidence: Evidence, options: Options) -> str:
+    facts, plan = evidence.facts, evidence.design
     over = "new items like these"
-    if asked.these_items:
+    if options.these_items:
         over = "these very items, " + ("whose labels are unsure" if facts.from_labels else "scored again")
-    if found.crossed is not None:
-        over += f", new {found.crossed.what}s like these"
+    if evidence.crossed is not None:
+        over += f", new {evidence.crossed.what}s like these"
     if plan.grouped:
         over += f", these {plan.n_groups} groups"
-    if plan.n_clusters is not None and not asked.these_items:
+    if plan.n_clusters is not None and not options.these_items:
         over += ", items dependent within clusters"
     of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"

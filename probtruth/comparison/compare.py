@@ -15,7 +15,7 @@ from probtruth.comparison.evidence.moments import Location, Moments, combine
 from probtruth.comparison.evidence.parts import HeldParts, gathered
 from probtruth.comparison.evidence.sweeps import differences as differences_of
 from probtruth.comparison.evidence.sweeps import pairs_of
-from probtruth.comparison.options import Options, options, width
+from probtruth.comparison.options import Options, checked_options, width
 from probtruth.comparison.posterior.engines import sample_location
 from probtruth.comparison.posterior.margins import margins
 from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
@@ -49,61 +49,61 @@ def compare(
     One model alone gets its mean score with its interval, and no pairs.
     """
     check.unique(scores.models, "model")
-    asked = options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
+    chosen = checked_options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)
-    return replace(conclude(of_scores(scores, plan, asked, annotations), asked, on_progress), scored=scores)
+    return replace(conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress), scored=scores)
 
 
-def conclude(found: Evidence, asked: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
+def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
     """The comparison that the evidence supports, wherever that came from."""
-    asked = replace(asked, rope=width(asked.rope_asked, found.facts, found.means))
+    options = replace(options, rope=width(options.rope_option, evidence.facts, evidence.means))
     report = on_progress or (lambda done, total: None)
-    pairs, levels = (None, None) if found.moments is None else _locations(found, found.moments, asked)
+    pairs, levels = (None, None) if evidence.moments is None else _locations(evidence, evidence.moments, options)
     of_items = pairs
-    if found.crossed is not None and pairs is not None and levels is not None:
-        pairs, levels = found.crossed.widened(pairs, levels)
+    if evidence.crossed is not None and pairs is not None and levels is not None:
+        pairs, levels = evidence.crossed.widened(pairs, levels)
     sampled, hierarchy, fitted = None, None, None
-    if pairs is not None and found.moments is not None and len(found.order) > 1:
-        n_models, stages = len(found.order), 2 if found.design.grouped and not asked.these_items else 1
-        hierarchy = population_of(found.moments) if stages == 2 else None
-        if hierarchy is not None and asked.engine == "nuts":
+    if pairs is not None and evidence.moments is not None and len(evidence.order) > 1:
+        n_models, stages = len(evidence.order), 2 if evidence.design.grouped and not options.these_items else 1
+        hierarchy = population_of(evidence.moments) if stages == 2 else None
+        if hierarchy is not None and options.engine == "nuts":
             prepare_population(hierarchy)
-        fitted = _fitted(found, pairs, asked)
+        fitted = _fitted(evidence, pairs, options)
         kept = margins(pairs) if fitted is None else fitted.margins
         first = lambda done, total: report(done, stages * total)  # noqa: E731
-        sampled = sample_location(pairs, kept, n_models, asked.engine, asked.draws, asked.seed, first)
+        sampled = sample_location(pairs, kept, n_models, options.engine, options.draws, options.seed, first)
         if hierarchy is not None:
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
-            hierarchy = sample_population(hierarchy, asked.engine, asked.draws, asked.seed, second)
+            hierarchy = sample_population(hierarchy, options.engine, options.draws, options.seed, second)
             if of_items is not None:
                 hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
-    return assemble(found, Posterior(found.order, pairs, levels, sampled, hierarchy, fitted), asked)
+    return assemble(evidence, Posterior(evidence.order, pairs, levels, sampled, hierarchy, fitted), options)
 
 
-def _fitted(found: Evidence, place: Location, asked: Options) -> "Fitted | None":
+def _fitted(evidence: Evidence, place: Location, options: Options) -> "Fitted | None":
     """The pairs' margins under another likelihood than the default, by its own fit; None for the default."""
-    if asked.likelihood == "auto":
+    if options.likelihood == "auto":
         return None
     structure = {
-        "groups": found.design.grouped,
-        "clusters": found.design.n_clusters is not None,
-        "population='these-items'": asked.these_items,
-        f"replicates={asked.replicates!r}": asked.replicates in ("crossed", "folds"),
-        "annotations": found.crossed is not None and found.crossed.what == "annotator",
-        "engine='exact'": asked.engine == "exact",
-        "scores that lie in parts": not isinstance(found.parts, HeldParts),
+        "groups": evidence.design.grouped,
+        "clusters": evidence.design.n_clusters is not None,
+        "population='these-items'": options.these_items,
+        f"replicates={options.replicates!r}": options.replicates in ("crossed", "folds"),
+        "annotations": evidence.crossed is not None and evidence.crossed.what == "annotator",
+        "engine='exact'": options.engine == "exact",
+        "scores that lie in parts": not isinstance(evidence.parts, HeldParts),
     }
     clashes = [what for what, given in structure.items() if given]
     if clashes:
         raise InputError(
-            f"likelihood={asked.likelihood!r} with {' and '.join(clashes)}",
+            f"likelihood={options.likelihood!r} with {' and '.join(clashes)}",
             "independent items, sampled by NUTS",
             "Leave the likelihood out: the default knows groups, clusters and the rest.",
         )
     from probtruth.comparison.likelihoods.fit import fit_pairs  # with JAX and NumPyro
 
-    differences = list(differences_of(gathered(found.parts).values, pairs_of(found.order)))
-    return fit_pairs(asked.likelihood, differences, margins(place), asked.seed, asked.draws)
+    differences = list(differences_of(gathered(evidence.parts).values, pairs_of(evidence.order)))
+    return fit_pairs(options.likelihood, differences, margins(place), options.seed, options.draws)
 
 
 def need_two(models: Sequence[str]) -> None:
@@ -116,11 +116,11 @@ def need_two(models: Sequence[str]) -> None:
         )
 
 
-def _locations(found: Evidence, parts: Moments, asked: Options) -> tuple[Location, Location]:
+def _locations(evidence: Evidence, parts: Moments, options: Options) -> tuple[Location, Location]:
     """The pairs' mean differences and the models' own mean scores, under the estimand."""
-    plan = found.design
-    if asked.these_items:
-        return found.fixed_items.locations(found.order)
+    plan = evidence.design
+    if options.these_items:
+        return evidence.fixed_items.locations(evidence.order)
     if not parts.df.any():
         unit = "item" if plan.n_clusters is None else "cluster"
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"

@@ -88,7 +88,7 @@ class Options:
     strict: bool
     replicates: str | None = None
     fold_correlation: float | None = None
-    rope_asked: Rope | None = None
+    rope_option: Rope | None = None
     likelihood: str = "auto"
 
     @property
@@ -106,7 +106,7 @@ PLAIN = Options("nuts", "new-items", None, 2500, 0, False)
 """Those of `compare` where nothing is asked for."""
 
 
-def options(
+def checked_options(
     engine: object,
     population: object,
     rope: object,

@@ -22,14 +22,14 @@ DECIDED = 0.975
 
 
 def warnings_of(
-    found: Evidence,
-    asked: Options,
+    evidence: Evidence,
+    options: Options,
     diagnostics: Mapping[str, object],
     pairs: Sequence[Mapping[str, object]],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    facts, plan = found.facts, found.design
-    said = [*_sampling(diagnostics), *plan.notes, *found.notes]
+    facts, plan = evidence.facts, evidence.design
+    said = [*_sampling(diagnostics), *plan.notes, *evidence.notes]
     audit = facts.audit
     if audit.dropped:
         said.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
@@ -43,7 +43,9 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         said.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, count, items in zip(facts.models, found.totals.n_infinite, found.totals.infinite_items, strict=True):
+    for model, count, items in zip(
+        facts.models, evidence.totals.n_infinite, evidence.totals.infinite_items, strict=True
+    ):
         if count:
             more = f" and {count - len(items)} more" if count > len(items) else ""
             said.append(
@@ -55,16 +57,16 @@ def warnings_of(
         said.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
     elif facts.known.proper is False:
         said.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
-    if asked.these_items and facts.single_votes:
+    if options.these_items and facts.single_votes:
         said.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
-    if facts.no_second_vote and not asked.these_items:
+    if facts.no_second_vote and not options.these_items:
         said.append(
             "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
             "a second vote on some items would tell"
         )
-    if plan.n_units < FEW_UNITS and not asked.these_items:
+    if plan.n_units < FEW_UNITS and not options.these_items:
         what = "items" if plan.n_clusters is None else "clusters"
         spread = "the differences" if len(facts.models) > 1 else "the scores"
         said.append(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_in_memory
 from probtruth.comparison.compare import need_two
-from probtruth.comparison.options import options
+from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
 from probtruth.frame_numbers import matrix
 from probtruth.frames import as_polars, need_columns
@@ -284,7 +284,7 @@ def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: M
         group = group or ("group" if "group" in table.columns else None)
         cluster = cluster or ("cluster" if "cluster" in table.columns else None)
     read = Columns(item, model, score, group, cluster, known.higher_is_better, known.rule, known.facts)
-    chosen = options(
+    chosen = checked_options(
         named.get("engine", "nuts"),
         "new-items",
         named.get("rope"),

@@ -17,7 +17,7 @@ from probtruth.line.larger_than_memory import Room
 from probtruth.line.result import Result
 from probtruth.line.streamed import evaluate_streamed
 from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.streaming.compare_files import Asked
+from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import ClassEvidence, Engine, Estimand, MethodName, RuleName
 
@@ -107,7 +107,7 @@ def evaluate(
     other = predictions.index if isinstance(predictions, Predictions) else None
     group_of = _by_item(groups, reference.index, other, "groups")
     cluster_of = _by_item(clusters, reference.index, other, "clusters")
-    scoring = Asked(get_rule(rule, order), floor, group_of, cluster_of, weights)
+    scoring = ScoringOptions(get_rule(rule, order), floor, group_of, cluster_of, weights)
     options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress)
     if isinstance(predictions, Predictions):
         return evaluate_in_memory(reference, predictions, options)

@@ -13,7 +13,7 @@ from probtruth.line.other_estimand import NO_ROOM, other_estimand
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
-from probtruth.streaming.compare_files import Asked
+from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import ClassEvidence, Engine, Estimand, MethodName
@@ -26,7 +26,7 @@ class LineOptions:
     method: MethodName | None
     estimand: Estimand | None
     evidence: ClassEvidence
-    scoring: Asked
+    scoring: ScoringOptions
     engine: Engine
     rope: float | str | None
     seed: int

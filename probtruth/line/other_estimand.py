@@ -7,7 +7,7 @@ from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.numbers import as_float
 from probtruth.scoring.align import Aligned
-from probtruth.streaming.compare_files import Asked
+from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Truth
@@ -58,7 +58,7 @@ class OtherEstimand(Brief):
 
 
 def other_estimand(
-    annotations: Annotations, aligned: Aligned, comparison: Comparison, scoring: Asked, seed: int
+    annotations: Annotations, aligned: Aligned, comparison: Comparison, scoring: ScoringOptions, seed: int
 ) -> OtherEstimand | None:
     """The comparison under the other estimand, by quadrature.
 

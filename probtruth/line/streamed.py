@@ -6,7 +6,7 @@ from pathlib import Path
 
 from probtruth import check
 from probtruth.comparison.evidence.crossed import same_few
-from probtruth.comparison.options import options as checked
+from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
 from probtruth.line.in_memory import LineOptions, truth_of, under_labels
 from probtruth.line.informed_truth import EVIDENCE
@@ -54,7 +54,7 @@ def evaluate_streamed(
             "What few annotators have in common needs all losses at once: give more memory (--memory), or counts per "
             "label instead of annotators.",
         )
-    chosen = checked(options.engine, "new-items", options.rope, DRAWS, options.seed, options.strict)
+    chosen = checked_options(options.engine, "new-items", options.rope, DRAWS, options.seed, options.strict)
     with scratch(room.scratch, room.client) as store:
         scores = streamed(truth, tables, options.scoring, chosen, store("asked"), options.on_progress)
         warnings, other = [], None
@@ -62,7 +62,7 @@ def evaluate_streamed(
             warnings.append(ANNOTATORS_ALONE)
             shares = other_truth(annotations, truth.estimand, options.seed)
             if shares is not None:
-                exact = checked("exact", "new-items", None, DRAWS, options.seed, False)
+                exact = checked_options("exact", "new-items", None, DRAWS, options.seed, False)
                 again = streamed(shares, tables, options.scoring, exact, store("other"))
                 other = changed(shares, scores.comparison, again.comparison)
                 warnings += [line for line in (other.warning(),) if line]

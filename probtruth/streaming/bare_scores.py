@@ -209,16 +209,16 @@ def streamed_scores(
         from_labels=False,
         single_votes=False,
     )
-    found = evidence_of(
+    evidence = evidence_of(
         parts,
         facts=facts,
         design=plan,
         name=lambda item: str(items.known[item]),
         fixed_items=StreamedLabels(plan.weights, no_terms),
     )
-    comparison = conclude(found, options, on_progress)
+    comparison = conclude(evidence, options, on_progress)
     table.check_unchanged()
-    return Streamed.of(found, comparison)
+    return Streamed.of(evidence, comparison)
 
 
 def _design(scores: LongScores, there: Bool[np.ndarray, "model item"]) -> Design:

@@ -43,22 +43,22 @@ class Streamed(Brief):
         return range(self.n_items)
 
     @classmethod
-    def of(cls, found: Evidence, comparison: Comparison) -> "Streamed":
+    def of(cls, evidence: Evidence, comparison: Comparison) -> "Streamed":
         """From the evidence, and what was concluded from it."""
-        facts = found.facts
+        facts = evidence.facts
         return cls(
             comparison=comparison,
             models=facts.models,
             rule=facts.rule,
             known=facts.known,
-            n_items=found.design.n_items,
-            n_infinite=found.totals.n_infinite,
+            n_items=evidence.design.n_items,
+            n_infinite=evidence.totals.n_infinite,
             audit=facts.audit,
         )
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScoringOptions:
     """How to score, and which items belong together (see `compare`)."""
 
     rule: object = "log"
@@ -71,7 +71,7 @@ class Asked:
 def streamed(
     truth: Truth,
     files: Files,
-    asked: Asked,
+    scoring: ScoringOptions,
     options: Options,
     where: object,
     on_progress: Progress | None = None,
@@ -83,12 +83,12 @@ def streamed(
 
     Errors: as `score` and `compare`.
     """
-    ready = prepare(truth, files, asked.rule, asked.floor)
+    ready = prepare(truth, files, scoring.rule, scoring.floor)
     reference = ready.scoring.reference
-    plan = _design(ready, asked)
+    plan = _design(ready, scoring)
     scored = ready.scored(plan.structure.among(ready.kept), where, on_progress, ready.sampled())
     sampled = scored.sample()
-    found = evidence_of(
+    evidence = evidence_of(
         scored.parts,
         facts=ready.facts,
         design=plan,
@@ -97,9 +97,9 @@ def streamed(
         outcomes=_outcomes(sampled, ready),
     )
     sample = _known(sampled, files.models, reference)
-    comparison = conclude(found, options, on_progress)
+    comparison = conclude(evidence, options, on_progress)
     files.check_unchanged()
-    return replace(Streamed.of(found, comparison), sample=sample)
+    return replace(Streamed.of(evidence, comparison), sample=sample)
 
 
 def _outcomes(sample: Sample, ready: Prepared) -> Outcomes:
@@ -116,9 +116,9 @@ def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tup
     return Predictions(sample.logs, models, index), truth
 
 
-def _design(ready: Prepared, asked: Asked) -> Design:
+def _design(ready: Prepared, scoring: ScoringOptions) -> Design:
     """Which of the items that are kept belong together; their names are listed only where something goes by them."""
-    by_name = asked.groups is not None or asked.clusters is not None
+    by_name = scoring.groups is not None or scoring.clusters is not None
     names = ready.scoring.reference.names
     items = frames.text(names.filter(ready.kept)).to_list() if by_name else range(ready.n_items)
-    return design_of(items, asked.groups, asked.clusters, asked.weights)
+    return design_of(items, scoring.groups, scoring.clusters, scoring.weights)

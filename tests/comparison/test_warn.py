@@ -6,7 +6,7 @@ from made_scores import make
 
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.from_scores import of_scores
-from probtruth.comparison.options import options
+from probtruth.comparison.options import checked_options
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.types import Audit
 
@@ -16,7 +16,9 @@ SCORES = make(np.random.default_rng(0).normal(size=(2, 20)), "ab")
 
 def said(scores=SCORES, diagnostics=FINE, pairs=(), population="new-items", **structure):
     plan = design(scores, *(structure.get(name) for name in ("groups", "clusters", "weights")))
-    return warnings_of(of_scores(scores, plan), options("exact", population, None, 1, 0, False), diagnostics, pairs)
+    return warnings_of(
+        of_scores(scores, plan), checked_options("exact", population, None, 1, 0, False), diagnostics, pairs
+    )
 
 
 def test_nothing_to_say():

@@ -4,7 +4,7 @@ import numpy as np
 import polars
 import pytest
 
-from probtruth.comparison.options import options
+from probtruth.comparison.options import checked_options
 from probtruth.io.annotations import read_annotations
 
 N_ITEMS, LABELS = 230, ["cat", "dog", "10", "9"]
@@ -57,7 +57,7 @@ def written():
 
 @pytest.fixture
 def exact():
-    return options("exact", "new-items", 0.01, 2500, 0, False)
+    return checked_options("exact", "new-items", 0.01, 2500, 0, False)
 
 
 @pytest.fixture(scope="session")

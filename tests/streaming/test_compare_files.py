@@ -6,7 +6,7 @@ import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.predictions import read_predictions_pairs
 from probtruth.scoring import score
-from probtruth.streaming.compare_files import Asked, streamed
+from probtruth.streaming.compare_files import ScoringOptions, streamed
 from probtruth.streaming.score_batches import open_files
 from probtruth.truth.infer import infer_truth
 
@@ -16,7 +16,7 @@ N_ITEMS = 230
 def in_batches(annotations, pairs, exact, folder, size, **asked):
     files = open_files(pairs, "item", "probs", size)
     truth = infer_truth(annotations.with_labels(files.index))
-    return streamed(truth, files, Asked(**asked), exact, folder / "scratch")
+    return streamed(truth, files, ScoringOptions(**asked), exact, folder / "scratch")
 
 
 def same(found, result):
@@ -43,7 +43,7 @@ def test_any_batches_files_and_order_conclude_what_the_whole_does(
         annotations, read_predictions_pairs(whole, annotations.index), engine="exact", rope=0.01, **settings
     )
     files = open_files(pairs, "item", "probs", size)
-    found = streamed(result.truth, files, Asked(**settings), exact, tmp_path / "scratch")
+    found = streamed(result.truth, files, ScoringOptions(**settings), exact, tmp_path / "scratch")
     same(found, result)
 
 
@@ -72,7 +72,7 @@ class Stopped(Exception):
 def test_an_interrupted_run_goes_on_behind_its_last_finished_batch(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 40)
     truth = infer_truth(annotations.with_labels(files.index))
-    reference = streamed(truth, files, Asked(), exact, tmp_path / "at-once")
+    reference = streamed(truth, files, ScoringOptions(), exact, tmp_path / "at-once")
     heard = []
 
     def stop(done, total):
@@ -81,13 +81,13 @@ def test_an_interrupted_run_goes_on_behind_its_last_finished_batch(annotations, 
             raise Stopped
 
     with pytest.raises(Stopped):
-        streamed(truth, files, Asked(), exact, tmp_path / "scratch", stop)
+        streamed(truth, files, ScoringOptions(), exact, tmp_path / "scratch", stop)
     with (tmp_path / "scratch" / "finished.jsonl").open("a") as journal:
         journal.write('["losses-0", 1')  # cut off in the middle of a line
-    again = streamed(truth, files, Asked(), exact, tmp_path / "scratch")
+    again = streamed(truth, files, ScoringOptions(), exact, tmp_path / "scratch")
     assert (tmp_path / "scratch" / "finished.jsonl").read_text().count("losses-0") <= files.tables[0].n_rows // 40 + 2
     assert repr(again.comparison.pairs) == repr(reference.comparison.pairs)
-    other = streamed(truth, files, Asked("brier"), exact, tmp_path / "scratch")
+    other = streamed(truth, files, ScoringOptions("brier"), exact, tmp_path / "scratch")
     assert other.comparison.rule == "brier"
     assert repr(other.comparison.pairs) != repr(reference.comparison.pairs)
 

@@ -4,7 +4,7 @@ import signal
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.streaming.compare_files import Asked, streamed
+from probtruth.streaming.compare_files import ScoringOptions, streamed
 from probtruth.streaming.score_batches import open_files
 from probtruth.truth.infer import infer_truth
 
@@ -27,8 +27,8 @@ def test_workers_give_the_bits_of_one_machine(annotations, written, exact, clien
     files = open_files(written(tmp_path), "item", "probs", 30)
     truth = infer_truth(annotations.with_labels(files.index))
     heard = []
-    here = streamed(truth, files, Asked(clusters=clusters), exact, tmp_path / "scratch")
-    there = streamed(truth, files, Asked(clusters=clusters), exact, client, lambda *done: heard.append(done))
+    here = streamed(truth, files, ScoringOptions(clusters=clusters), exact, tmp_path / "scratch")
+    there = streamed(truth, files, ScoringOptions(clusters=clusters), exact, client, lambda *done: heard.append(done))
     assert shown(here) == shown(there)
     assert heard[-1][0] == heard[-1][1] > 2
 
@@ -37,7 +37,7 @@ def test_workers_give_the_bits_of_one_machine(annotations, written, exact, clien
 def test_a_worker_killed_in_the_middle_changes_nothing(annotations, written, exact, client, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 30)
     truth = infer_truth(annotations.with_labels(files.index))
-    here = streamed(truth, files, Asked(), exact, tmp_path / "scratch")
+    here = streamed(truth, files, ScoringOptions(), exact, tmp_path / "scratch")
     killed = []
 
     def kill(done, total):
@@ -45,7 +45,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(annotations, written, exa
             killed.append(next(iter(client.run(os.getpid).values())))
             os.kill(killed[0], signal.SIGKILL)
 
-    there = streamed(truth, files, Asked(), exact, client, kill)
+    there = streamed(truth, files, ScoringOptions(), exact, client, kill)
     assert killed
     assert shown(here) == shown(there)
 
@@ -57,7 +57,7 @@ def test_what_workers_cannot_use_is_the_same_error(annotations, written, exact, 
     files = open_files(written(tmp_path, b={"cat": polars.lit(0.9)}), "item", "probs", 30)
     truth = infer_truth(annotations.with_labels(files.index))
     with pytest.raises(InputError, match="sum to"):
-        streamed(truth, files, Asked(), exact, client)
+        streamed(truth, files, ScoringOptions(), exact, client)
 
 
 @pytest.mark.parametrize("annotations", ["votes"], indirect=True)
@@ -65,4 +65,4 @@ def test_another_client_is_an_error(annotations, written, exact, tmp_path):
     files = open_files(written(tmp_path), "item", "probs", 30)
     truth = infer_truth(annotations.with_labels(files.index))
     with pytest.raises(InputError, match="Client"):
-        streamed(truth, files, Asked(), exact, "tcp://here")
+        streamed(truth, files, ScoringOptions(), exact, "tcp://here")

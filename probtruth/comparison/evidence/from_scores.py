@@ -21,33 +21,33 @@ from probtruth.types import Scores
 from probtruth.types.scores import LabelsBehind
 
 
-def of_scores(scores: Scores, plan: Design, asked: Options = PLAIN, annotations: object = None) -> Evidence:
+def of_scores(scores: Scores, plan: Design, options: Options = PLAIN, annotations: object = None) -> Evidence:
     """The evidence of scores under a design; `annotations` are those behind them, where their annotators matter."""
     structure, item_weights = plan.structure, plan.item_weights()
     influence = _influence(scores, plan)
-    found = evidence_of(
+    evidence = evidence_of(
         held(scores.values, structure, scores.models),
         facts=Facts.of(scores),
         design=plan,
         name=scores.items.__getitem__,
-        fixed_items=_fixed_items(scores, item_weights, influence, asked),
+        fixed_items=_fixed_items(scores, item_weights, influence, options),
         moved=None if influence is None else held(scores.values + influence, structure, scores.models),
         outcomes=_outcomes(scores.labels),
     )
-    cells = cells_of(scores, plan, asked, annotations)
-    moments = found.moments
-    if moments is not None and asked.fold_correlation is not None and scores.replicates is None:
-        moments = correlated_folds(moments, asked.fold_correlation)
+    cells = cells_of(scores, plan, options, annotations)
+    moments = evidence.moments
+    if moments is not None and options.fold_correlation is not None and scores.replicates is None:
+        moments = correlated_folds(moments, options.fold_correlation)
     return replace(
-        found,
+        evidence,
         moments=moments,
-        crossed=None if cells is None else Crossed(cells, found.order, item_weights),
-        notes=(*notes_of(scores, asked, item_weights, cells), *_serial(scores, plan, asked, found)),
+        crossed=None if cells is None else Crossed(cells, evidence.order, item_weights),
+        notes=(*notes_of(scores, options, item_weights, cells), *_serial(scores, plan, options, evidence)),
     )
 
 
-def _serial(scores: Scores, plan: Design, asked: Options, found: Evidence) -> tuple[str, ...]:
-    return () if asked.these_items else serial_notes(scores, plan, found.means)
+def _serial(scores: Scores, plan: Design, options: Options, evidence: Evidence) -> tuple[str, ...]:
+    return () if options.these_items else serial_notes(scores, plan, evidence.means)
 
 
 def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:
@@ -74,10 +74,10 @@ def _fixed_items(
     scores: Scores,
     item_weights: Float[np.ndarray, " item"],
     influence: Float[np.ndarray, "model item"] | None,
-    asked: Options,
+    options: Options,
 ) -> FixedItems:
     if scores.labels is None and scores.replicates is not None:
-        return FixedReplicates(scores, item_weights, asked.fold_correlation)
+        return FixedReplicates(scores, item_weights, options.fold_correlation)
     return FixedLabels(scores, item_weights, influence)
 
 

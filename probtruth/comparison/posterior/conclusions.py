@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 
 def decisions_of(
-    found: Evidence, place: Location | None, decided: Decisions | None, ranks: Sequence[Mapping[str, object]]
+    evidence: Evidence, place: Location | None, decided: Decisions | None, ranks: Sequence[Mapping[str, object]]
 ) -> dict[str, object]:
     """`credible_set` and its probability, `chosen` with its score, `corrected_score`, and `rank_probability` rows.
 
@@ -32,23 +32,23 @@ def decisions_of(
     held, mass = credible_set(known) if len(known) == len(p_best) else (None, None)
     decisions: dict[str, object] = {"credible_set": held, "credible_set_probability": mass}
     decisions |= dict.fromkeys(("chosen", "score", "corrected_score"))
-    models, finite = found.facts.models, len(found.order) > 1 and not (found.means == -math.inf).any()
-    if place is not None and finite and not np.isnan(found.means).any():
+    models, finite = evidence.facts.models, len(evidence.order) > 1 and not (evidence.means == -math.inf).any()
+    if place is not None and finite and not np.isnan(evidence.means).any():
         unit = math.sqrt(float(place.variance.mean()) * place.n_units)
         best, score, corrected = chosen_score(
-            found.means[found.order].tolist(), contrast_covariance(place.variance, len(found.order)), unit
+            evidence.means[evidence.order].tolist(), contrast_covariance(place.variance, len(evidence.order)), unit
         )
-        sign = -1.0 if found.facts.higher_is_better else 1.0
-        named = {"chosen": models[found.order[best]], "score": sign * score, "corrected_score": sign * corrected}
+        sign = -1.0 if evidence.facts.higher_is_better else 1.0
+        named = {"chosen": models[evidence.order[best]], "score": sign * score, "corrected_score": sign * corrected}
         decisions |= named
-    if decided is not None and len(found.order) == len(models):
-        rows = zip([models[row] for row in found.order], decided.rank_probability.tolist(), strict=True)
+    if decided is not None and len(evidence.order) == len(models):
+        rows = zip([models[row] for row in evidence.order], decided.rank_probability.tolist(), strict=True)
         decisions["rank_probability"] = [{"model": name, "probability": chances} for name, chances in sorted(rows)]
     return decisions
 
 
 def sensitivity_of(
-    found: Evidence,
+    evidence: Evidence,
     margins: Sequence[Margin],
     share: Float[np.ndarray, " draw"],
     sampled: Sampled | None,
@@ -56,14 +56,14 @@ def sensitivity_of(
 ) -> list[Row]:
     """P(a better) of every pair, P(best) of every model and P(a better) in the population, as powers of the prior and
     of the likelihood would move them."""
-    models = found.facts.models
-    named = by_name(models, found.order, margins)
+    models = evidence.facts.models
+    named = by_name(models, evidence.order, margins)
     rows = [_named(f"P({a} better than {b})", "pair", pair_row(named[a, b])) for a, b in sorted(named)]
     if sampled is None:
         return rows
-    rows += _best(found, share, sampled, rows)
+    rows += _best(evidence, share, sampled, rows)
     if population is not None:
-        rows += _population(found, population)
+        rows += _population(evidence, population)
     return rows
 
 
@@ -72,8 +72,8 @@ def _named(what: str, kind: str, row: Mapping[str, object]) -> Row:
     return {"what": what, "kind": kind, "p": row.get("p_a_better"), **values}
 
 
-def _best(found: Evidence, share: Float[np.ndarray, " draw"], sampled: Sampled, pairs: Sequence[Row]) -> list[Row]:
-    names = [found.facts.models[row] for row in found.order]
+def _best(evidence: Evidence, share: Float[np.ndarray, " draw"], sampled: Sampled, pairs: Sequence[Row]) -> list[Row]:
+    names = [evidence.facts.models[row] for row in evidence.order]
     if len(names) == 2:
         a, b = sorted(names)
         own = {key: value for key, value in pairs[0].items() if key not in ("what", "kind")}
@@ -102,12 +102,12 @@ def _p_best(draws: Float[np.ndarray, "draw model"], share: Float[np.ndarray, " d
     return np.asarray(chance / chance.sum())  # shares add up to 1 but for rounding
 
 
-def _population(found: Evidence, population: Population) -> list[Row]:
+def _population(evidence: Evidence, population: Population) -> list[Row]:
     """The prior is that of the between-group sd; nothing is said of powers under which no posterior is left."""
     powers = {"p": (1.0, 1.0)}
     powers |= {f"prior_{word}": (power, 1.0) for word, power in POWERS.items()}
     powers |= {f"likelihood_{word}": (1.0, power) for word, power in POWERS.items()}
-    names = [found.facts.models[row] for row in found.order]
+    names = [evidence.facts.models[row] for row in evidence.order]
     rows: list[Row] = []
     scaled = {
         name: pooling.hierarchy(population.groups, population.prior, *pair)

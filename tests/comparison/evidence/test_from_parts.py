@@ -9,7 +9,7 @@ from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.comparison.evidence.from_parts import evidence_of
 from probtruth.comparison.evidence.from_scores import FixedLabels
-from probtruth.comparison.options import options
+from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
 from probtruth.types import RuleFacts
 
@@ -48,7 +48,7 @@ def streamed(scores, seed, rope=None, **structure):
         name=scores.items.__getitem__,
         fixed_items=FixedLabels(scores, plan.item_weights()),
     )
-    return conclude(found, options("exact", "new-items", rope, 500, 0, False))
+    return conclude(found, checked_options("exact", "new-items", rope, 500, 0, False))
 
 
 @pytest.mark.parametrize("kind", ["losses", "classifiers", "rare", "infinite", "copies"])
