@@ -5,6 +5,7 @@ With `--write` the sections named are written into the page, and the others stay
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tests.benchmarks import comparison, files, large, scoring, truth
@@ -14,6 +15,11 @@ from tests.benchmarks.page import page, table
 SECTIONS: dict[str, Callable[[], Section]] = {
     "log": lambda: scoring.mean_log_score(1_000_000, 10, "<= 1.6"),
     "log-wide": lambda: scoring.mean_log_score(100_000, 1_000, "<= 1.6"),
+    **{
+        f"kernels-{items}x{labels}{'-gradient' * gradient}": partial(scoring.under_jit, items, labels, gradient)
+        for items, labels in ((1_000_000, 10), (4_096, 10), (100_000, 1_000), (4_096, 1_000))
+        for gradient in (False, True)
+    },
     "from-log": lambda: scoring.from_log_probs(1_000_000, 10),
     "from-log-wide": lambda: scoring.from_log_probs(100_000, 1_000),
     "several": lambda: scoring.several(1_000_000, 10),

@@ -1,5 +1,6 @@
 """Mean scores of large arrays against a read of memory, one logarithm, NumPy, scikit-learn and scoringrules."""
 
+from collections.abc import Callable
 from functools import cache
 
 import jax
@@ -62,6 +63,34 @@ def mean_log_score(items: int, labels: int, goal: str) -> Section:
         skipped.append("scikit-learn")
     title = f"Mean log score, {items:,} items x {labels:,} labels, float32"
     return Section(title, "Both arrays in memory, label axis last.", works, skipped=skipped)
+
+
+def under_jit(items: int, labels: int, gradient: bool) -> Section:
+    """The public kernels inside a caller's `jit`, value alone or value and gradient, beside the plain formulas."""
+    probs, truth = soft(items, labels)
+    optax = optional("optax.losses")
+    whole = (lambda score: jax.jit(jax.value_and_grad(score))) if gradient else jax.jit
+    there = jnp.asarray(probs), jnp.asarray(truth)
+    logits = jnp.log(there[0]), there[1]
+    repeats = max(1, 2_000_000 // (items * labels))
+
+    def work(name: str, score: Callable[..., jax.Array], arrays: tuple[jax.Array, ...], goal: str = "") -> Work:
+        compiled = whole(lambda p, t: score(p, t).mean())
+        return Work(name, lambda: [compiled(*arrays) for _ in range(repeats)][-1], goal, per=repeats)
+
+    works = [
+        work("XLA, -(t * log p).sum(-1), zeros wrong", lambda p, t: -(t * jnp.log(p)).sum(-1), there),
+        work("**log_score**", pt.log_score, there, "<= 1.5"),
+        work("XLA, log_softmax and one product", lambda z, t: -(t * jax.nn.log_softmax(z)).sum(-1), logits),
+        work("**log_score_from_logits**", pt.rules.log_score_from_logits, logits),
+        work("**log_score_from_log_probs**", pt.rules.log_score_from_log_probs, logits),
+    ]
+    if optax:
+        works.append(work("optax, softmax_cross_entropy from logits", optax.softmax_cross_entropy, logits))
+    what = "value and gradient" if gradient else "value"
+    title = f"Kernels under your own jit, {items:,} x {labels:,}, {what}"
+    text = "The mean over items, float32; the gradient is by the forecast."
+    return Section(title, text, works, skipped=() if optax else ("optax",))
 
 
 def from_log_probs(items: int, labels: int) -> Section:
