@@ -58,6 +58,7 @@ def test_quiet_leaves_standard_error_empty(run, files, tmp_path):
     assert outcome.err == ""
 
 
+@pytest.mark.long
 def test_result_is_the_same_bytes_each_time_and_in_any_order_of_rows(run, files, models, tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     assert run("run", "--annotations", files["labels"], *models, "--out", first).status == 0
@@ -75,6 +76,7 @@ def test_an_earlier_result_is_replaced(run, files, tmp_path):
     assert (out / "result.json").read_text() != before
 
 
+@pytest.mark.long
 def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
     soft, scores, out = tmp_path / "soft.parquet", tmp_path / "scores.parquet", tmp_path / "out"
     assert run("truth", files["labels"], "--method", "vote-share", "--out", soft).status == 0

@@ -30,6 +30,7 @@ def about(tmp_path):
     return path
 
 
+@pytest.mark.long
 def test_order_of_rows_columns_and_files_changes_no_byte(run, files, about, tmp_path):
     def result(seed):
         order = ["sharp", "flat"] if seed is None else ["flat", "sharp"]

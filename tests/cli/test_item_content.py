@@ -26,6 +26,7 @@ def report(folder) -> tuple[str, dict]:
     return page, json.loads(found.group(1))
 
 
+@pytest.mark.long
 def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
     words = ["run", "--annotations", files["labels"], "--engine", "exact", "--out"]
     models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]

@@ -73,6 +73,7 @@ def test_tables_lists_flags_and_underscores(run, here, files):
     assert run("compare", "scores.csv", "--out", "c", "--json").json["higher_is_better"] is False
 
 
+@pytest.mark.long
 def test_pyproject_and_folders_above(run, here, monkeypatch):
     (here / "pyproject.toml").write_text('[project]\nname = "x"\n[tool.probtruth.compare]\nengine = "hmc"\n')
     assert run("compare").status == 0  # probtruth.toml is looked at first

@@ -34,6 +34,7 @@ def command(folder, out, *more):
 
 
 @pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.long
 def test_streaming_gives_the_result_of_memory_byte_for_byte(run, files, grouped):
     more = ("--groups", f"{files / 'groups.csv'}:task") if grouped else ()
     for out, memory in (("held", "4GB"), ("streamed", "1KB")):
@@ -164,6 +165,7 @@ def test_workers_are_refused_what_is_compared_in_memory(run, tmp_path):
         assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_a_folder_of_files_is_streamed(run, files):
     for model in "ab":
         frame = polars.read_parquet(files / f"{model}.parquet")

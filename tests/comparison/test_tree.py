@@ -1,11 +1,13 @@
 import arviz as az
 import matplotlib
 import numpy as np
+import pytest
 import xarray
 
 matplotlib.use("Agg")
 
 
+@pytest.mark.long
 def test_arviz_takes_the_tree_as_it_is(five_compared):
     tree = five_compared.datatree
     summary = az.summary(tree, ci_prob=0.95)

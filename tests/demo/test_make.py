@@ -18,6 +18,7 @@ def simulated():
     return digits, *make.simulate_annotations(digits, looks, seed=1)
 
 
+@pytest.mark.long
 def test_annotations_are_those_of_the_seed():
     _, digits = make.images()
     item, annotator, label = make.simulate_annotations(digits[make.N_TRAIN :], make.looks_like())

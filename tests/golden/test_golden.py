@@ -28,6 +28,7 @@ def in_memory(name: str) -> Result:
 
 
 @pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.long
 def test_result_is_the_frozen_one(name: str, request: pytest.FixtureRequest) -> None:
     if CASES[name].private:
         request.getfixturevalue("data")  # skips without real data

@@ -42,6 +42,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.long
 def test_every_power_against_sixty_digits(dtype):
     """All samples at once, the short ones filled up with values of weight 0."""
     powers, size = np.array(POWERS, dtype), max(map(len, SAMPLES.values()))

@@ -29,6 +29,7 @@ def calls(monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["vote-share", "dawid-skene-em"])
+@pytest.mark.long
 def test_evaluate_aligns_once_and_the_report_never(calls, method, tmp_path):
     """Also where the predictions inform the classes, and where the other estimand is computed beside."""
     annotations, predictions = demo.load()

@@ -145,6 +145,7 @@ def test_errors(build, message):
         build(annotations, predictions)
 
 
+@pytest.mark.long
 def test_the_other_estimand_is_shown_and_a_reversal_is_a_warning():
     """The demo's labels: under shares the logistic model leads the network, under one true class it trails it."""
     from probtruth.demo import load

@@ -70,6 +70,7 @@ def test_the_report_names_no_pair_and_no_best(alone: pt.Result, tmp_path: Path) 
     assert json.loads((tmp_path / "out" / "result.json").read_text())["models"][0]["p_best"] is None
 
 
+@pytest.mark.long
 def test_one_model_does_not_inform_the_truth_that_judges_it() -> None:
     result = pt.evaluate(VOTES, MODEL, estimand="class", engine="exact")
     assert result.to_dict()["truth"]["evidence"] == "annotators"

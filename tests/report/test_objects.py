@@ -131,6 +131,7 @@ def test_names_are_no_markup() -> None:
     assert repr(comparison).count("\n") < 10
 
 
+@pytest.mark.long
 def test_a_comparison_has_a_report(tmp_path: Path) -> None:
     comparison = MADE["bare comparison"]
     comparison.report(tmp_path / "one")

@@ -59,6 +59,7 @@ def test_odd_names_are_inert_in_every_file(odd, tmp_path):
     assert "<script>alert(1)</script>" in names
 
 
+@pytest.mark.long
 def test_an_earlier_result_is_replaced_another_folder_is_not(result, tmp_path):
     out = tmp_path / "out"
     write_report(result, out)
@@ -76,6 +77,7 @@ def test_a_failure_leaves_nothing(result, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_same_result_same_bytes(result, tmp_path):
     for name in ("one", "two"):
         write_report(result, tmp_path / name)

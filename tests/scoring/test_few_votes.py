@@ -58,6 +58,7 @@ def test_chunks_do_not_change_the_answer(monkeypatch):
     np.testing.assert_array_equal(corrected_entropy(pt.rules.log, votes / 7, votes.sum(1)), whole)
 
 
+@pytest.mark.long
 def test_five_votes_an_item_of_real_annotations(chaosnli):
     _, truth = chaosnli
     counts = np.rint(truth.shares * truth.n_votes[:, None]).astype(int)

@@ -62,6 +62,7 @@ def test_shares_are_the_share_of_annotators_who_gave_the_label() -> None:
     assert found.truths["x"].n_votes.tolist() == [2, 3]  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_learning_which_labels_go_together_helps() -> None:
     joint = pt.infer_multilabel(CROWD, none="none", draws=0)
     assert joint.diagnostics["n_prototypes"] == 3

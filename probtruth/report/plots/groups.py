@@ -36,7 +36,7 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     Errors: `InputError` for anything but a comparison with groups.
 
     >>> import probtruth as pt
-    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), *range(2, 10)]}
+    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), 2, 4, 3, 5, 7, 6, 9, 8]}
     >>> scores = pt.Scores.from_frame(frame | {"group": [*"uuuuvvvv"] * 2}, group="group", higher_is_better=False)
     >>> [text.get_text() for text in pt.figures.plot_groups(pt.compare(scores, engine="exact")).texts][:2]
     ['u', '>0.999']
@@ -72,10 +72,10 @@ def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     Errors: `InputError` for anything but a comparison with groups.
 
     >>> import probtruth as pt
-    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), *range(2, 10)]}
+    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), 2, 4, 3, 5, 7, 6, 9, 8]}
     >>> scores = pt.Scores.from_frame(frame | {"group": [*"uuuuvvvv"] * 2}, group="group", higher_is_better=False)
     >>> [text.get_text() for text in pt.figures.plot_group_matrix(pt.compare(scores, engine="exact")).texts]
-    ['u', '+2.0', 'v', '+2.0', 'b']
+    ['u', '+2.00', 'v', '+2.00', 'b']
     """
     known = comparison_in(comparison)
     cells = against_leader(known)

@@ -46,6 +46,7 @@ def test_the_order_is_that_of_the_caller():
 
 
 @pytest.mark.parametrize("kind", ["normal", "rare", "sorted groups"])
+@pytest.mark.long
 def test_false_alarms_are_rarer_than_one_in_a_hundred(kind):
     # 2,000 data sets: 1 per cent would be 20, and more than 33 has a chance of .002 under it
     rng, alarms = np.random.default_rng(4), 0

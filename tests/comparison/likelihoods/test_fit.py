@@ -136,6 +136,7 @@ def test_ties_are_a_spike():
     assert spike.margin().centre == pytest.approx(difference.mean(), abs=0.02)
 
 
+@pytest.mark.long
 def test_leaving_items_out_one_by_one():
     difference = np.random.default_rng(6).normal(0, 2.0, 80)
     elpd, se, k = loo(fit("normal", difference, 0, 1000))

@@ -20,6 +20,7 @@ def groups_of(values, n_groups):
 @pytest.mark.parametrize("centre", [0.0, 50.0])
 @pytest.mark.parametrize("between", [0.0, 0.3, 10.0])
 @pytest.mark.parametrize("n_groups", [2, 3, 6])
+@pytest.mark.long
 def test_population_by_both_engines(centre, between, n_groups):
     rng = np.random.default_rng(5)
     values = rng.normal(size=(3, 120)) + np.repeat(rng.normal(0, between, (3, n_groups)), 120 // n_groups, axis=1)

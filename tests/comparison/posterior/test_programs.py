@@ -89,6 +89,7 @@ def test_sufficient_statistics_are_sufficient():
     agree(drawn.sites, hierarchy(groups, prior))
 
 
+@pytest.mark.long
 def test_location_is_the_mean_under_an_explicit_covariance():
     # prior |Sigma|^-q on q contrasts: Sigma | data ~ inverse Wishart with n - 2 + q degrees of freedom and the scatter,
     # mu | Sigma, data ~ N(m, Sigma / n)

@@ -161,8 +161,8 @@ def test_it_depends_where_the_questions_have_two_winners(result):
         "class of each item."
     )
     assert [text(line) for line in said.details[:2]] == [
-        "Question: how annotators would answer (vote-share). Best: logistic, P = .99.",
-        "Question: the one true class of each item (ability). Best: neural-network, P = .90.",
+        "Question: how annotators would answer (vote-share). Best: logistic, P = 0.99.",
+        "Question: the one true class of each item (ability). Best: neural-network, P = 0.90.",
     ]
     assert said.level == "open"
 
