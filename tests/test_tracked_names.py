@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("probtruth", "tests", "docs", "examples")
 REFUSED = re.compile(r'[<>:"\\|?*\x00-\x1f]|[ .]$')
-"""What Windows refuses in a name (Microsoft, "Naming Files, Paths, and Namespaces"); installers refuse a colon there."""
+"""What Windows refuses (Microsoft, "Naming Files, Paths, and Namespaces"); installers refuse a colon as well."""
 LONGEST = 150
 """Characters of a path from the root: Windows has 260 for the whole."""
 

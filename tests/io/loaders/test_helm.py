@@ -1,6 +1,6 @@
 """The files in `files/helm` were written through crfm-helm 0.5.16's own classes (Stat, MetricName, PerInstanceStats and
-`asdict_without_nones`); `run_spec.json` and `instances.json` by hand, from the documented schema. HELM writes a colon for
-the first underscore of a folder, which Windows refuses.
+`asdict_without_nones`); `run_spec.json` and `instances.json` by hand, from the documented schema. HELM writes a colon
+for the first underscore of a folder, which Windows refuses.
 """
 
 import json
