@@ -156,7 +156,7 @@ def _product_tangent(weights: Array, values: Array | None, tangents: tuple[Tange
     if not isinstance(change, SymbolicZero):
         total = total + (weights * jnp.where(weights != 0, change, jnp.zeros_like(change))).sum(-1)
     if not isinstance(own, SymbolicZero) and values is not None:
-        total = total + jnp.where(weights != 0, own * values, jnp.zeros_like(values)).sum(-1)
+        total = total + (own * jnp.where(weights != 0, values, jnp.zeros_like(values))).sum(-1)
     return total
 
 
