@@ -14,6 +14,9 @@ from probtruth.scoring.rules import RULES
 from probtruth.truth.infer import METHODS
 from probtruth.types import arguments
 
+pytestmark = pytest.mark.page  # with them, not with the quick tests, comes what documentation is made with
+pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
+
 parameter_tables = pages.extension("parameter_tables")
 live_tables = pages.extension("live_tables")
 plain_docstrings = pages.extension("plain_docstrings")
