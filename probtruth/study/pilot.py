@@ -6,7 +6,7 @@ A pilot from scores, a result or a comparison: the parts of the variance of a di
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -127,6 +127,7 @@ def _widths(location: Location) -> Float[np.ndarray, " row"]:
     return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(location.variance))
 
 
+@runtime_checkable
 class HasScores(Protocol):
     """What carries scores: the result of `evaluate`."""
 

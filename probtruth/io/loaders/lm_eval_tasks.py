@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -48,6 +48,7 @@ class TaskMeasure:
         return f"{self.metric},{self.filter}" if self.one_of_several else self.metric
 
 
+@runtime_checkable
 class OfTask(Protocol):
     """A sample of a task."""
 
