@@ -14,9 +14,10 @@ yaml = pytest.importorskip("yaml")
 
 ACTION = pages.REPOSITORY / ".github" / "actions" / "compare" / "action.yml"
 PAGE = pages.REPOSITORY / "docs" / "how-to" / "pull-request.md"
+LOW, HIGH = (lambda i: f"0.{i % 7}"), (lambda i: f"0.{3 * i % 7 + 2}")
 TABLES = {
-    "worse": "item,model,score\n" + "".join(f"q{i},main,0.{i % 7}\nq{i},branch,0.{i % 7 + 2}\n" for i in range(40)),
-    "better": "item,model,score\n" + "".join(f"q{i},main,0.{i % 7 + 2}\nq{i},branch,0.{i % 7}\n" for i in range(40)),
+    name: "item,model,score\n" + "".join(f"q{i},main,{main(i)}\nq{i},branch,{branch(i)}\n" for i in range(40))
+    for name, main, branch in (("worse", LOW, HIGH), ("better", HIGH, LOW))
 }
 
 
