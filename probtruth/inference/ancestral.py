@@ -68,4 +68,4 @@ def _drawn(site: dist.Distribution, generator: np.random.Generator, shape: Shape
         return generator.normal(np.asarray(base.loc), np.asarray(base.scale), size)
     if isinstance(base, dist.Gamma):
         return generator.gamma(np.asarray(base.concentration), 1 / np.asarray(base.rate), size)
-    raise NotImplementedError(f"draws of a {type(base).__name__}")
+    raise TypeError(f"got a site of {type(base).__name__}, expected a normal or a gamma, which NumPy draws")
