@@ -145,9 +145,9 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
 
 def no_masked(values: object, what: str) -> None:
     """Raises at the first masked entry of a NumPy array, or of a list with masked entries or rows."""
-    place = masked_entry(values)
-    if place is not None:
-        raise InputError(f"{what} with a masked entry at {place}", "a number everywhere", "Fill it or drop its item.")
+    entry = masked_entry(values)
+    if entry is not None:
+        raise InputError(f"{what} with a masked entry at {entry}", "a number everywhere", "Fill it or drop its item.")
 
 
 def masked_entry(values: object) -> tuple[int, ...] | None:

@@ -27,8 +27,8 @@ class InputError(ProbtruthError, ValueError):
         self, got: str, expected: str, hint: str, where: str | None = None, options: tuple[str, ...] = ()
     ) -> None:
         self.got, self.expected, self.hint, self.where, self.options = got, expected, hint, where, options
-        place = f"{_line(where)}: " if where else ""
-        super().__init__(f"{place}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
+        prefix = f"{_line(where)}: " if where else ""
+        super().__init__(f"{prefix}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str | None, tuple[str, ...]]]:
         """Pickles by its parts, so that it comes back whole from other processes."""

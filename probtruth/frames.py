@@ -262,7 +262,7 @@ def compact(names: "polars.Series") -> "polars.Series":
     return numbers if same else names
 
 
-def places(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " found"]:
+def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " row"]:
     """The position of each name among the known names, -1 if it is not there."""
     import polars
 
@@ -272,9 +272,9 @@ def places(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndar
     if len(names_wanted) == len(known) and bool((names_wanted == known).all()):
         return np.arange(len(known))
     wanted = polars.DataFrame({"name": names_wanted})
-    table = polars.DataFrame({"name": known, "place": np.arange(len(known))})
+    table = polars.DataFrame({"name": known, "row": np.arange(len(known))})
     joined = wanted.join(table, on="name", how="left", maintain_order="left")
-    return joined["place"].fill_null(-1).to_numpy()
+    return joined["row"].fill_null(-1).to_numpy()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

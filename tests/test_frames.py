@@ -159,8 +159,8 @@ def test_keys_are_the_names_as_text_or_as_integers(kind):
 @pytest.mark.parametrize("other", ["text", "whole", "small"])
 def test_names_are_found_whatever_their_type(one, other):
     found, known = a_column([*KEYS[one][0], KEYS[one][0][0]], KEYS[one][1]), a_column(*KEYS[other][:2])
-    assert frames.places(found, known).tolist() == [0, 1, 2, 0]
-    assert frames.places(found[:2], known[1:]).tolist() == [-1, 0]
+    assert frames.positions(found, known).tolist() == [0, 1, 2, 0]
+    assert frames.positions(found[:2], known[1:]).tolist() == [-1, 0]
 
 
 @pytest.mark.parametrize(

@@ -69,17 +69,17 @@ def parse(text: str, rope: object = None) -> Condition:
     Errors: `InputError` for another form, an unknown name, `p_equivalent` without a ROPE, a probability outside 0 to 1,
     and a condition that can never hold or always does.
     """
-    found = _FORM.fullmatch(text)
-    if found is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         raise InputError(
             f"--fail-if {text!r}",
             "a name, one of > >= < <=, and a number",
             f"Write --fail-if 'p_worse > 0.9', or --fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}.",
         )
-    name = check.one_of(found[1], QUANTITIES, "--fail-if")
+    name = check.one_of(match[1], QUANTITIES, "--fail-if")
     if name == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    made = Condition(name, found[2], float(found[3]))
+    made = Condition(name, match[2], float(match[3]))
     _can_hold(made, text)
     return made
 
@@ -118,12 +118,12 @@ def findings(
     baseline, as losses: above 0 the model is worse.
     """
     base = models[0] if baseline is None else check.one_of(baseline, tuple(models), "--baseline")
-    found = []
+    rows = []
     for model in models:
         if model != base:
             value = _value(condition.quantity, pairs, model, base)
-            found.append(Finding(model, base, value, value is None or condition.holds(value)))
-    return found
+            rows.append(Finding(model, base, value, value is None or condition.holds(value)))
+    return rows
 
 
 def _value(quantity: str, pairs: Sequence[Mapping[str, Any]], model: str, base: str) -> float | None:
@@ -151,7 +151,7 @@ class Gate:
 
     def judged(self, comparison: "probtruth.types.Comparison", models: Sequence[str]) -> "Judged":
         """What the conditions find in a comparison of these models."""
-        found = [
+        all_findings = [
             (condition, one)
             for condition in self.conditions
             for one in findings(condition, comparison.pairs, models, self.baseline)
@@ -163,14 +163,14 @@ class Gate:
             for model in others
         }
         unsure = tuple((model, low, high) for model, (low, high) in ends.items() if is_open(low, high, comparison.rope))
-        return Judged(tuple(found), unsure, base, comparison.rope, self)
+        return Judged(tuple(all_findings), unsure, base, comparison.rope, self)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What the conditions found; `unsure` are the models without a verdict, each with the ends of its interval."""
+    """The findings of each condition; `unsure` are the models without a verdict, each with the ends of its interval."""
 
-    found: tuple[tuple[Condition, Finding], ...]
+    findings: tuple[tuple[Condition, Finding], ...]
     unsure: tuple[tuple[str, float | None, float | None], ...]
     baseline: str
     rope: float | None
@@ -179,13 +179,13 @@ class Judged:
     @property
     def status(self) -> int:
         """The exit status."""
-        failed = any(one.fails for _, one in self.found)
+        failed = any(one.fails for _, one in self.findings)
         return FAILED if failed else NO_VERDICT if self.unsure else 0
 
     @property
     def words(self) -> tuple[str, ...]:
         """What was found, a line for each model and condition."""
-        lines = [one.words(condition) for condition, one in self.found]
+        lines = [one.words(condition) for condition, one in self.findings]
         held = "0" if self.rope is None else f"an edge of the ROPE ({self.rope:g})"
         for model, low, high in self.unsure:
             ends = "is not known" if low is None or high is None else f"({low:.4g} to {high:.4g}) holds {held}"
@@ -197,7 +197,7 @@ class Judged:
     def to_dict(self) -> dict[str, Any]:
         """The same for `--json`."""
         conditions = [*map(str, self.gate.conditions), *([INCONCLUSIVE] if self.gate.inconclusive else [])]
-        models = [{**vars(one), "condition": str(condition)} for condition, one in self.found]
+        models = [{**vars(one), "condition": str(condition)} for condition, one in self.findings]
         unsure = [{"model": model, "low": low, "high": high} for model, low, high in self.unsure]
         status = {"status": self.status, "baseline": self.baseline}
         return {"condition": "; ".join(conditions), "models": models, INCONCLUSIVE: unsure, **status}

@@ -65,8 +65,8 @@ def group_rows(
     for group, name in enumerate(groups):
         for a, b, row, sign in pairs:
             values = mixture_row(columns[row], group, sign)
-            said = {column: values[column] for column in COLUMNS}
-            rows.append({"group": name, "a": a, "b": b, **said, "n_items": int(n_items[group])})
+            numbers = {column: values[column] for column in COLUMNS}
+            rows.append({"group": name, "a": a, "b": b, **numbers, "n_items": int(n_items[group])})
     return rows
 
 
@@ -333,8 +333,11 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
     population = None
     if post.population is not None:
         difference, between = post.population.draws()
-        *_, place, sign = zip(*named_pairs(models), strict=True)
-        population = {"difference": np.array(sign) * difference[..., list(place)], "between": between[..., list(place)]}
+        *_, pair_at, sign = zip(*named_pairs(models), strict=True)
+        population = {
+            "difference": np.array(sign) * difference[..., list(pair_at)],
+            "between": between[..., list(pair_at)],
+        }
     runs = {"items": post.sampled, "population": post.population.sampled if post.population else None}
     densities = {
         name: (run.log_prior, run.log_likelihood)

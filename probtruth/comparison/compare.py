@@ -69,9 +69,11 @@ def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, i
         if hierarchy is not None and options.engine == "nuts":
             prepare_population(hierarchy)
         fitted = _fitted(evidence, pairs, options)
-        kept = margins(pairs) if fitted is None else fitted.margins
+        posterior_margins = margins(pairs) if fitted is None else fitted.margins
         first = lambda done, total: report(done, stages * total)  # noqa: E731
-        sampled = sample_location(pairs, kept, n_models, options.engine, options.draws, options.seed, first)
+        sampled = sample_location(
+            pairs, posterior_margins, n_models, options.engine, options.draws, options.seed, first
+        )
         if hierarchy is not None:
             second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
             hierarchy = sample_population(hierarchy, options.engine, options.draws, options.seed, second)
@@ -80,7 +82,7 @@ def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, i
     return assemble(evidence, Posterior(evidence.order, pairs, levels, sampled, hierarchy, fitted), options)
 
 
-def _fitted(evidence: Evidence, place: Location, options: Options) -> "Fitted | None":
+def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted | None":
     """The pairs' margins under another likelihood than the default, by its own fit; None for the default."""
     if options.likelihood == "auto":
         return None
@@ -93,7 +95,7 @@ def _fitted(evidence: Evidence, place: Location, options: Options) -> "Fitted | 
         "engine='exact'": options.engine == "exact",
         "scores that lie in parts": not isinstance(evidence.parts, HeldParts),
     }
-    clashes = [what for what, given in structure.items() if given]
+    clashes = [what for what, named in structure.items() if named]
     if clashes:
         raise InputError(
             f"likelihood={options.likelihood!r} with {' and '.join(clashes)}",
@@ -103,7 +105,7 @@ def _fitted(evidence: Evidence, place: Location, options: Options) -> "Fitted | 
     from probtruth.comparison.likelihoods.fit import fit_pairs  # with JAX and NumPyro
 
     differences = list(differences_of(gathered(evidence.parts).values, pairs_of(evidence.order)))
-    return fit_pairs(options.likelihood, differences, margins(place), options.seed, options.draws)
+    return fit_pairs(options.likelihood, differences, margins(location), options.seed, options.draws)
 
 
 def need_two(models: Sequence[str]) -> None:

@@ -28,27 +28,27 @@ class Rope:
     of: str
 
 
-def parse(given: object) -> Rope | None:
+def parse(value: object) -> Rope | None:
     """The rope as it was asked for; None where none is."""
-    if given is None:
+    if value is None:
         return None
-    kind, number = "units", given
-    if isinstance(given, str):
-        found = WRITTEN.fullmatch(given)
-        if found is None:
-            raise _error(given)
-        kind = {None: "units", "%": "score", "% of range": "range"}[found[2]]
+    kind, number = "units", value
+    if isinstance(value, str):
+        match = WRITTEN.fullmatch(value)
+        if match is None:
+            raise _error(value)
+        kind = {None: "units", "%": "score", "% of range": "range"}[match[2]]
         try:
-            number = float(found[1]) / (1 if kind == "units" else 100)
+            number = float(match[1]) / (1 if kind == "units" else 100)
         except ValueError:
-            raise _error(given) from None
+            raise _error(value) from None
     if isinstance(number, bool) or not isinstance(number, int | float | np.number) or not 0 <= float(number) < np.inf:
-        raise _error(given)
+        raise _error(value)
     return Rope(float(number), kind)
 
 
-def _error(given: object) -> InputError:
-    return InputError(f"rope {given!r}", EXPECTED, "A plain number is in units of the score.")
+def _error(value: object) -> InputError:
+    return InputError(f"rope {value!r}", EXPECTED, "A plain number is in units of the score.")
 
 
 def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -> float | None:
@@ -118,53 +118,53 @@ def checked_options(
     likelihood: object = "auto",
 ) -> Options:
     """The options; an error for one that cannot be used."""
-    asked = parse(rope)
+    margin = parse(rope)
     return Options(
         check.one_of(engine, ENGINES, "engine"),
         check.one_of(population, POPULATIONS, "population"),
-        asked.width if asked is not None and asked.of == "units" else None,
+        margin.width if margin is not None and margin.of == "units" else None,
         whole(draws, "draws", 1),
         whole(seed, "seed", 0),
         bool(strict),
         None if replicates is None else check.one_of(replicates, REPLICATES, "replicates"),
         _fold_correlation(fold_correlation, replicates),
-        asked,
+        margin,
         check.one_of(likelihood, LIKELIHOODS, "likelihood"),
     )
 
 
-def _fold_correlation(given: object, replicates: object) -> float | None:
+def _fold_correlation(value: object, replicates: object) -> float | None:
     if replicates != "folds":
-        if given is not None:
+        if value is not None:
             raise InputError(
                 "fold_correlation without replicates='folds'", "both or neither", "Add replicates='folds'."
             )
         return None
-    return known_correlation(given, "fold_correlation")
+    return known_correlation(value, "fold_correlation")
 
 
-def known_correlation(given: object, what: str = "correlation") -> float:
+def known_correlation(value: object, what: str = "correlation") -> float:
     """A correlation from 0 up to, not including, 1."""
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < 1:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < 1:
         raise InputError(
-            f"{what} {given!r}",
+            f"{what} {value!r}",
             "a number from 0 up to, not including, 1",
             "For k folds it is 1/k, the share of the data that is tested on.",
         )
-    return float(given)
+    return float(value)
 
 
-def known_rope(given: object) -> float | None:
+def known_rope(value: object) -> float | None:
     """A finite number of at least 0; None where none is given."""
-    if given is None:
+    if value is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number) or not 0 <= float(given) < math.inf:
-        raise InputError(f"rope {given!r}", "a finite number of at least 0", "Give it in units of the score.")
-    return float(given)
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < math.inf:
+        raise InputError(f"rope {value!r}", "a finite number of at least 0", "Give it in units of the score.")
+    return float(value)
 
 
-def whole(given: object, what: str, least: int) -> int:
+def whole(value: object, what: str, least: int) -> int:
     """An integer of at least `least`."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**31:
-        raise InputError(f"{what} {given!r}", f"an integer of at least {least}", "Leave it out for the default.")
-    return int(given)
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
+        raise InputError(f"{what} {value!r}", f"an integer of at least {least}", "Leave it out for the default.")
+    return int(value)

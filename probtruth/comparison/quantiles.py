@@ -67,5 +67,5 @@ def _values(mixture: Mixture, probabilities: Values, sign: float) -> Float[np.nd
     knots = np.stack([mixture.quantile(float(p)) for p in exact], axis=-1)
     points = np.stack([np.interp(ndtri(probabilities), ndtri(exact), row) for row in knots])
     below = np.stack([mixture.below(at) for at in points.T], axis=-1)
-    found = np.stack([np.interp(probabilities, p, row) for p, row in zip(below, points, strict=True)])
-    return found if sign > 0 else -found[..., ::-1]
+    quantiles = np.stack([np.interp(probabilities, p, row) for p, row in zip(below, points, strict=True)])
+    return quantiles if sign > 0 else -quantiles[..., ::-1]

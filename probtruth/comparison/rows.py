@@ -101,13 +101,13 @@ def rank_rows(
     tiers: Sequence[int] | None = None,
 ) -> list[Row]:
     """One row for each model, best mean score first (those whose mean is not known last)."""
-    place = {int(model): row for row, model in enumerate(order)}
+    position = {int(model): row for row, model in enumerate(order)}
     means = mean_scores.tolist()
     rows = []
     for model, name in enumerate(facts.models):
         mean = means[model]
         known = not math.isnan(mean)
-        low, high = own[place[model]].interval() if model in place else (mean, mean)
+        low, high = own[position[model]].interval() if model in position else (mean, mean)
         row: Row = {
             "model": name,
             "score": _oriented(mean, facts) if known else None,
@@ -116,12 +116,12 @@ def rank_rows(
             "entropy": facts.known.entropy,
             "divergence": None if facts.known.entropy is None or not known else mean - facts.known.entropy,
         }
-        decided = _decided(model, means, place, decisions) | {"tier": _tier(model, means, place, tiers)}
+        decided = _decided(model, means, position, decisions) | {"tier": _tier(model, means, position, tiers)}
         rows.append((not known, mean if known else 0.0, name, {**row, **decided}))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
-def _decided(model: int, means: Sequence[float], place: dict[int, int], decisions: Decisions | None) -> Row:
+def _decided(model: int, means: Sequence[float], position: dict[int, int], decisions: Decisions | None) -> Row:
     """P(best), expected rank and regret, also where means are infinite; None where nothing orders the models.
 
     One model alone has none.
@@ -131,8 +131,8 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
         return dict.fromkeys(names)
     below = sum(mean == -math.inf for mean in means)
     above = sum(mean == math.inf for mean in means)
-    if model in place:
-        at, p, rank, regret = place[model], 1.0, 1.0, 0.0
+    if model in position:
+        at, p, rank, regret = position[model], 1.0, 1.0, 0.0
         if decisions is not None:
             p, rank, regret = (
                 float(values[at]) for values in (decisions.p_best, decisions.expected_rank, decisions.expected_regret)
@@ -152,14 +152,14 @@ def _decided(model: int, means: Sequence[float], place: dict[int, int], decision
     }
 
 
-def _tier(model: int, means: Sequence[float], place: dict[int, int], tiers: Sequence[int] | None) -> int | None:
+def _tier(model: int, means: Sequence[float], position: dict[int, int], tiers: Sequence[int] | None) -> int | None:
     """The model's tier; those of infinite means are the first or the last, all in one."""
     if len(means) == 1 or any(math.isnan(mean) for mean in means):
         return None
-    finite = list(tiers) if tiers is not None else [1] * len(place)
+    finite = list(tiers) if tiers is not None else [1] * len(position)
     first = 1 if -math.inf in means else 0
-    if model in place:
-        return first + finite[place[model]]
+    if model in position:
+        return first + finite[position[model]]
     return 1 if means[model] < 0 else first + max(finite, default=0) + 1
 
 

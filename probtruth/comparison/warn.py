@@ -29,12 +29,12 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     facts, plan = evidence.facts, evidence.design
-    said = [*_sampling(diagnostics), *plan.notes, *evidence.notes]
+    warnings = [*_sampling(diagnostics), *plan.notes, *evidence.notes]
     audit = facts.audit
     if audit.dropped:
-        said.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
+        warnings.append(f"{audit.dropped} items dropped for all models: {', '.join(audit.counts())}")
     if audit.prompts:
-        said.append(
+        warnings.append(
             f"{len(audit.prompts)} items were asked in other words of some models "
             f"({check.shortlist(audit.prompts, 3)}): the difference is that of model and prompt together"
         )
@@ -42,34 +42,34 @@ def warnings_of(
         rows = (
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
-        said.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
+        warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
     for model, count, items in zip(
         facts.models, evidence.totals.n_infinite, evidence.totals.infinite_items, strict=True
     ):
         if count:
             more = f" and {count - len(items)} more" if count > len(items) else ""
-            said.append(
+            warnings.append(
                 f"model {model!r} has an infinite score on {count} of {plan.n_items} items "
                 f"({check.shortlist(items)}{more}): its mean is infinite; a floor, or another rule, would be a choice "
                 "of yours"
             )
     if facts.known.floor is not None:
-        said.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
+        warnings.append(f"probabilities below {facts.known.floor:g} were raised to it: a floored rule is not proper")
     elif facts.known.proper is False:
-        said.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
+        warnings.append(f"the rule {facts.rule!r} is not proper: the true probabilities need not get the best score")
     if options.these_items and facts.single_votes:
-        said.append(
+        warnings.append(
             "items with a single vote: their labels are taken to be as uncertain as the models' average prediction says"
         )
     if facts.no_second_vote and not options.these_items:
-        said.append(
+        warnings.append(
             "one vote an item: what comes from the choice of items and what from the annotators cannot be told apart; "
             "a second vote on some items would tell"
         )
     if plan.n_units < FEW_UNITS and not options.these_items:
         what = "items" if plan.n_clusters is None else "clusters"
         spread = "the differences" if len(facts.models) > 1 else "the scores"
-        said.append(
+        warnings.append(
             f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal"
             + (UNEVEN_CLUSTERS if _uneven(plan.structure.unit) else "")
         )
@@ -78,8 +78,8 @@ def warnings_of(
     if constant:
         names = "; ".join(f"{check.quote(row['a'])} and {check.quote(row['b'])}" for row in constant[:3])
         more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
-        said.append(f"the same difference on every item: {names}{more}: no spread to judge by")
-    return tuple(said)
+        warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
+    return tuple(warnings)
 
 
 def _uneven(unit: Int[np.ndarray, " item"] | None) -> bool:
@@ -91,17 +91,17 @@ def _uneven(unit: Int[np.ndarray, " item"] | None) -> bool:
 
 
 def _sampling(diagnostics: Mapping[str, object]) -> list[str]:
-    said = []
+    warnings = []
     rhat, ess, divergences = (diagnostics[name] for name in ("max_rhat", "min_ess", "divergences"))
     if isinstance(rhat, float) and not rhat <= MAX_RHAT:
-        said.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
+        warnings.append(f"sampling: R-hat {rhat:.3f} is above {MAX_RHAT}: the chains have not mixed")
     if isinstance(ess, float) and not ess >= MIN_ESS:
-        said.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
+        warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
     if divergences:
-        said.append(f"sampling: {divergences} divergent transitions")
+        warnings.append(f"sampling: {divergences} divergent transitions")
     if diagnostics["engines_agree"] is False:
-        said.append("sampling: NUTS and the closed form disagree beyond Monte Carlo error")
-    return said
+        warnings.append("sampling: NUTS and the closed form disagree beyond Monte Carlo error")
+    return warnings
 
 
 def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[st
 
     Wilcoxon's test is about the pseudo-median, so it may differ and is not compared.
     """
-    said: list[str] = []
+    warnings: list[str] = []
     more = 0
     for pair, row in zip(pairs, tests, strict=True):
         if pair["p_a_better"] is None:
@@ -124,15 +124,15 @@ def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[st
         off = row.get("bootstrap_p_a_better_error")
         if boot is not None and _differs(2 * (1 - max(boot, 1 - boot)), 2 * (off or 0.0), decided):
             against.append(f"Bayesian bootstrap P(a better) = {boot:.3f}")
-        if against and len(said) < 3:
-            said.append(
+        if against and len(warnings) < 3:
+            warnings.append(
                 f"{check.quote(pair['a'])} and {check.quote(pair['b'])}: posterior P(a better) = "
                 f"{pair['p_a_better']:.3f}, but {', '.join(against)}"
             )
         elif against:
             more += 1
     rest = f"; and {more} more pairs" if more else ""
-    return (f"model-free tests would decide otherwise: {'; '.join(said)}{rest}",) if said else ()
+    return (f"model-free tests would decide otherwise: {'; '.join(warnings)}{rest}",) if warnings else ()
 
 
 _P_VALUES = (("t_p", "paired t"), ("sign_flip_p", "sign-flip"))

@@ -107,7 +107,7 @@ def simulate_annotations(
 
     crowd = random.integers(3, 6, n_items)
     order = np.argsort(np.log(WORKLOAD) + random.gumbel(size=(n_items, len(ANNOTATORS))), axis=1)[:, ::-1]
-    chosen: Bool[np.ndarray, "item place"] = np.arange(len(ANNOTATORS)) < crowd[:, None]
+    chosen: Bool[np.ndarray, "item slot"] = np.arange(len(ANNOTATORS)) < crowd[:, None]
     item, position = np.nonzero(chosen)
     annotator = order[item, position]
 

@@ -175,8 +175,8 @@ class Chain:
         init, step = hmc(potential_fn=partial(self.potential, data), algo="NUTS")
         known = ParamInfo(state.z, state.potential_energy, state.z_grad)
         init(known, self.warmup, target_accept_prob=self.target_accept, rng_key=state.rng_key)  # it sets `step` up
-        found: Callable[[Any], Any] = step
-        return found
+        step_of: Callable[[Any], Any] = step
+        return step_of
 
     def sites(self, z: jax.Array, data: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
         """Every site, latent and deterministic."""

@@ -91,22 +91,22 @@ def _column(spec: str, items: Collection[str] | None, item: str, what: str) -> d
     frames.need_columns(table.columns, {"item": item, what: column}, source.name)
     codes, names = frames.encode(table, item, source, "item")
     wanted, cells = set(names if items is None else items), table[column].to_list()
-    found: dict[str, tuple[str, str]] = {}
+    contents: dict[str, tuple[str, str]] = {}
     for row, code in enumerate(codes.tolist()):
         name, cell = names[code], cells[row]
         if name not in wanted or cell is None or cell == "":
             continue
         text = str(cell)
-        if found.setdefault(name, (text, source.at(row, column)))[0] != text:
+        if contents.setdefault(name, (text, source.at(row, column)))[0] != text:
             raise InputError(
                 f"item {check.quote(name)} with two {what}s", "one for each item", "Make them agree.",
                 source.at(row, column),
             )  # fmt: skip
-    if not found:
+    if not contents:
         raise InputError(
             f"no {what} of any item", "items named as in the data", "Names are compared as text.", source.name
         )
-    return found
+    return contents
 
 
 def _too_large(what: str, total: int, where: str) -> InputError:

@@ -60,13 +60,13 @@ def part_sum(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: in
 
 
 def part_totals(
-    values: Float[np.ndarray, "row item"], place: Int[np.ndarray, " item"], n_places: int, top: np.ndarray, bits: int
-) -> Float[np.ndarray, "piece row place"]:
+    values: Float[np.ndarray, "row item"], group: Int[np.ndarray, " item"], n_groups: int, top: np.ndarray, bits: int
+) -> Float[np.ndarray, "piece row group"]:
     """As `part_sum`, for each of the places."""
-    total = np.empty((PIECES, len(values), n_places))
+    total = np.empty((PIECES, len(values), n_groups))
     for row, terms in enumerate(values):
         for at, piece in enumerate(pieces(terms, anchors(top[row : row + 1], bits))):
-            total[at, row] = np.bincount(place, piece, n_places)
+            total[at, row] = np.bincount(group, piece, n_groups)
     return total
 
 
@@ -81,10 +81,10 @@ def exact_sum(values: Float[np.ndarray, "*batch item"]) -> np.ndarray:
 
 
 def exact_totals(
-    values: Float[np.ndarray, "row item"], place: Int[np.ndarray, " item"], n_places: int
-) -> Float[np.ndarray, "row place"]:
-    """The total of each row at each place (0 to n_places - 1)."""
-    return settled(part_totals(values, place, n_places, *exponent(_peak(values), values.shape[-1])))
+    values: Float[np.ndarray, "row item"], group: Int[np.ndarray, " item"], n_groups: int
+) -> Float[np.ndarray, "row group"]:
+    """The total of each row of each group (0 to n_groups - 1)."""
+    return settled(part_totals(values, group, n_groups, *exponent(_peak(values), values.shape[-1])))
 
 
 def weighted_mean(values: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"]) -> float:

@@ -206,9 +206,9 @@ def compared(
 ) -> tuple[Scores | Streamed, Comparison]:
     """The scores, or what is known of those that were streamed, and their comparison; options as in `compare`."""
     named: dict[str, Any] = dict(options)
-    columns, place = ({key: named.pop(key) for key in keys if key in named} for keys in (COLUMNS, ROOM))
+    columns, room_options = ({key: named.pop(key) for key in keys if key in named} for keys in (COLUMNS, ROOM))
     if isinstance(scores, str | Path):
-        room = Room(**place)
+        room = Room(**room_options)
         whole = any(columns.get(name) is not None for name in ("replicate", "models")) or any(
             named[key] is not None and (key, named[key]) not in (("likelihood", "auto"), ("population", "new-items"))
             for key in named
@@ -225,10 +225,10 @@ def compared(
             )
         scores = _held(scores, columns)
     elif not isinstance(scores, Scores):
-        if place.get("client") is not None:
+        if room_options.get("client") is not None:
             raise InputError("client= for a table in memory", "the path of a table", "Leave client out.")
         scores = _held(scores, columns)
-    elif place.get("client") is not None:
+    elif room_options.get("client") is not None:
         raise InputError("client= for scores in memory", "the path of a table", "Leave client out.")
     need_two(scores.models)
     return scores, compare_in_memory(scores, **named)

@@ -180,5 +180,5 @@ def _pieces(ready: Prepared, tables: Sequence[NumberFile]) -> Iterator[Piece]:
     names, size = frames.text(ready.scoring.reference.names), ready.scoring.files.size
     for model, table in zip(ready.scoring.files.models, tables, strict=True):
         for start in range(0, len(names), size):
-            kept = ready.kept[start : start + size]
-            yield names[start : start + size].filter(kept), model, table.read(start, start + size)[kept, 0]
+            complete = ready.complete[start : start + size]
+            yield names[start : start + size].filter(complete), model, table.read(start, start + size)[complete, 0]

@@ -60,7 +60,7 @@ def _curves(curves: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
         "error": max(curves.error, LEAST_ERROR),
         "probabilities": [round(float(p), 9) for p in curves.probabilities],
         "models": [names.index(model) for model in curves.models],
-        "places": [_place(where, group, grouped) for where, group in places],
+        "places": [_place_key(where, group, grouped) for where, group in places],
         "rows": [
             [
                 places.index((curve.where, curve.group)),
@@ -74,7 +74,7 @@ def _curves(curves: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _place(where: str, group: str | None, grouped: bool) -> str:
+def _place_key(where: str, group: str | None, grouped: bool) -> str:
     if group is not None:
         return plain(group)
     return {"": "all items, these groups" if grouped else "all items"}.get(where, where)

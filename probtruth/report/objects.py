@@ -111,10 +111,10 @@ def plot(shown: Any, ax: "Axes | None" = None) -> "Axes":
 
 
 def _result_html(result: Result) -> str:
-    said = verdict(result)
-    head = f'<p style="font-size:1.15em;font-weight:600;margin:0.3em 0">{_marked(said.headline)}</p>'
-    alert = "".join(f'<p style="color:#d55e00">{escape(line)}</p>' for line in said.failing)
-    lead = "".join(f'<p style="margin:0.3em 0">{_marked(line)}</p>' for line in said.details[:1])
+    verdict_of = verdict(result)
+    head = f'<p style="font-size:1.15em;font-weight:600;margin:0.3em 0">{_marked(verdict_of.headline)}</p>'
+    alert = "".join(f'<p style="color:#d55e00">{escape(line)}</p>' for line in verdict_of.failing)
+    lead = "".join(f'<p style="margin:0.3em 0">{_marked(line)}</p>' for line in verdict_of.details[:1])
     warnings = len(dict.fromkeys(result.warnings))
     more = f'<p style="opacity:0.75">{count(warnings, "warning")}: see .warnings</p>' if warnings else ""
     return f'<div style="max-width:60em">{head}{alert}{lead}{_grid(tables.models(result))}{_forest(result)}{more}</div>'
@@ -174,7 +174,7 @@ def _aligned(table: Table, most: int) -> Iterator[str]:
 
     heads = [column.short or _plain(column.title) for column in table.columns]
     rows = [heads, *([text(cell) for cell in row] for row in table.rows[:most])]
-    widths = [max(width(row[place]) for row in rows) for place in range(len(heads))]
+    widths = [max(width(row[position]) for row in rows) for position in range(len(heads))]
     for row in rows:
         cells = (
             " " * (room - width(word)) + word if column.numeric else word + " " * (room - width(word))
@@ -193,8 +193,8 @@ def _shares(labels: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Table
     """The mean probability of each label, in a column for each thing that has labels."""
     titles = [titled("Label", False), *(Column((Name(plain(name)),)) for name in columns)]
     rows = tuple(
-        (named(label), *(chance(float(values[place])) for values in columns.values()))
-        for place, label in enumerate(labels)
+        (named(label), *(chance(float(values[position])) for values in columns.values()))
+        for position, label in enumerate(labels)
     )
     return Table("Share of each label", tuple(titles), rows)
 
@@ -261,9 +261,9 @@ def _of_multilabel(truth: Any) -> Table:
     return Table("Share of items that a label applies to", (titled("Label", False), titled("Share of items")), rows)
 
 
-def _averages(found: Any) -> Any:
+def _averages(confusion: Any) -> Any:
     """The metrics that are not of one label."""
-    table = found.table()
+    table = confusion.table()
     return table.filter(table["label"].is_null()).select("model", "metric", "average", "value", "low", "high")
 
 

@@ -152,7 +152,7 @@ def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:
     if ours.positional_items or theirs.positional_items or ours.items == theirs.items:
         return Audit()
     counted = set(predictions.audit.missing) | set(predictions.audit.extra)
-    given, known = set(theirs.items) | counted, set(ours.items) | counted
-    missing = tuple(name for name in ours.items if name not in given)
+    theirs_or_counted, known = set(theirs.items) | counted, set(ours.items) | counted
+    missing = tuple(name for name in ours.items if name not in theirs_or_counted)
     extra = tuple(name for name in theirs.items if name not in known)
     return Audit(missing, extra, tuple((model, len(missing), len(extra)) for model in predictions.models))

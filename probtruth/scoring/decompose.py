@@ -68,15 +68,15 @@ def decompose_aligned(aligned: Aligned, rule: object = "log", floor: object = No
     rest = np.where(off, expected - entropy, divergence)
     corrected = mean_corrected_entropy(chosen, aligned)
     rows = []
-    for place, model in enumerate(aligned.models):
-        mean = float(expected[place].mean())
-        _, miscalibration, discrimination, uncertainty = Problem.of(chosen, logs[place], aligned.truth).parts()
+    for position, model in enumerate(aligned.models):
+        mean = float(expected[position].mean())
+        _, miscalibration, discrimination, uncertainty = Problem.of(chosen, logs[position], aligned.truth).parts()
         rows.append(
             {
                 "model": model,
                 "expected": mean,
                 "entropy": float(entropy.mean()),
-                "divergence": float(rest[place].mean()),
+                "divergence": float(rest[position].mean()),
                 "entropy_corrected": corrected,
                 "divergence_corrected": mean - corrected,
                 "miscalibration": miscalibration,

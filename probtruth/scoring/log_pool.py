@@ -48,8 +48,8 @@ def fit_log_pool(
     N(1/models, 1), that of the last feature (the labels' frequencies) N(0, 1).
     """
     centre = np.append(np.full(len(features) - 1, 1 / (len(features) - 1)), 0.0)
-    found = minimize(partial(_objective, likelihood, features, centre), centre, jac=True, method="BFGS")
-    weights = found.x
+    fit = minimize(partial(_objective, likelihood, features, centre), centre, jac=True, method="BFGS")
+    weights = fit.x
     for _ in range(POLISH):
         precision = _precision(likelihood, features, weights)
         if not np.isfinite(precision).all() or np.linalg.eigvalsh(precision)[0] <= 0:

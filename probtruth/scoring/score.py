@@ -143,11 +143,11 @@ def expectations(
     """
     wide, label_values = np.ascontiguousarray(weights, np.float64), np.ascontiguousarray(label_values)
     with np.errstate(invalid="ignore"):
-        found: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
-    odd = ~np.isfinite(found)
+        means: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
+    odd = ~np.isfinite(means)
     if odd.any():
-        found[odd] = np.einsum("ij,ij->i", wide[odd], np.where(wide[odd] != 0, label_values[odd], 0.0))
-    return found
+        means[odd] = np.einsum("ij,ij->i", wide[odd], np.where(wide[odd] != 0, label_values[odd], 0.0))
+    return means
 
 
 def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:

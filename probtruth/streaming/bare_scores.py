@@ -151,17 +151,17 @@ class LongScores:
         futures = sent(workers, errands + checks, on_progress)
         return DaskStore(workers, self.names, len(self.items), futures[: len(errands)])
 
-    def design(self, kept: Bool[np.ndarray, " item"]) -> Design:
+    def design(self, complete: Bool[np.ndarray, " item"]) -> Design:
         """Which of the items that are kept belong together."""
         columns = self.source.columns
         groups, clusters = (
-            None if column is None else self._partition(column, what, kept)
+            None if column is None else self._partition(column, what, complete)
             for what, column in (("group", columns.group), ("cluster", columns.cluster))
         )
-        return design_of(range(int(kept.sum())), None, None, None, groups, clusters)
+        return design_of(range(int(complete.sum())), None, None, None, groups, clusters)
 
-    def _partition(self, column: str, what: str, kept: Bool[np.ndarray, " item"]) -> Partition:
-        codes, names = per_item(self.source.table, self.items, column, what, kept, self.source.size)
+    def _partition(self, column: str, what: str, complete: Bool[np.ndarray, " item"]) -> Partition:
+        codes, names = per_item(self.source.table, self.items, column, what, complete, self.source.size)
         return Partition(codes, tuple(names))
 
     def audit(self, there: Bool[np.ndarray, "model item"]) -> Audit:

@@ -86,7 +86,7 @@ def streamed(
     ready = prepare(truth, files, scoring.rule, scoring.floor)
     reference = ready.scoring.reference
     plan = _design(ready, scoring)
-    scored = ready.scored(plan.structure.among(ready.kept), where, on_progress, ready.sampled())
+    scored = ready.scored(plan.structure.among(ready.complete), where, on_progress, ready.sampled())
     sampled = scored.sample()
     evidence = evidence_of(
         scored.parts,
@@ -120,5 +120,5 @@ def _design(ready: Prepared, scoring: ScoringOptions) -> Design:
     """Which of the items that are kept belong together; their names are listed only where something goes by them."""
     by_name = scoring.groups is not None or scoring.clusters is not None
     names = ready.scoring.reference.names
-    items = frames.text(names.filter(ready.kept)).to_list() if by_name else range(ready.n_items)
+    items = frames.text(names.filter(ready.complete)).to_list() if by_name else range(ready.n_items)
     return design_of(items, scoring.groups, scoring.clusters, scoring.weights)

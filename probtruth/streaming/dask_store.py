@@ -131,11 +131,11 @@ def batches_with(
     """The batches of a table that hold some of the rows wanted (counted over all files), and which of these."""
     order = np.argsort(wanted)
     ordered = wanted[order]
-    for place, start, rows, before in table.cuts(size):
+    for source, start, rows, before in table.cuts(size):
         low, high = np.searchsorted(ordered, [before, before + rows])
         if low < high:
             first, last = int(ordered[low]), int(ordered[high - 1]) + 1
-            yield table.read((place, start + first - before, last - first, first), columns), order[low:high]
+            yield table.read((source, start + first - before, last - first, first), columns), order[low:high]
 
 
 def known_client(client: object) -> Any:

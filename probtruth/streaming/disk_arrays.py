@@ -31,29 +31,29 @@ class NumberFile:
 
     def write(self, items: Int[np.ndarray, " item"], values: Float[np.ndarray, "item column"]) -> None:
         """Puts the rows at their places."""
-        place = run(items)
-        if not isinstance(place, slice):
+        block = run(items)
+        if not isinstance(block, slice):
             held = np.memmap(self.path, np.float64, "r+", shape=(self.n_items, self.n_columns))
             held[items] = values
             held.flush()
             return
         with self.path.open("r+b", buffering=0) as stream:
-            stream.seek(self._bytes(place.start))
+            stream.seek(self._bytes(block.start))
             stream.write(np.ascontiguousarray(values).data)
 
     def read(self, start: int, stop: int) -> Float[np.ndarray, "item column"]:
         """The rows from `start` up to `stop`."""
         n = max(min(stop, self.n_items) - start, 0)
-        found = np.fromfile(self.path, np.float64, n * self.n_columns, offset=self._bytes(start))
-        return found.reshape(n, self.n_columns)
+        numbers = np.fromfile(self.path, np.float64, n * self.n_columns, offset=self._bytes(start))
+        return numbers.reshape(n, self.n_columns)
 
     def rows(self, items: Int[np.ndarray, " item"]) -> Float[np.ndarray, "item column"]:
         """The rows of these items."""
         if not len(items):
             return np.empty((0, self.n_columns))
-        place = run(items)
-        if isinstance(place, slice):
-            return self.read(place.start, place.stop)
+        block = run(items)
+        if isinstance(block, slice):
+            return self.read(block.start, block.stop)
         held = np.memmap(self.path, np.float64, "r", shape=(self.n_items, self.n_columns))
         return np.array(held[items])
 

@@ -135,7 +135,7 @@ class PredictionsOnDask:
         """
         if not self.scoring.reference.labels_known:
             return None
-        single = self.scoring.reference.single_votes(self.scoring.kept)
+        single = self.scoring.reference.single_votes(self.scoring.complete)
         work, client = partial(_terms, a, b, single), self.store.client
         futures = [client.submit(work, errand, pure=False) for errand in self.errands]
         parts = DaskParts(("",), self.structure, futures, client)
@@ -152,7 +152,7 @@ def _unknown(part: Part) -> bool:
 
 def _errands(scoring: Scoring, structure: Structure, sampled: Int[np.ndarray, " sampled"]) -> Iterator[Errand]:
     reference, files = scoring.reference, scoring.files
-    row_of = [place.row_of(reference.n_items) for place in scoring.places]
+    row_of = [match.row_of(reference.n_items) for match in scoring.matches]
     tables = 1 if reference.shares is None or reference.shares is reference.centre else 2
     size = max(1, min(files.size, SENT // (8 * tables * len(reference.labels))))
     for some, rows in in_order_of_rows(row_of, size):

@@ -118,13 +118,13 @@ class PredictionsOnDisk:
         scoring, reference = self.scoring, self.scoring.reference
         if not reference.labels_known:
             return None
-        forecast = self._forecast() if reference.single_votes(scoring.kept) else None
+        forecast = self._forecast() if reference.single_votes(scoring.complete) else None
         first = self.store.table("label-losses", len(reference.labels))
         terms = self.store.table("label-variance", 1)
         for _, items, logs in scoring.batches(a):
             first.write(items, label_losses(scoring.rule, floored(logs, scoring.floor)))
         for _, every, logs in scoring.batches(b):
-            known = scoring.kept[every]
+            known = scoring.complete[every]
             items, logs = every[known], logs[known]
             if not len(items):
                 continue

@@ -26,7 +26,7 @@ from probtruth.streaming.journal import Journal
 from probtruth.streaming.predictions_on_dask import PredictionsOnDask
 from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
-from probtruth.streaming.score_batches import Files, Places, Progress, Scoring, open_files
+from probtruth.streaming.score_batches import Files, Progress, RowMatches, Scoring, open_files
 from probtruth.streaming.scratch_folder import scratch_folder
 from probtruth.types import Audit, Truth
 from probtruth.types.index import sort_names
@@ -43,25 +43,25 @@ class Prepared:
     scoring: Scoring
 
     @property
-    def kept(self) -> Bool[np.ndarray, " item"]:
+    def complete(self) -> Bool[np.ndarray, " item"]:
         """The items that every model has."""
-        return self.scoring.kept
+        return self.scoring.complete
 
     @property
     def n_items(self) -> int:
         """Number of items that every model has."""
-        return int(self.kept.sum())
+        return int(self.complete.sum())
 
     def sampled(self) -> Int[np.ndarray, " sampled"]:
         """The items that stand for all where they are looked at one by one: those of `report.calibration`."""
         positions = sampled_items(self.n_items, len(self.scoring.reference.labels))
-        return np.asarray(np.nonzero(self.kept)[0][positions])
+        return np.asarray(np.nonzero(self.complete)[0][positions])
 
     @cached_property
     def facts(self) -> Facts:
         """What the scores say of themselves."""
-        scoring, reference, kept = self.scoring, self.scoring.reference, self.kept
-        whole = slice(None) if kept.all() else kept  # without a copy
+        scoring, reference, complete = self.scoring, self.scoring.reference, self.complete
+        whole = slice(None) if complete.all() else complete  # without a copy
         votes = None if reference.n_votes is None else reference.n_votes[whole]
         return Facts(
             models=scoring.files.models,
@@ -101,28 +101,28 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
     reference = Reference.of(truth, files.index, files.tables[0].name)
     chosen = get_rule(rule).for_labels(reference.labels)
     least = check_floor(floor, len(reference.labels))
-    places: list[Places] = []
+    matches: list[RowMatches] = []
     for table in files.tables:
-        own = Places.of(table, files.item, files.size, reference)
-        alike = (place for place in places if np.array_equal(place.rows, own.rows))
-        places.append(replace(own, rows=next(alike, own).rows))  # files in one order share it
-    return Prepared(truth, Scoring(chosen, least, reference, files, places, _kept(reference, places)))
+        own = RowMatches.of(table, files.item, files.size, reference)
+        alike = (match for match in matches if np.array_equal(match.rows, own.rows))
+        matches.append(replace(own, rows=next(alike, own).rows))  # files in one order share it
+    return Prepared(truth, Scoring(chosen, least, reference, files, matches, _complete(reference, matches)))
 
 
-def _kept(reference: Reference, places: Sequence[Places]) -> Bool[np.ndarray, " item"]:
+def _complete(reference: Reference, matches: Sequence[RowMatches]) -> Bool[np.ndarray, " item"]:
     """The items that every model has."""
-    kept = np.ones(reference.n_items, bool)
-    for place in places:
+    complete = np.ones(reference.n_items, bool)
+    for match in matches:
         there = np.zeros(reference.n_items, bool)
-        there[place.rows[place.rows >= 0]] = True
-        kept &= there
-    if not kept.any():
+        there[match.rows[match.rows >= 0]] = True
+        complete &= there
+    if not complete.any():
         raise InputError(
             "no item in common",
             "items that the reference and every model have",
             "Names are compared as text ('007' is not '7'); check the item columns.",
         )
-    return kept
+    return complete
 
 
 def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
@@ -146,8 +146,8 @@ def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
 def _sample_losses(rule: ScoringRule, labels: Sequence[str]) -> Sequence[float]:
     """What the rule says of one forecast: two rules of one name (a user's own) differ in it."""
     sizes = np.arange(1.0, len(labels) + 1)[None]
-    found: list[float] = losses(rule, np.log(sizes / sizes.sum()), sizes[:, ::-1] / sizes.sum())[1][0].tolist()
-    return found
+    values: list[float] = losses(rule, np.log(sizes / sizes.sum()), sizes[:, ::-1] / sizes.sum())[1][0].tolist()
+    return values
 
 
 def _digest(values: np.ndarray | None) -> str | None:
@@ -156,13 +156,13 @@ def _digest(values: np.ndarray | None) -> str | None:
 
 def _audit(scoring: Scoring) -> Audit:
     """What alignment by name left out, as `io.align.common` says it."""
-    names, places = scoring.reference.names, scoring.places
+    names, matches = scoring.reference.names, scoring.matches
     counts = tuple(
-        (model, len(names) - int((place.rows >= 0).sum()), len(place.extra))
-        for model, place in zip(scoring.files.models, places, strict=True)
+        (model, len(names) - int((match.rows >= 0).sum()), len(match.extra))
+        for model, match in zip(scoring.files.models, matches, strict=True)
     )
-    extra = {name for place in places for name in place.extra.to_list()}
-    return Audit(sort_names(frames.text(names.filter(~scoring.kept)).to_list()), sort_names(extra), counts)
+    extra = {name for match in matches for name in match.extra.to_list()}
+    return Audit(sort_names(frames.text(names.filter(~scoring.complete)).to_list()), sort_names(extra), counts)
 
 
 DRAWS = 2500

@@ -49,10 +49,10 @@ class Reference:
         """Whether anything is known of how unsure the labels are."""
         return self.estimand == "class" or (self.shares is not None and self.n_votes is not None)
 
-    def single_votes(self, kept: Bool[np.ndarray, " item"]) -> bool:
+    def single_votes(self, complete: Bool[np.ndarray, " item"]) -> bool:
         """Whether some item rests on one vote alone, whose spread is not known."""
         votes = None if self.estimand == "class" else self.n_votes
-        return votes is not None and bool((votes[kept] == 1).any())
+        return votes is not None and bool((votes[complete] == 1).any())
 
     def among(self, items: Int[np.ndarray, " some"]) -> "Reference":
         """That of some items, without their names."""

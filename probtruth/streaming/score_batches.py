@@ -1,4 +1,4 @@
-"""Files of predictions against a reference, batch by batch: each model's rows at the places of their items."""
+"""Files of predictions against a reference, batch by batch: each model's rows at the matches of their items."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -75,7 +75,7 @@ def open_files(files: Sequence[tuple[str, str | Path]], item: str, kind: str, si
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class RowMatches:
     """Where each row's item stands in the reference (-1: nowhere), and the names that stand nowhere."""
 
     rows: Int[np.ndarray, " row"]
@@ -89,10 +89,10 @@ class Places:
         return rows
 
     @classmethod
-    def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "Places":
+    def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "RowMatches":
         """From the column of items, each of which may stand there once."""
         names = table.names(item, NAMES * size)
-        rows = frames.places(names, reference.names).astype(_kind(reference.n_items))
+        rows = frames.positions(names, reference.names).astype(_kind(reference.n_items))
         if len(rows) == reference.n_items and rows[0] == 0 and isinstance(run(rows), slice):  # item for item
             return cls(rows, frames.text(names.head(0)))
         known = rows >= 0
@@ -115,13 +115,13 @@ class Scoring:
     floor: float | None
     reference: Reference
     files: Files
-    places: Sequence[Places]
-    kept: Bool[np.ndarray, " item"]
+    matches: Sequence[RowMatches]
+    complete: Bool[np.ndarray, " item"]
 
     def items(self, model: int, start: int) -> Int[np.ndarray, " item"]:
         """The items of the batch of a model that starts at a row."""
         length = next((cut[2] for cut in self.files.tables[model].cuts(self.files.size) if cut[3] == start), 0)
-        rows = self.places[model].rows[start : start + length]
+        rows = self.matches[model].rows[start : start + length]
         return rows[rows >= 0]
 
     def batches(
@@ -131,7 +131,7 @@ class Scoring:
         files = self.files
         for batch in files.tables[model].batches(files.labels, files.size, skip):
             cells = files.checked(batch)
-            items = self.places[model].rows[batch.start : batch.start + len(cells)]
+            items = self.matches[model].rows[batch.start : batch.start + len(cells)]
             known = items >= 0
             if not known.all():
                 items, cells = items[known], cells[known]
@@ -151,10 +151,10 @@ def positions_in(
     sample: Int[np.ndarray, " sampled"], items: Int[np.ndarray, " item"]
 ) -> tuple[Int[np.ndarray, " both"], Int[np.ndarray, " both"]]:
     """Where the items of an ordered sample stand in it, and where among some items, for those that are there."""
-    place = run(items)
-    if isinstance(place, slice):
-        low, high = np.searchsorted(sample, (place.start, place.stop))
-        return np.arange(low, high), sample[low:high] - place.start
+    block = run(items)
+    if isinstance(block, slice):
+        low, high = np.searchsorted(sample, (block.start, block.stop))
+        return np.arange(low, high), sample[low:high] - block.start
     at = np.searchsorted(sample, items)
     rows = np.nonzero(np.append(sample, -1)[at] == items)[0]
     return at[rows], rows

@@ -118,19 +118,19 @@ def _options(bounds: object, method: object, alpha: object, rope: object, larges
     }
 
 
-def known_number(given: object, what: str, expected: str, least: float, most: float) -> float:
+def known_number(value: object, what: str, expected: str, least: float, most: float) -> float:
     """A number from the least to the most."""
-    sound = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not sound or not least <= float(given) <= most:  # type: ignore[arg-type]
-        raise InputError(f"{what} {check.quote(given)}", expected, "Leave it out for the default.")
-    return float(given)  # type: ignore[arg-type]
+    sound = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not sound or not least <= float(value) <= most:  # type: ignore[arg-type]
+        raise InputError(f"{what} {check.quote(value)}", expected, "Leave it out for the default.")
+    return float(value)  # type: ignore[arg-type]
 
 
-def known_bounds(given: object) -> tuple[float, float]:
+def known_bounds(value: object) -> tuple[float, float]:
     """The least and the largest score."""
-    pair = given if isinstance(given, tuple | list | np.ndarray) else ()
+    pair = value if isinstance(value, tuple | list | np.ndarray) else ()
     if len(pair) != 2:
-        raise InputError(f"bounds {check.quote(given)}", "two numbers, (low, high)", "For accuracy: bounds=(0, 1).")
+        raise InputError(f"bounds {check.quote(value)}", "two numbers, (low, high)", "For accuracy: bounds=(0, 1).")
     low, high = (known_number(end, "bound", f"a number of size up to {LARGEST:g}", -LARGEST, LARGEST) for end in pair)
     if not low < high:
         raise InputError(f"bounds {low:g} and {high:g}", "the lower one first", "Exchange them.")

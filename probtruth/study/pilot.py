@@ -136,16 +136,16 @@ class HasScores(Protocol):
         """The scores."""
 
 
-def pilot_of(given: object, a: object, b: object, groups: object, clusters: object, seed: int) -> Pilot:
+def pilot_of(value: object, a: object, b: object, groups: object, clusters: object, seed: int) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
-    scores = given if isinstance(given, Scores) else getattr(given, "scores", None)
+    scores = value if isinstance(value, Scores) else getattr(value, "scores", None)
     if isinstance(scores, Scores):
         return _of_scores(scores, *two_names(scores.models, a, b), groups, clusters, seed)
-    if isinstance(given, Comparison):
+    if isinstance(value, Comparison):
         if groups is not None or clusters is not None:
             raise InputError("groups or clusters with a comparison", "its own", "Plan from Scores to change them.")
-        return _of_comparison(given, *two_names(given.models, a, b))
-    raise InputError(type(given).__name__, "Scores, a Comparison or a Result", "Give what score or compare returned.")
+        return _of_comparison(value, *two_names(value.models, a, b))
+    raise InputError(type(value).__name__, "Scores, a Comparison or a Result", "Give what score or compare returned.")
 
 
 def two_names(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:

@@ -330,8 +330,8 @@ def _share(value_given: object, what: str, least: float) -> float:
     return value
 
 
-def _positive(given: object, what: str) -> float:
-    value = _number(given, what, "a number above 0")
+def _positive(value: object, what: str) -> float:
+    value = _number(value, what, "a number above 0")
     if value <= 0:
         raise InputError(f"{what} {value:g}", "a number above 0", "Give it in units of the score.")
     return value

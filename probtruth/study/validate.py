@@ -106,7 +106,7 @@ SIGNIFICANT = 2.0
 
 @check.checks_itself
 def validate(
-    given: Scores | HasScores,
+    source: Scores | HasScores,
     a: str | None = None,
     b: str | None = None,
     *,
@@ -129,7 +129,7 @@ def validate(
     the unit's total difference and n its items, so that ties stay ties and bounds hold. Each study is compared as
     `compare` does by default, in closed form.
 
-    Arguments: `given` is what `score` or `evaluate` returned, or `Scores.from_frame`; `a` and `b` name two models if
+    Arguments: `source` is what `score` or `evaluate` returned, or `Scores.from_frame`; `a` and `b` name two models if
     there are more. `n_items` is the size of the studies (by default the number of items), `groups` and `clusters` as
     in `compare`. `difference` is the true difference a minus b to test (by default that of the data), `bounds` the
     smallest and the largest score (known for `Scores` of a bounded rule; without them the monitor is the asymptotic
@@ -149,13 +149,13 @@ def validate(
     >>> import numpy as np, probtruth as pt
     >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> found = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=400)
-    >>> 0.9 < found.rows[0]["coverage"] <= 1, found.monitor["false_alarms"] < 0.1
+    >>> validation = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=400)
+    >>> 0.9 < validation.rows[0]["coverage"] <= 1, validation.monitor["false_alarms"] < 0.1
     (True, True)
     """
-    scores = given if isinstance(given, Scores) else getattr(given, "scores", None)
+    scores = source if isinstance(source, Scores) else getattr(source, "scores", None)
     if not isinstance(scores, Scores):
-        raise InputError(type(given).__name__, "Scores or a Result", "Give what score or evaluate returned.")
+        raise InputError(type(source).__name__, "Scores or a Result", "Give what score or evaluate returned.")
     first, second = two_names(scores.models, a, b)
     chosen = whole(seed, "seed", 0)
     level = LEVEL if alpha is None else known_number(alpha, "alpha", "a number between 0 and 1", 1e-12, 1 - 1e-12)

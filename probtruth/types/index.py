@@ -49,10 +49,10 @@ class Index(Brief):
         label_names, columns = _in_order(shape[1], as_names(labels, "labels"), "labels")
         return cls(item_names, label_names, (), items is None, labels is None, rows, columns), rows, columns
 
-    def with_items(self, places: Int[np.ndarray, " kept"]) -> "Index":
+    def with_items(self, positions: Int[np.ndarray, " item"]) -> "Index":
         """The index of some of the items (their positions, ascending), still in the caller's order."""
-        rows = None if self.item_rows is None else ranks(self.item_rows[places])
-        return replace(self, items=tuple(self.items[position] for position in places.tolist()), item_rows=rows)
+        rows = None if self.item_rows is None else ranks(self.item_rows[positions])
+        return replace(self, items=tuple(self.items[position] for position in positions.tolist()), item_rows=rows)
 
     def without_columns(self) -> "Index":
         """The same names, with labels that came in no order."""

@@ -47,7 +47,7 @@ def known(metric: str) -> bool | None:
     return True if plain in HIGHER else False if plain in LOWER else None
 
 
-def upward(metric: str, higher_is_better: object, place: str = "") -> bool:
+def upward(metric: str, higher_is_better: object, where: str = "") -> bool:
     """Whether higher is better: as the caller says, else by the name of the metric.
 
     Errors: `InputError` for an unknown name, if the caller does not say.
@@ -61,7 +61,7 @@ def upward(metric: str, higher_is_better: object, place: str = "") -> bool:
             "to know whether more of it is better",
             "Say --higher-is-better or --lower-is-better (Python: higher_is_better=True or False). "
             "Only metrics of well-known names, such as accuracy or loss, need neither.",
-            place,
+            where,
         )
     return by_name
 

@@ -187,7 +187,7 @@ class Predictions(Shown):
             if labels is None and not index.positional_labels:
                 labels = index.written_labels("predictions")
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
-        logs = [build(array, _place(name, names)) for name, array in zip(models, arrays, strict=True)]
+        logs = [build(array, _row_name(name, names)) for name, array in zip(models, arrays, strict=True)]
         return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)
 
 
@@ -218,9 +218,9 @@ def _no_dict(tables: object) -> InputError:
     return InputError(problem, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
 
 
-def _place(model: str, items: tuple[str, ...] | None) -> Callable[[int], str]:
-    def place(row: int) -> str:
+def _row_name(model: str, items: tuple[str, ...] | None) -> Callable[[int], str]:
+    def name(row: int) -> str:
         item = str(row) if items is None else items[row]
         return f"model {check.quote(model)}, item {check.quote(item)}"
 
-    return place
+    return name

@@ -222,7 +222,7 @@ class Scores(Shown):
                 "Check the scores of that item.",
                 f"{source.name}, item {check.quote(ordered[int(clash.argmax())])}",
             )
-        missing = tuple(name for name, kept in zip(ordered, keep, strict=True) if not kept)
+        missing = tuple(name for name, present in zip(ordered, keep, strict=True) if not present)
         audit = Audit(
             missing, (), tuple((name, int((count[row] == 0).sum()), 0) for row, name in enumerate(model_names))
         )
@@ -231,7 +231,7 @@ class Scores(Shown):
         return cls(
             (-mean if higher_is_better else mean)[:, keep],
             tuple(model_names),
-            tuple(name for name, kept in zip(ordered, keep, strict=True) if kept),
+            tuple(name for name, present in zip(ordered, keep, strict=True) if present),
             rule=score,
             higher_is_better=higher_is_better,
             groups=_per_item(table, group, rows, keep, ordered, source, "group"),
@@ -284,14 +284,14 @@ def _by_replicate(
         return None
     ordered = sort_names(names)
     if count.size * len(names) <= MOST_EMPTY * len(values):
-        place, width = positions(ordered, names)[repeat], len(names)
+        position, width = positions(ordered, names)[repeat], len(names)
     else:  # every item has replicates of its own: counted within the item
         rows = np.lexsort((values, cell))
         first = np.r_[True, np.diff(cell[rows]) != 0]
-        place, width, ordered = np.empty(len(rows), np.int64), int(count.max()), ()
-        place[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
+        position, width, ordered = np.empty(len(rows), np.int64), int(count.max()), ()
+        position[rows] = np.arange(len(rows)) - np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
     table = np.full((count.size, width), np.nan)
-    table[cell, place] = values
+    table[cell, position] = values
     return Replicates(table.reshape(*count.shape, width), tuple(ordered), int(count.max()))
 
 
@@ -306,7 +306,7 @@ def _per_item(
 ) -> Partition | None:
     if column is None:
         return None
-    codes, found = frames.encode(frames.as_polars(table), column, source, what)
+    codes, names_of = frames.encode(frames.as_polars(table), column, source, what)
     of_item = np.full(len(names), -1)
     of_item[rows[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
     clash = of_item[rows] != codes
@@ -319,6 +319,6 @@ def _per_item(
             source.at(row, column),
         )
     used = np.unique(of_item[keep])
-    names_used = [found[code] for code in used]
+    names_used = [names_of[code] for code in used]
     ordered = sort_names(names_used)
     return Partition(positions(ordered, names_used)[np.searchsorted(used, of_item[keep])], ordered)

@@ -78,12 +78,12 @@ def within(text: str) -> str:
 
 def brief(shown: Any) -> str:
     """The name of the class and its fields with the sizes of what they hold; fields that hold nothing are left out."""
-    said = {field.name: _words(getattr(shown, field.name)) for field in fields(shown) if field.repr}
-    parts = [f"{name}={words}" for name, words in said.items() if words]
+    words_of = {field.name: _words(getattr(shown, field.name)) for field in fields(shown) if field.repr}
+    parts = [f"{name}={words}" for name, words in words_of.items() if words]
     lines = [f"{type(shown).__name__}("]
-    for place, part in enumerate(parts):
-        text = part + (", " if place < len(parts) - 1 else ")")
-        if place and len(lines[-1]) + len(text) > MOST_COLUMNS:
+    for position, part in enumerate(parts):
+        text = part + (", " if position < len(parts) - 1 else ")")
+        if position and len(lines[-1]) + len(text) > MOST_COLUMNS:
             lines.append("    ")
         lines[-1] += text
     return "\n".join(line.rstrip() for line in lines) + ("" if parts else ")")
@@ -102,7 +102,7 @@ def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{{_listed(list(value)[: MOST_NAMES + 1], len(value))}}}"
     if isinstance(value, Sequence):
-        return f"({_listed([value[place] for place in range(min(len(value), MOST_NAMES + 1))], len(value))})"
+        return f"({_listed([value[position] for position in range(min(len(value), MOST_NAMES + 1))], len(value))})"
     return "" if callable(value) else check.quote(repr(value)).strip("'\"")
 
 

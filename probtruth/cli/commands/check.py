@@ -97,13 +97,13 @@ def _checked(
     from probtruth.io.loaders.detect import format_of
 
     name, path = named_file(file)
-    found = format_of(path) if format == "auto" else format
-    if found in SCORE_TOOLS:
-        return _log(found, {name: path} if name else path)
-    if found == "table":
+    tool = format_of(path) if format == "auto" else format
+    if tool in SCORE_TOOLS:
+        return _log(tool, {name: path} if name else path)
+    if tool == "table":
         return _table(path, columns, cells, score or "score")
     kinds = {"wide": "annotations, wide form", "counts": "annotations, counts per label"}
-    return _annotations(read_annotations(path, columns, found), kinds.get(found, f"{found} export"))
+    return _annotations(read_annotations(path, columns, tool), kinds.get(tool, f"{tool} export"))
 
 
 def _table(path: Path, columns: opt.AnnotationColumns, cells: CellReading, score: str) -> CheckedFile:

@@ -95,8 +95,8 @@ def _split(units: Float[np.ndarray, "pair unit"]) -> tuple[np.ndarray, np.ndarra
     for row, values in enumerate(units):
         sizes = np.abs(values)
         chosen = sizes > np.partition(sizes, n - EXPLICIT - 1)[n - EXPLICIT - 1]
-        found = np.sort(values[chosen])
-        largest[row, : len(found)] = found
+        extremes = np.sort(values[chosen])
+        largest[row, : len(extremes)] = extremes
         rest = np.where(chosen, 0.0, values)
         total[row], square[row] = exact_sum(rest), exact_sum(rest * rest)
     return largest, total, square
@@ -199,12 +199,12 @@ def companion_rows(
 ) -> list[dict[str, object]]:
     """The tests of the pairs with these names, with Holm's adjustment over them."""
     known = by_name(models, order, tests)
-    found = [known.get(pair, Companion()) for pair in names]
+    extremes = [known.get(pair, Companion()) for pair in names]
     rows: list[dict[str, object]] = [
-        {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(names, found, strict=True)
+        {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(names, extremes, strict=True)
     ]
     for name in TESTS:
-        for row, adjusted in zip(rows, holm([getattr(test, name) for test in found]), strict=True):
+        for row, adjusted in zip(rows, holm([getattr(test, name) for test in extremes]), strict=True):
             row[f"{name}_holm"] = adjusted
     return rows
 

@@ -77,8 +77,8 @@ def _unbiased(seen: Bool[np.ndarray, "item unit"], share: np.ndarray, n_seen: np
     removed = weight.T @ (seen / np.maximum(n_seen, 1)[:, None])
     left = np.diag(total) - removed
     chance = float((weight**2 * (1 - 1 / np.maximum(n_seen, 1))[:, None]).sum())
-    found = float((left**2).sum()) - chance
-    return float((total**2).sum()) / found if found > 0 else 0.0
+    beyond_chance = float((left**2).sum()) - chance
+    return float((total**2).sum()) / beyond_chance if beyond_chance > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +111,18 @@ class Crossed:
         return wider(pairs, between), wider(levels, [(one,) for one in own])
 
 
-def wider(place: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
+def wider(location: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
     """A location with what the units add to the variance of each row."""
     extra = np.array([sum(one.extra for one in row) for row in parts])
     spread = np.array([sum(one.raw**2 / one.df for one in row) for row in parts])
-    total = place.variance + extra
+    total = location.variance + extra
     with np.errstate(invalid="ignore", divide="ignore"):
-        df = np.where(total > 0, total**2 / (place.variance**2 / place.df + spread), place.df)
+        df = np.where(total > 0, total**2 / (location.variance**2 / location.df + spread), location.df)
     return replace(
-        place,
-        plain_variance=place.plain_variance + extra,
+        location,
+        plain_variance=location.plain_variance + extra,
         variance=total,
-        df=np.where(spread > 0, np.maximum(df, 1.0), place.df),
+        df=np.where(spread > 0, np.maximum(df, 1.0), location.df),
     )
 
 
@@ -142,8 +142,8 @@ def annotator_cells(scores: Scores, annotations: object) -> Cells:
             "scores of the estimand 'distribution'",
             "Score against infer_truth(annotations, method='vote-share'), or leave annotations out.",
         )
-    place = {name: row for row, name in enumerate(scores.items)}
-    row_of = np.array([place.get(name, -1) for name in annotations.index.items])[annotations.item]
+    row_named = {name: row for row, name in enumerate(scores.items)}
+    row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = row_of >= 0
     item, unit, label = row_of[known], annotations.annotator[known], annotations.label[known]
     n_items, n_units, n_labels = len(scores.items), len(annotations.index.annotators), labels.shares.shape[1]

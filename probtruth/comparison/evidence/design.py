@@ -203,9 +203,9 @@ def design_of(
     return Design(grouped.names, structure, _weights(weights, grouped.names, structure.n_items), notes)
 
 
-def _partition(given: object, items: Sequence[str], what: str) -> Partition:
-    if isinstance(given, Mapping):
-        table = {name_text(item): name_text(name) for item, name in given.items()}
+def _partition(values: object, items: Sequence[str], what: str) -> Partition:
+    if isinstance(values, Mapping):
+        table = {name_text(item): name_text(name) for item, name in values.items()}
         absent = [item for item in items if item not in table]
         if absent:
             raise InputError(
@@ -215,7 +215,7 @@ def _partition(given: object, items: Sequence[str], what: str) -> Partition:
             )
         written: Sequence[str] = [table[item] for item in items]
     else:
-        listed = given if isinstance(given, list | tuple) else list(np.asarray(given).ravel())
+        listed = values if isinstance(values, list | tuple) else list(np.asarray(values).ravel())
         written = listed if set(map(type, listed)) == {str} else list(map(name_text, listed))
         check.length(len(written), len(items), f"{what}s")
     names = sort_names(set(written))
@@ -237,20 +237,20 @@ def _nested(clusters: np.ndarray, groups: np.ndarray) -> None:
         )
 
 
-def _weights(given: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:
-    if given is None:
+def _weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:
+    if values is None:
         return np.asarray(sizes / sizes.sum())
-    if isinstance(given, Mapping):
-        table = {name_text(name): value for name, value in given.items()}
+    if isinstance(values, Mapping):
+        table = {name_text(name): value for name, value in values.items()}
         for name in (*table, *names):
             check.one_of(name, tuple(names), "group")
             if name not in table:
                 raise InputError(f"no weight for group {name!r}", "a weight for every group", "Add it.")
-        given = [table[name] for name in names]
+        values = [table[name] for name in names]
     else:
-        found = "weights as a list, for groups that came in no order"
-        raise InputError(found, "weights by name", "Pass a dict {group: weight}.")
-    array = check.as_floats(given, "group", "weights").astype(np.float64)
+        problem = "weights as a list, for groups that came in no order"
+        raise InputError(problem, "weights by name", "Pass a dict {group: weight}.")
+    array = check.as_floats(values, "group", "weights").astype(np.float64)
     check.length(len(array), len(names), "weights")
     if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= check.SUM_TOLERANCE):
         raise InputError(f"weights {array.tolist()}", "non-negative weights that sum to 1", "Divide them by their sum.")

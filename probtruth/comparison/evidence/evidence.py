@@ -172,11 +172,13 @@ def _soundness(n_groups: int, part: Part) -> Soundness:
     return Soundness(signs[0], signs[1], infinite, unknown, largest, bool(((sizes == 0) | (sizes == 1)).all()))
 
 
-def weighted_means(parts: Parts, found: Soundness, weights: Float[np.ndarray, " group"]) -> Float[np.ndarray, " model"]:
+def weighted_means(
+    parts: Parts, soundness: Soundness, weights: Float[np.ndarray, " group"]
+) -> Float[np.ndarray, " model"]:
     """Each model's mean under the weights of the groups: infinite where a score that counts is, NaN for both signs."""
     share = weights / parts.structure.n_items
     used = share > 0
-    up, down = (np.asarray(counts[:, used].any(1)) for counts in (found.positive, found.negative))
+    up, down = (np.asarray(counts[:, used].any(1)) for counts in (soundness.positive, soundness.negative))
     means = np.where(up & down, np.nan, np.where(up, np.inf, -np.inf))
     finite = np.nonzero(~(up | down))[0]
     if len(finite):

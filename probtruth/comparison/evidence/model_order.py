@@ -59,5 +59,5 @@ def _refined(colours: Sequence[int], describe: Describe) -> list[int]:
 
 
 def _ranked(keys: Sequence[Key]) -> list[int]:
-    place = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    return [place[key] for key in keys]
+    position = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    return [position[key] for key in keys]

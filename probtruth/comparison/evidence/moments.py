@@ -91,9 +91,9 @@ def _means(parts: Parts, rows: Pairs, largest: Float[np.ndarray, " row"], reach:
     if within.unit_group is not None:
         step = max(1, min(step, UNIT_TOTALS // len(within.unit_group)))
     cuts = [slice(start, start + step) for start in range(0, max(len(rows), 1), step)]
-    found = [means_from(RowSums(parts, rows[cut]), largest[cut], reach) for cut in cuts]
+    blocks = [means_from(RowSums(parts, rows[cut]), largest[cut], reach) for cut in cuts]
     names = [field.name for field in fields(Means)]
-    return Means(*(np.concatenate([getattr(some, name) for some in found]) for name in names))
+    return Means(*(np.concatenate([getattr(some, name) for some in blocks]) for name in names))
 
 
 def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
@@ -205,8 +205,8 @@ def square(pairs: Float[np.ndarray, " pair"], n_models: int, sign: float = 1.0) 
 def contrasts(difference: Float[np.ndarray, "*batch pair"], n_models: int) -> Float[np.ndarray, "*batch model"]:
     """Each model's mean minus the mean of all models, from the pairs' differences."""
     n_pairs = difference.shape[-1]
-    place, sign = square(np.arange(float(n_pairs)), n_models).astype(int), square(np.ones(n_pairs), n_models, -1.0)
-    return np.stack([(difference[..., pair] * of).mean(-1) for pair, of in zip(place, sign, strict=True)], axis=-1)
+    pair_at, sign = square(np.arange(float(n_pairs)), n_models).astype(int), square(np.ones(n_pairs), n_models, -1.0)
+    return np.stack([(difference[..., pair] * of).mean(-1) for pair, of in zip(pair_at, sign, strict=True)], axis=-1)
 
 
 def contrast_covariance(variance: Float[np.ndarray, " pair"], n_models: int) -> Float[np.ndarray, "model model"]:

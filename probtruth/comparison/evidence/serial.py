@@ -31,8 +31,8 @@ def serial_notes(scores: Scores, plan: Design, means: Float[np.ndarray, " model"
     best = finite[np.lexsort((np.array(scores.models)[finite], means[finite]))[0]]
     others = [model for model in finite if model != best]
     bar = float(ndtri(1 - FALSE_ALARMS / len(others)))
-    found = {scores.models[other]: lag_one(values[best] - values[other], group) for other in others}
-    alike = {name: r for name, (r, z) in found.items() if z > bar}
+    correlation = {scores.models[other]: lag_one(values[best] - values[other], group) for other in others}
+    alike = {name: r for name, (r, z) in correlation.items() if z > bar}
     if not alike:
         return ()
     name = max(alike, key=lambda other: alike[other])

@@ -274,8 +274,8 @@ class RowSums:
     def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
         """Where the pseudo-items of each row lie, 0 where it needs none; see `moments_of`."""
         ends = self.extremes
-        found = (ends.differ, ends.least, ends.most) if self.units is None else nonzero(self.units)
-        differ, least, most = found
+        counts = (ends.differ, ends.least, ends.most) if self.units is None else nonzero(self.units)
+        differ, least, most = counts
         few = rare(differ, int(self.within.n_units.sum()))
         same = (ends.low == ends.high).all(1) | (differ == 0)  # of no spread at all
         return np.where(same, reach, np.where(few & (least >= ALIKE * most), most, 0.0))

@@ -112,18 +112,18 @@ def _two_normals(sites: Sites) -> dist.Distribution:
     )
 
 
-_PLACE = {"location": dist.Normal(0.0, 1.0), "scale": dist.HalfNormal(1.0)}
-_HEAVY = {**_PLACE, "df": _above(1.0, dist.Gamma(2.0, 0.1))}  # above 1, so that there is a mean
+_LOCATION_SCALE = {"location": dist.Normal(0.0, 1.0), "scale": dist.HalfNormal(1.0)}
+_HEAVY = {**_LOCATION_SCALE, "df": _above(1.0, dist.Gamma(2.0, 0.1))}  # above 1, so that there is a mean
 _SKEWED = {**_HEAVY, "skew": dist.LogNormal(0.0, 0.5)}
 _TWO = {
-    **_PLACE,
+    **_LOCATION_SCALE,
     "share": dist.Beta(1.0, 4.0),
     "other_location": dist.Normal(0.0, 3.0),
     "wider": _above(2.0, dist.HalfNormal(5.0)),
 }
 
 LIKELIHOODS = {
-    "normal": Likelihood(_PLACE, lambda sites: dist.Normal(sites["location"], sites["scale"])),
+    "normal": Likelihood(_LOCATION_SCALE, lambda sites: dist.Normal(sites["location"], sites["scale"])),
     "student-t": Likelihood(_HEAVY, lambda sites: dist.StudentT(sites["df"], sites["location"], sites["scale"])),
     "skew-t": Likelihood(_SKEWED, _skewed),
     "tie-spike": Likelihood({**_SKEWED, "tie_rate": dist.Beta(1.0, 1.0)}, _skewed),

@@ -21,7 +21,7 @@ Row = dict[str, object]
 
 
 def decisions_of(
-    evidence: Evidence, place: Location | None, decided: Decisions | None, ranks: Sequence[Mapping[str, object]]
+    evidence: Evidence, location: Location | None, decided: Decisions | None, ranks: Sequence[Mapping[str, object]]
 ) -> dict[str, object]:
     """`credible_set` and its probability, `chosen` with its score, `corrected_score`, and `rank_probability` rows.
 
@@ -33,10 +33,10 @@ def decisions_of(
     decisions: dict[str, object] = {"credible_set": held, "credible_set_probability": mass}
     decisions |= dict.fromkeys(("chosen", "score", "corrected_score"))
     models, finite = evidence.facts.models, len(evidence.order) > 1 and not (evidence.means == -math.inf).any()
-    if place is not None and finite and not np.isnan(evidence.means).any():
-        unit = math.sqrt(float(place.variance.mean()) * place.n_units)
+    if location is not None and finite and not np.isnan(evidence.means).any():
+        unit = math.sqrt(float(location.variance.mean()) * location.n_units)
         best, score, corrected = chosen_score(
-            evidence.means[evidence.order].tolist(), contrast_covariance(place.variance, len(evidence.order)), unit
+            evidence.means[evidence.order].tolist(), contrast_covariance(location.variance, len(evidence.order)), unit
         )
         sign = -1.0 if evidence.facts.higher_is_better else 1.0
         named = {"chosen": models[evidence.order[best]], "score": sign * score, "corrected_score": sign * corrected}

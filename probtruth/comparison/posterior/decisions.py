@@ -54,10 +54,10 @@ def symmetric(decisions: Decisions, classes: Int[np.ndarray, " model"]) -> Decis
     )
 
 
-def interchangeable(place: Location, n_models: int) -> Int[np.ndarray, " model"]:
+def interchangeable(location: Location, n_models: int) -> Int[np.ndarray, " model"]:
     """For each model the first that it can change places with, while means, variances and third moments stay."""
-    signed = np.stack([square(place.mean, n_models, -1.0), square(place.third, n_models, -1.0)])
-    plain = np.stack([square(place.variance, n_models), square(place.df, n_models)])
+    signed = np.stack([square(location.mean, n_models, -1.0), square(location.third, n_models, -1.0)])
+    plain = np.stack([square(location.variance, n_models), square(location.df, n_models)])
     stats = np.concatenate([signed, plain])
     home = np.arange(n_models)
     for a, b in all_pairs(n_models):

@@ -86,7 +86,7 @@ def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "m
 
 
 def sample_location(
-    place: Location,
+    location: Location,
     margins: Sequence[Margin],
     n_models: int,
     engine: str,
@@ -98,13 +98,13 @@ def sample_location(
 
     `program_contrast` are the draws as the program has them, multivariate t.
     """
-    alone = collapse(place.variance == 0, place.mean, n_models)
-    if len(alone.kept) == 1:
+    alone = collapse(location.variance == 0, location.mean, n_models)
+    if len(alone.distinct) == 1:
         shape = (CHAINS, draws, 1)
         return Sampled({"contrast": alone.expand(np.zeros(shape))}, {})
-    rows, size, df = alone.pair_rows(), len(alone.kept), place.total_df
-    mean = contrasts(place.centre[rows], size)
-    root = factor(contrast_covariance(place.variance[rows], size))
+    rows, size, df = alone.pair_rows(), len(alone.distinct), location.total_df
+    mean = contrasts(location.centre[rows], size)
+    root = factor(contrast_covariance(location.variance[rows], size))
     if engine == "exact":
         sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
     else:

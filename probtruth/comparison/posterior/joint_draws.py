@@ -132,10 +132,10 @@ def shrunk(
     total = tau**2 + variance
     log = -0.5 * (np.log(total) + along**2 / total).sum(1) - GRID**2 / 2 + np.log(np.gradient(GRID))
     weight = np.exp(log - logsumexp(log))
-    kept = weight @ (tau**2 / total)
+    shift = weight @ (tau**2 / total)
     fixed: np.ndarray = contrast - basis @ along
-    found: np.ndarray = fixed + basis @ (kept * along)
-    return found
+    draws: np.ndarray = fixed + basis @ (shift * along)
+    return draws
 
 
 def chosen_score(

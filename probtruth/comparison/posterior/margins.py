@@ -100,15 +100,15 @@ def _cbrt1p(x: Float[np.ndarray, "*batch"]) -> Float[np.ndarray, "*batch"]:
     return np.where(near, np.expm1(np.log1p(np.where(near, x, 0.0)) / 3), np.cbrt(1 + x) - 1)
 
 
-def margins(place: Location) -> list[Margin]:
+def margins(location: Location) -> list[Margin]:
     """The margin of each row of a location."""
     made = []
     for mean, centre, variance, third, df in zip(
-        place.mean, place.centre, place.variance, place.third, place.df, strict=True
+        location.mean, location.centre, location.variance, location.third, location.df, strict=True
     ):
-        skewness = float(third / variance**1.5) if variance > 0 and place.n_units >= FEWEST else 0.0
-        given = None if mean == centre else float(mean)
-        made.append(Margin(float(centre), math.sqrt(variance), float(df), skewness, given))
+        skewness = float(third / variance**1.5) if variance > 0 and location.n_units >= FEWEST else 0.0
+        centred = None if mean == centre else float(mean)
+        made.append(Margin(float(centre), math.sqrt(variance), float(df), skewness, centred))
     return made
 
 

@@ -39,10 +39,10 @@ class Groups:
     @classmethod
     def of(cls, mean: Float[np.ndarray, "group pair"], variance: Float[np.ndarray, "group pair"]) -> "Groups":
         """From the mean of each group and its variance."""
-        sizes, place, count = np.unique(variance, axis=0, return_inverse=True, return_counts=True)
-        place = place.ravel()
-        average = exact_totals(mean.T, place, len(sizes)).T / count[:, None]
-        square = exact_totals(((mean - average[place]) ** 2).T, place, len(sizes)).T
+        sizes, size_of, count = np.unique(variance, axis=0, return_inverse=True, return_counts=True)
+        size_of = size_of.ravel()
+        average = exact_totals(mean.T, size_of, len(sizes)).T / count[:, None]
+        square = exact_totals(((mean - average[size_of]) ** 2).T, size_of, len(sizes)).T
         return cls(count.astype(np.float64), average, square, sizes)
 
     @property

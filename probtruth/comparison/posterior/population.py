@@ -60,9 +60,9 @@ class Population:
             one = np.full((self.means.shape[1], 1), reference)
             mixture = Mixture(np.ones(1), one, np.zeros_like(one))
         else:
-            place = int(np.count_nonzero(self.varies[:pair]))
+            varying = int(np.count_nonzero(self.varies[:pair]))
             mean, variance = (self.means[pair] - reference) / unit, self.own_variances[pair] / unit**2
-            scaled = self.quadrature.of_groups(place, mean, variance, every)
+            scaled = self.quadrature.of_groups(varying, mean, variance, every)
             mixture = Mixture(scaled.weight, unit * scaled.mean + reference, unit * scaled.sd)
         return mixture.widened(np.broadcast_to(self.shared, self.varies.shape)[pair])
 

@@ -40,21 +40,21 @@ def replicated(
     size = min(n, MOST)
     if size < n:
         real = random.choice(real, size, replace=False)
-    found, kept = [], []
+    statistics, replicated = [], []
     for _ in range(REPLICATED):
         sigma = spread * np.sqrt((n - 1) / random.chisquare(n - 1))
         mean = centre + sigma / np.sqrt(n) * random.standard_normal()
         values = mean + sigma * random.standard_normal(size)
-        found.append(_statistics(values, centre, spread))
-        kept.append(values[: max(1, KEPT // REPLICATED)])
-    shown, wanted = np.array(found), np.array(_statistics(real, centre, spread))
+        statistics.append(_statistics(values, centre, spread))
+        replicated.append(values[: max(1, KEPT // REPLICATED)])
+    shown, wanted = np.array(statistics), np.array(_statistics(real, centre, spread))
     low, high = np.quantile(shown, [0.025, 0.975], axis=0)
     above = (shown > wanted).mean(0) + (shown == wanted).mean(0) / 2
     rows: list[dict[str, object]] = [
         {"statistic": name, "observed": float(o), "low": float(lo), "high": float(hi), "p": float(p)}
         for name, o, lo, hi, p in zip(STATISTICS, wanted, low, high, above, strict=True)
     ]
-    return rows, np.concatenate(kept)
+    return rows, np.concatenate(replicated)
 
 
 def _statistics(values: Float[np.ndarray, " item"], centre: float, spread: float) -> list[float]:

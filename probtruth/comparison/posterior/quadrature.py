@@ -90,22 +90,22 @@ def draw_location(
 
 @dataclass(frozen=True, eq=False)
 class Collapse:
-    """`kept` are the models that stand for all; model k is `kept[home[k]]` plus `offset[k]`."""
+    """`distinct` are the models that stand for all; model k is `distinct[home[k]]` plus `offset[k]`."""
 
-    kept: Int[np.ndarray, " kept"]
+    distinct: Int[np.ndarray, " distinct"]
     home: Int[np.ndarray, " model"]
     offset: Float[np.ndarray, " model"]
 
     def pair_rows(self) -> Int[np.ndarray, " pair"]:
-        """The rows of the pairs' statistics that belong to pairs of kept models."""
+        """The rows of the pairs' statistics that belong to pairs of distinct models."""
         n_models = len(self.home)
-        place = {pair: row for row, pair in enumerate(all_pairs(n_models))}
-        kept = self.kept.tolist()
-        return np.array([place[kept[a], kept[b]] for a, b in all_pairs(len(kept))], np.int64)
+        row_of = {pair: row for row, pair in enumerate(all_pairs(n_models))}
+        distinct = self.distinct.tolist()
+        return np.array([row_of[distinct[a], distinct[b]] for a, b in all_pairs(len(distinct))], np.int64)
 
-    def expand(self, kept: Float[np.ndarray, "*batch kept"]) -> Float[np.ndarray, "*batch model"]:
-        """Values of all models from those of the kept ones, as contrasts that sum to zero."""
-        values = kept[..., self.home] + self.offset
+    def expand(self, distinct: Float[np.ndarray, "*batch distinct"]) -> Float[np.ndarray, "*batch model"]:
+        """Values of all models from those of the distinct ones, as contrasts that sum to zero."""
+        values = distinct[..., self.home] + self.offset
         contrast: np.ndarray = values - values.mean(-1, keepdims=True)
         return contrast
 
@@ -114,6 +114,6 @@ def collapse(constant: Bool[np.ndarray, " pair"], difference: Float[np.ndarray, 
     """Each model goes to the first that it differs from by a constant; `difference` are those of the pairs."""
     same = square(constant.astype(np.float64), n_models) + np.eye(n_models) > 0
     first = same.argmax(1)
-    kept, home = np.unique(first, return_inverse=True)
+    distinct, home = np.unique(first, return_inverse=True)
     offset = square(difference, n_models, -1.0)[np.arange(n_models), first]
-    return Collapse(kept, home, offset)
+    return Collapse(distinct, home, offset)

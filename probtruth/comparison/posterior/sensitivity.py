@@ -80,17 +80,19 @@ def hierarchy_densities(
 def weights(density: Float[np.ndarray, "chain draw"], power: float) -> Float[np.ndarray, " weighted"]:
     """The draws' weights under the density to this power."""
     log = (power - 1) * density.ravel()
-    found: np.ndarray = np.exp(log - logsumexp(log))
-    return found
+    weight: np.ndarray = np.exp(log - logsumexp(log))
+    return weight
 
 
 def sensitive(rows: Sequence[Mapping[str, object]]) -> list[str]:
     """In words, the answers that half or double the prior would move by more than SENSITIVE."""
-    said = []
+    weights_shown = []
     for row in rows:
         own = row["p"]
         moved = [row[f"prior_{name}"] for name in POWERS]
         known = [float(str(one)) for one in moved if one is not None]
         if own is not None and known and max(abs(one - float(str(own))) for one in known) > SENSITIVE:
-            said.append(f"{row['what']} = {float(str(own)):.2f} ({' to '.join(f'{one:.2f}' for one in known)})")
-    return said
+            weights_shown.append(
+                f"{row['what']} = {float(str(own)):.2f} ({' to '.join(f'{one:.2f}' for one in known)})"
+            )
+    return weights_shown

@@ -68,15 +68,15 @@ def read_chaosnli(
 
 def _first(row: JsonObject, keys: tuple[str, ...], option: str, where: str) -> str:
     """The first of the keys that the object has."""
-    found = next((key for key in keys if key in row), None)
-    if found is None:
+    name = next((key for key in keys if key in row), None)
+    if name is None:
         raise InputError(
             f"an object with the keys {check.shortlist(row)}",
             f"one of {check.shortlist(keys)}",
             f"Name the key: {option}=... (command line: --{'item' if option == 'item' else 'label'}).",
             where,
         )
-    return found
+    return name
 
 
 def _counts(cell: Any, labels: list[str] | None, where: str) -> Mapping[str, int]:

@@ -98,14 +98,14 @@ def read_lm_eval_samples(
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
     samples = chosen_tasks(_samples(files), tasks)
-    found = measured(_tasks(samples), metric, filter)
-    of_task = {one.task: one for one in found}
+    measures = measured(_tasks(samples), metric, filter)
+    of_task = {one.task: one for one in measures}
     entries = [
         Entry(one.item, one.model, _score(one, of_task[one.task].metric), one.task, "0", one.where, *_hashes(one.row))
         for one in samples
         if _filter(one) == of_task[one.task].filter
     ]
-    return collect.scores(entries, rule_of(found), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
+    return collect.scores(entries, rule_of(measures), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
 
 
 @check.checks_itself
@@ -159,14 +159,14 @@ def _numbers(row: JsonObject) -> list[str]:
 
 def _tasks(samples: Sequence[_LmEvalSample]) -> tuple[Task, ...]:
     """The tasks, each with its filters and the metrics of each filter, in the order of the files."""
-    found: dict[str, dict[str, Metrics]] = {}
+    tasks: dict[str, dict[str, Metrics]] = {}
     for sample in samples:
-        own, filter = found.setdefault(sample.task, {}), _filter(sample)
+        own, filter = tasks.setdefault(sample.task, {}), _filter(sample)
         if filter not in own:
             numbers = _numbers(sample.row)
             others = tuple(key for key in sample.row if key not in OWN and key not in numbers)
             own[filter] = Metrics(tuple(numbers), others, sample.where)
-    return tuple(Task(name, own) for name, own in sorted(found.items()))
+    return tuple(Task(name, own) for name, own in sorted(tasks.items()))
 
 
 def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, TaskMeasure], stated: bool | None) -> bool:
@@ -179,9 +179,9 @@ def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, TaskMeasure]
         if sample.task not in upward:
             metric = of_task[sample.task].metric
             own = sample.upward.get(sample.task)
-            said = own.get(metric) if isinstance(own, dict) else None
+            declared = own.get(metric) if isinstance(own, dict) else None
             way = orientation.known(metric) if stated is None else stated
-            way = said if way is None and isinstance(said, bool) else way
+            way = declared if way is None and isinstance(declared, bool) else way
             upward[sample.task] = orientation.upward(metric, way, WHAT)
     if len(set(upward.values())) > 1:
         ways = [next(task for task, way in upward.items() if way is wanted) for wanted in (True, False)]

@@ -100,10 +100,10 @@ def measured(
     )
 
 
-def rule_of(found: Sequence[TaskMeasure]) -> str:
+def rule_of(measures: Sequence[TaskMeasure]) -> str:
     """The name of the scores: the metric or, where tasks differ, each metric with its tasks."""
     tasks: dict[str, list[str]] = {}
-    for one in found:
+    for one in measures:
         tasks.setdefault(str(one), []).append(one.task)
     if len(tasks) == 1:
         return next(iter(tasks))

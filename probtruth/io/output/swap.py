@@ -81,8 +81,8 @@ def work_beside(path: Path, folder: bool) -> Iterator[Path]:
 def left_over(path: Path) -> list[Path]:
     """Hidden files and folders beside the path whose writer was killed: nobody holds their lock."""
     pattern = re.compile(re.escape(_start(path)) + r"[0-9a-f]{12}\.tmp")
-    found = [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name) and not entry.is_symlink()]
-    return [entry for entry in found if _free(entry)]
+    left_over = [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name) and not entry.is_symlink()]
+    return [entry for entry in left_over if _free(entry)]
 
 
 UNLOCKED = -1

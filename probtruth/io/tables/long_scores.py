@@ -28,7 +28,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class NameCodes:
-    """The distinct names of a column; a row's code is the place of its name."""
+    """The distinct names of a column; a row's code is the position of its name."""
 
     column: str
     option: str
@@ -38,8 +38,8 @@ class NameCodes:
     def of(cls, table: BigTable, column: str, option: str, size: int, ordered: bool = True) -> "NameCodes":
         """From a pass over the column; `ordered` as `sort_names` does, else in the order of first appearance."""
         frames.need_columns(table.columns, {option: column}, table.name)
-        found = frames.names
-        parts = (found(batch.frame, column, batch.source, option) for batch in table.batches([column], size))
+        read = frames.names
+        parts = (read(batch.frame, column, batch.source, option) for batch in table.batches([column], size))
         distinct = _distinct(parts)
         return cls(column, option, sorted_names(distinct) if ordered else distinct)
 
@@ -53,7 +53,7 @@ class NameCodes:
         places = (guess + np.arange(len(names))) % len(self.known)
         if bool((self.known.gather(places) == names).all()):
             return places
-        return frames.places(names, self.known)
+        return frames.positions(names, self.known)
 
 
 def _distinct(parts: Iterable[polars.Series]) -> polars.Series:
@@ -114,8 +114,8 @@ def checked_scores(batch: Batch, score: str) -> Float[np.ndarray, " row"]:
     """
     values = frame_numbers.numbers(batch.frame, score, batch.source, "score")
     if np.isnan(values).any():
-        place = batch.source.at(int(np.isnan(values).argmax()), score)
-        raise InputError("NaN", "a number", "Remove the item or give its score.", place)
+        where = batch.source.at(int(np.isnan(values).argmax()), score)
+        raise InputError("NaN", "a number", "Remove the item or give its score.", where)
     return values
 
 
@@ -147,8 +147,8 @@ def _once(
 
 
 def per_item(
-    table: BigTable, items: NameCodes, column: str, what: str, kept: Bool[np.ndarray, " item"], size: int
-) -> tuple[Int[np.ndarray, " kept"], Sequence[str]]:
+    table: BigTable, items: NameCodes, column: str, what: str, complete: Bool[np.ndarray, " item"], size: int
+) -> tuple[Int[np.ndarray, " item"], Sequence[str]]:
     """The group (or cluster) of each item that is kept, as codes, and the names of those that are used.
 
     Errors: `InputError` for an item in two of them.
@@ -157,20 +157,20 @@ def per_item(
     of_item = np.full(len(items), -1)
     guess = 0
     for batch in table.batches([items.column, column], size):
-        place, code = items.codes(batch, guess), names.codes(batch, 0)
-        guess = int(place[-1]) + 1
-        before = of_item[place]
-        of_item[place[::-1]] = code[::-1]  # the first row of an item decides, so that an error points at a later one
-        clash = (of_item[place] != code) | ((before >= 0) & (before != code))
+        position, code = items.codes(batch, guess), names.codes(batch, 0)
+        guess = int(position[-1]) + 1
+        before = of_item[position]
+        of_item[position[::-1]] = code[::-1]  # the first row of an item decides, so that an error points at a later one
+        clash = (of_item[position] != code) | ((before >= 0) & (before != code))
         if clash.any():
             row = int(clash.argmax())
             raise InputError(
-                f"item {check.quote(items.known[int(place[row])])} in two {what}s",
+                f"item {check.quote(items.known[int(position[row])])} in two {what}s",
                 f"one {what} for each item",
                 f"Check the {what} column.",
                 batch.source.at(row, column),
             )
-    used, codes = np.unique(of_item[kept], return_inverse=True)
-    found = names.known.gather(used).to_list()
-    ordered = sort_names(found)
-    return positions(ordered, found)[codes], ordered
+    used, codes = np.unique(of_item[complete], return_inverse=True)
+    used_names = names.known.gather(used).to_list()
+    ordered = sort_names(used_names)
+    return positions(ordered, used_names)[codes], ordered

@@ -197,10 +197,10 @@ def looks_like(table: WideTable, kind: str, what: str) -> tuple[str, tuple[str, 
     values = table.values
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
         return "", ()
-    found = _guess(values, kind)
-    if found is None:
+    guess = _guess(values, kind)
+    if guess is None:
         return "", ()
-    words, like = found
+    words, like = guess
     if what == "soft labels":
         return f"{words}; soft labels must be probabilities: convert the file.", ()
     if like == kind:

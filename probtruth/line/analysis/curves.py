@@ -84,7 +84,7 @@ def chance_below(curve: DifferenceCurve, probabilities: Float[np.ndarray, " poin
 
 def _reported(comparison: Comparison) -> dict[tuple[object, object, object, object], Mapping[str, Any]]:
     """The rows of the tables by what their differences are of."""
-    found: dict[tuple[object, object, object, object], Mapping[str, Any]] = {}
+    row_of: dict[tuple[object, object, object, object], Mapping[str, Any]] = {}
     for where, rows in {"": comparison.pairs, **comparison.group_results}.items():
-        found |= {(where, None, row["a"], row["b"]): row for row in rows}
-    return found | {("group", row["group"], row["a"], row["b"]): row for row in comparison.groups}
+        row_of |= {(where, None, row["a"], row["b"]): row for row in rows}
+    return row_of | {("group", row["group"], row["a"], row["b"]): row for row in comparison.groups}

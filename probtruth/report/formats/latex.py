@@ -91,8 +91,8 @@ def escape(text: str) -> str:
     """Text that LaTeX sets as it is: no command, no group, no mathematics, no ligature, no argument of a line break."""
     parts = _POWER.split(plain(text))
     return "".join(
-        f"$^{{{part.translate(_DIGITS)}}}$" if place % 2 else "".join(ESCAPES.get(each, each) for each in part)
-        for place, part in enumerate(parts)
+        f"$^{{{part.translate(_DIGITS)}}}$" if position % 2 else "".join(ESCAPES.get(each, each) for each in part)
+        for position, part in enumerate(parts)
     )
 
 

@@ -73,9 +73,9 @@ def truth_summary(truth: Truth, quality: Quality | None = None) -> tuple[Rendera
         more = len(truth.index.annotators) - MOST_ANNOTATORS
         if more > 0:
             parts.append(Text(f"{more} more annotators: --json has all", style="dim"))
-    found = {name: value for name, value in truth.diagnostics.items() if isinstance(value, (bool, int, float, str))}
-    if found:
-        parts.append(Text(", ".join(f"{name} {_short(value)}" for name, value in found.items()), style="dim"))
+    numbers = {name: value for name, value in truth.diagnostics.items() if isinstance(value, (bool, int, float, str))}
+    if numbers:
+        parts.append(Text(", ".join(f"{name} {_short(value)}" for name, value in numbers.items()), style="dim"))
     return tuple(parts)
 
 
@@ -126,8 +126,8 @@ def _quality(names: Sequence[str], quality: Quality) -> RenderableType:
 
 def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
     """The label frequencies of the method's model, else the mean over items."""
-    found: np.ndarray = truth.probs.mean(0) if truth.marginals is None else truth.marginals
-    return found
+    numbers: np.ndarray = truth.probs.mean(0) if truth.marginals is None else truth.marginals
+    return numbers
 
 
 def _marginals(truth: Truth, labels: list[Name]) -> RenderableType:

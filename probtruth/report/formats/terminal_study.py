@@ -34,10 +34,10 @@ HEADS = {
 }  # fmt: skip
 
 
-def validation_words(found: Validation) -> str:
+def validation_words(validation: Validation) -> str:
     """What a reader who cannot see the figure needs."""
-    row = next(row for row in found.rows if row["truth"] == "drawn")
-    calibration = found.calibration
+    row = next(row for row in validation.rows if row["truth"] == "drawn")
+    calibration = validation.calibration
     return (
         f"In studies like this the 95% interval holds the true difference in {_share(row, 'coverage')} and P(a better) "
         f"is off by {fixed(calibration['error'], 3)} on average (were it perfect, by chance alone, by "
@@ -45,27 +45,27 @@ def validation_words(found: Validation) -> str:
     )
 
 
-def validation_summary(found: Validation) -> tuple[RenderableType, ...]:
+def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
     """Headline, the table of true differences, probabilities, the monitor and warnings."""
-    units = f" in {count(found.n_units, 'cluster')}" if found.clustered else ""
-    units += f" in {count(found.n_groups, 'group')}" if found.n_groups > 1 else ""
+    units = f" in {count(validation.n_units, 'cluster')}" if validation.clustered else ""
+    units += f" in {count(validation.n_groups, 'group')}" if validation.n_groups > 1 else ""
     head = (
-        f"{plain(found.a)} minus {plain(found.b)}: studies of {count(found.n_items, 'item')}{units}, drawn from these "
-        f"items {found.replications:,} times for each true difference."
+        f"{plain(validation.a)} minus {plain(validation.b)}: studies of {count(validation.n_items, 'item')}{units}, "
+        f"drawn from these items {validation.replications:,} times for each true difference."
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("true difference")
     for name in HEADS.values():
         table.add_column(name, justify="right")
-    places = decimals([found.standard_error])
-    given = {row["truth"]: row for row in found.rows}
-    for row in (given[name] for name in ("none", "half", "given", "drawn")):
+    places = decimals([validation.standard_error])
+    row_of = {row["truth"]: row for row in validation.rows}
+    for row in (row_of[name] for name in ("none", "half", "given", "drawn")):
         truth = TRUTHS[str(row["truth"])] if row["difference"] is None else fixed(row["difference"], places, sign=True)
         table.add_row(truth, *_cells(row))
     lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for words in _lines(found):
+    for words in _lines(validation):
         lines.add_row(*words)
-    return (Text(head, "bold"), table, lines, *(Text(f"! {line}", style="yellow") for line in found.warnings))
+    return (Text(head, "bold"), table, lines, *(Text(f"! {line}", style="yellow") for line in validation.warnings))
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[str]:
@@ -76,8 +76,8 @@ def _cells(row: Mapping[str, Any]) -> Iterator[str]:
     yield "" if row["exaggeration"] is None else f"{row['exaggeration']:.2f}x"
 
 
-def _lines(found: Validation) -> Iterator[tuple[str, str]]:
-    one, watch = found.calibration, found.monitor
+def _lines(validation: Validation) -> Iterator[tuple[str, str]]:
+    one, watch = validation.calibration, validation.monitor
     yield "P(a better) is off by", f"{_share(one, 'error')}, were it perfect {fixed(one['by_chance'], 3)} by chance"
     yield "wrong where P is above 0.975", _share(one, "wrong_when_sure")
     yield (

@@ -50,17 +50,17 @@ def draw_annotators(rows: Sequence[Row], ax: Axes | None = None) -> Axes:
     names = short_names(str(row["annotator"]) for row in rows)
     flagged = any(row["flag"] for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=12 + figures.room_for(names), right=86 if flagged else 16)
-    for place in (0.0, NO_SKILL):
-        ax.axvline(place, color=INK, linewidth=1, linestyle="-" if place == 0 else (0, (4, 3)))
-    for place, row in enumerate(rows):
+    for position in (0.0, NO_SKILL):
+        ax.axvline(position, color=INK, linewidth=1, linestyle="-" if position == 0 else (0, (4, 3)))
+    for position, row in enumerate(rows):
         colour = RED if row["flag"] else BLUE
         low, high, skill = (as_float(row[key]) for key in ("skill_low", "skill_high", "skill"))
         if low is not None and high is not None:
-            ax.plot([low, high], [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
+            ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
         if skill is not None:
-            ax.plot(skill, place, "o", color=colour, markersize=6)
-        figures.beside(ax, -0.03, place, names[str(row["annotator"])], "right")
-        figures.beside(ax, 1.03, place, str(row["flag"]), "left")
+            ax.plot(skill, position, "o", color=colour, markersize=6)
+        figures.beside(ax, -0.03, position, names[str(row["annotator"])], "right")
+        figures.beside(ax, 1.03, position, str(row["flag"]), "left")
     figures.finish(ax, len(rows), "skill (kappa with the class)")
     ax.set_xlim(min(-0.02, ax.get_xlim()[0]), max(1.0, ax.get_xlim()[1]))
     return ax

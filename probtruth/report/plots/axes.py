@@ -74,10 +74,10 @@ def write(
     ax.text(x, y, text, ha=align, va=vertical, color=colour, size=size, parse_math=False)
 
 
-def beside(ax: Axes, x: Number, place: Number, text: str, align: str) -> None:
+def beside(ax: Axes, x: Number, position: Number, text: str, align: str) -> None:
     """Text at a row, `x` in fractions of the axes."""
     where = ax.get_yaxis_transform()
-    ax.text(x, place, text, transform=where, ha=align, va="center", color=INK, size=SIZE, parse_math=False)
+    ax.text(x, position, text, transform=where, ha=align, va="center", color=INK, size=SIZE, parse_math=False)
 
 
 def finish(ax: Axes, rows: int | None, title: str) -> None:

@@ -48,7 +48,7 @@ def plot_reliability(
     rows, names = _chosen(curve, ("forecast", "observed", "weight", "low", "high"), label, models, "reliability_curve")
     ax = square(ax, "forecast probability", "observed frequency")
     ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
-    for place, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+    for position, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
         mine = [row for row in rows if row["model"] == name]
         x, y, weight, low, high = (
             np.array([row[key] for row in mine]) for key in ("forecast", "observed", "weight", "low", "high")
@@ -57,7 +57,7 @@ def plot_reliability(
         ax.fill_between(x[known], low[known], high[known], color=colour, alpha=0.2, linewidth=0)
         ax.plot(x, y, color=colour, linewidth=2)
         ax.scatter(x, y, s=8 + 120 * weight, color=colour, linewidths=0, zorder=3, clip_on=False)
-        text(ax, 0.03, 0.965 - 0.06 * place, name, colour)
+        text(ax, 0.03, 0.965 - 0.06 * position, name, colour)
     return ax
 
 
@@ -91,12 +91,12 @@ def plot_murphy(
     ax.fill_between(places, 0, entropy, color=INK, alpha=0.25, linewidth=0)
     peak = int(entropy.argmax())
     top = 0.0
-    for place, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+    for position, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
         mine = [row for row in rows if row["model"] == name]
         values = np.array([row["expected"] for row in mine])
         ax.plot([row["threshold"] for row in mine], values, color=colour, linewidth=2)
         ax.annotate(
-            name, (0.98, 0.97 - 0.07 * place), xycoords="axes fraction", ha="right", va="top", color=colour,
+            name, (0.98, 0.97 - 0.07 * position), xycoords="axes fraction", ha="right", va="top", color=colour,
             size=SIZE, parse_math=False,
         )  # fmt: skip
         top = max(top, float(values.max()))
@@ -167,9 +167,9 @@ def plot_decomposition(table: "polars.DataFrame", label: str | None = None, ax: 
     ax.set_xlim(left, right)
     ax.set_ylim(low, high)
     heights = spread(y.tolist(), 0.07 * (high - low))
-    for place, row in enumerate(finite):
-        ax.plot(x[place], y[place], "o", color=COLOURS[0], markersize=8, zorder=4)
-        text(ax, float(x[place]), float(heights[place]), str(row["model"]), COLOURS[0], shift=(9, 0))
+    for position, row in enumerate(finite):
+        ax.plot(x[position], y[position], "o", color=COLOURS[0], markersize=8, zorder=4)
+        text(ax, float(x[position]), float(heights[position]), str(row["model"]), COLOURS[0], shift=(9, 0))
     return ax
 
 

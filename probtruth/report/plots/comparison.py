@@ -93,7 +93,7 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     better = chances_of_pairs(known)
     names = short_names(order, 18)
     numbered = len(order) > MOST_NAMED
-    heads = [str(place) if numbered else names[name] for place, name in enumerate(order, 1)]
+    heads = [str(position) if numbered else names[name] for position, name in enumerate(order, 1)]
     slanted = not numbered and max(map(len, heads)) * len(heads) > 36
     longest = 7.0 * max(map(len, heads))
     ax = ax or figures.panel_of_rows(
@@ -103,28 +103,36 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
         top=16 + 0.62 * longest if slanted else 26,
         bottom=12,
     )
-    for place, name in enumerate(order):
+    for position, name in enumerate(order):
         if numbered:
-            figures.beside(ax, -0.02, place, str(place + 1), "right")
+            figures.beside(ax, -0.02, position, str(position + 1), "right")
         where: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
         shift = (-34 if numbered else -8, 0)
         ax.annotate(
-            names[name], (0, place), shift, ha="right", va="center", color=INK, size=SIZE, parse_math=False,
+            names[name], (0, position), shift, ha="right", va="center", color=INK, size=SIZE, parse_math=False,
             annotation_clip=False, **where,
         )  # fmt: skip
-    for row_place, a in enumerate(order):
-        for place, b in enumerate(order):
+    for row_position, a in enumerate(order):
+        for position, b in enumerate(order):
             p = as_float(better.get((a, b)))
             if p is not None:
                 depth = abs(2 * p - 1) * DEEPEST
-                ax.bar(place, 1, 0.98, bottom=row_place - 0.5, color=BLUE if p > 0.5 else RED, alpha=depth, linewidth=0)
+                ax.bar(
+                    position,
+                    1,
+                    0.98,
+                    bottom=row_position - 0.5,
+                    color=BLUE if p > 0.5 else RED,
+                    alpha=depth,
+                    linewidth=0,
+                )
             if a != b and len(order) <= 10:
-                figures.write(ax, place, row_place, probability(p), "center", size=SIZE - (len(order) > 8) * 2)
-    for place, head in enumerate(heads):
+                figures.write(ax, position, row_position, probability(p), "center", size=SIZE - (len(order) > 8) * 2)
+    for position, head in enumerate(heads):
         turned: dict[str, Any] = (
             {"rotation": 35, "ha": "left", "rotation_mode": "anchor"} if slanted else {"ha": "center"}
         )
-        ax.text(place, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)
+        ax.text(position, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)
     ax.set_xlim(-0.5, len(order) - 0.5)
     ax.set_ylim(len(order) - 0.5, -0.5)
     ax.set_axis_off()
@@ -168,10 +176,10 @@ def behind_leader(
     ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=66)
     rope_band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
-    for place, row in enumerate(rows):
-        interval_at(ax, place, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
-        figures.beside(ax, -0.03, place, names[str(row["model"])], "right")
-        figures.beside(ax, 1.03, place, probability(row["p_best"]), "left")
+    for position, row in enumerate(rows):
+        interval_at(ax, position, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
+        figures.beside(ax, -0.03, position, names[str(row["model"])], "right")
+        figures.beside(ax, 1.03, position, probability(row["p_best"]), "left")
     figures.beside(ax, 1.03, -0.95, "P(best)", "left")
     figures.finish(ax, len(rows), unit)
     return ax
@@ -194,10 +202,10 @@ def forest(
     ax = ax or figures.panel_of_rows(len(pairs), left=figures.room_for(names, 10), right=figures.room_for(names, 10))
     rope_band(ax, rope)
     ax.axvline(0, color=INK, linewidth=1)
-    for place, row in enumerate(pairs):
-        interval_at(ax, place, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
-        figures.beside(ax, -0.04, place, names[str(row[left])], "right")
-        figures.beside(ax, 1.04, place, names[str(row[right])], "left")
+    for position, row in enumerate(pairs):
+        interval_at(ax, position, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
+        figures.beside(ax, -0.04, position, names[str(row[left])], "right")
+        figures.beside(ax, 1.04, position, names[str(row[right])], "left")
     figures.beside(ax, -0.04, -0.95, "← favours", "right")
     figures.beside(ax, 1.04, -0.95, "favours →", "left")
     figures.finish(ax, len(pairs), unit)
@@ -215,16 +223,16 @@ def rank_probabilities(
         n_models, left=figures.room_for(names), right=12, row=figures.ROW + 12 if roomy else figures.ROW
     )
     full = 0.62 if roomy else 0.85
-    for place, model in enumerate(models):
-        floor = place + 0.42
+    for position, model in enumerate(models):
+        floor = position + 0.42
         ax.plot([0.5, n_ranks + 0.5], [floor, floor], color=INK, linewidth=0.6, alpha=0.5)
         for rank in range(n_ranks):
-            p = float(probability_of_rank[place, rank])
+            p = float(probability_of_rank[position, rank])
             if p >= 0.001:
                 ax.bar(rank + 1, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
             if roomy and p >= 0.005:
                 figures.write(ax, rank + 1, floor - full * p - 0.04, probability(p), "center", "bottom", size=10)
-        figures.beside(ax, -0.03, place + 0.1, names[model], "right")
+        figures.beside(ax, -0.03, position + 0.1, names[model], "right")
     figures.finish(ax, n_models, "rank (1 is best)")
     ax.set_xlim(0.5, n_ranks + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
@@ -250,7 +258,7 @@ def rope_band(ax: Axes, rope: figures.Number | None) -> None:
 
 def interval_at(
     ax: Axes,
-    place: figures.Number,
+    position: figures.Number,
     centre: float | None,
     low: float | None,
     high: float | None,
@@ -262,13 +270,13 @@ def interval_at(
         shown = "not known" if centre is None else f"{MINUS if centre < 0 else ''}{INFINITE}"
         side = 0.5 if centre is None else float(centre > 0)
         align = "center" if centre is None else "right" if centre > 0 else "left"
-        ax.text(side, place, shown, transform=ax.get_yaxis_transform(), ha=align, va="center", color=INK, size=SIZE)
+        ax.text(side, position, shown, transform=ax.get_yaxis_transform(), ha=align, va="center", color=INK, size=SIZE)
         return
     crosses = low is None or high is None or low <= 0 <= high
     colour = INK if crosses else left if centre < 0 else right
     if low is not None and high is not None and np.isfinite([low, high]).all():
-        ax.plot([low, high], [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
-    ax.plot(centre, place, "o", color=colour, markersize=6)
+        ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
+    ax.plot(centre, position, "o", color=colour, markersize=6)
 
 
 BINS = 41
@@ -318,8 +326,8 @@ def draw_differences(pair: ReplicatedDifferences, rule: str, ax: Axes | None = N
     low, high = _drawn(ax, pair.differences, pair.replicated)
     names = short_names((pair.a, pair.b))
     left, right = (pair.b, pair.a) if pair.higher_is_better else (pair.a, pair.b)
-    for name, words, place, align in ((left, "← favours {}", low, "left"), (right, "favours {} →", high, "right")):
-        text(ax, place, ax.get_ylim()[1], words.format(names[name]), align=align, shift=(0, 7))
+    for name, words, position, align in ((left, "← favours {}", low, "left"), (right, "favours {} →", high, "right")):
+        text(ax, position, ax.get_ylim()[1], words.format(names[name]), align=align, shift=(0, 7))
     return ax
 
 
@@ -340,10 +348,10 @@ def _drawn(ax: Axes, real: Float[np.ndarray, " item"], again: Float[np.ndarray, 
     tallest = int(observed.argmax())
     side = "right" if middle[tallest] <= centre else "left"
     text(ax, middle[tallest], observed[tallest], "observed", BLUE, side, shift=(-12 if side == "right" else 12, -4))
-    for beyond, place, align in ((real < edges[0], 0.0, "left"), (real > edges[-1], 1.0, "right")):
+    for beyond, position, align in ((real < edges[0], 0.0, "left"), (real > edges[-1], 1.0, "right")):
         if n := int(beyond.sum()):
-            words = f"← {n:,} beyond" if place == 0 else f"{n:,} beyond →"
-            where = edges[0] if place == 0 else edges[-1]
+            words = f"← {n:,} beyond" if position == 0 else f"{n:,} beyond →"
+            where = edges[0] if position == 0 else edges[-1]
             text(ax, float(where), 0.14 * top, words, align=align)
     ax.set_xlim(edges[0], edges[-1])
     ax.set_ylim(0, top)

@@ -50,12 +50,12 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=96)
     rope_band(ax, known.rope)
     ax.axvline(0, color=INK, linewidth=1)
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
         left, right = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
-        interval_at(ax, place, centre, low, high, left, right)
-        figures.beside(ax, -0.03, place, names[str(row["group"])], "right")
-        figures.beside(ax, 1.03, place, probability(row["p_a_better"]), "left")
+        interval_at(ax, position, centre, low, high, left, right)
+        figures.beside(ax, -0.03, position, names[str(row["group"])], "right")
+        figures.beside(ax, 1.03, position, probability(row["p_a_better"]), "left")
     figures.beside(ax, 1.03, -0.95, "P(first)", "left")
     figures.finish(ax, len(rows), f"{a} − {b}: {difference_title(known)}")
     return ax
@@ -85,7 +85,7 @@ def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     groups = list(dict.fromkeys(group for group, _ in cells))[:MOST_GROUPS]
     names, titles = short_names(groups), short_names(models, 18)
     numbered = len(models) > MOST_NAMED
-    heads = [str(place) if numbered else titles[model] for place, model in enumerate(models, 2)]
+    heads = [str(position) if numbered else titles[model] for position, model in enumerate(models, 2)]
     longest = 7.0 * max(map(len, heads))
     slanted = not numbered and longest * len(heads) > 250
     ax = ax or figures.panel_of_rows(

@@ -38,10 +38,10 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     'source probability'
     """
     risk = _profile(risk)
-    place = _model(risk, model)
+    position = _model(risk, model)
     ax = square(ax, "source probability", "model probability")
     ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
-    bins = [row for row in risk.bins if row["model"] == risk.models[place] and _number(row["n_true"]) > 0]
+    bins = [row for row in risk.bins if row["model"] == risk.models[position] and _number(row["n_true"]) > 0]
     largest = max((_number(row["n_true"]) for row in bins), default=1.0)
     two = len(risk.labels) <= 2
     for order, label in enumerate(risk.labels):
@@ -53,13 +53,13 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
         x, y = ([_number(row[key]) for row in mine] for key in ("source", "reported"))
         ax.scatter(x, y, s=size, color=colour, alpha=max(0.3 if two else 0.2, min(0.6, 6 / len(mine))), linewidths=0)
         if two:
-            _marks(ax, risk.source_by_label[place, order], risk.model_by_label[place, order], risk, colour, 5)
+            _marks(ax, risk.source_by_label[position, order], risk.model_by_label[position, order], risk, colour, 5)
             text(ax, 0.03, 0.965 - 0.06 * order, f"label {label}", colour)
-    source, reported = risk.source[place], risk.model[place]
+    source, reported = risk.source[position], risk.model[position]
     marks = _marks(ax, source, reported, risk, INK, 8)
     for row, (name, (_, mean)) in enumerate(marks.items()):
         text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", INK, "right")
-    words = "not known" if not np.isfinite(risk.angle[place]) else f"{risk.angle[place]:.0f}°"
+    words = "not known" if not np.isfinite(risk.angle[position]) else f"{risk.angle[position]:.0f}°"
     text(ax, 0.97, 0.04, f"angle {words}", INK, "right")
     return ax
 
@@ -86,10 +86,10 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
     risk = _profile(risk)
-    place = _model(risk, model)
+    position = _model(risk, model)
     risk.at(power)
     at = risk.powers.index(power)
-    source, reported, ratio = (float(table[place, at]) for table in (risk.source, risk.model, risk.divergence))
+    source, reported, ratio = (float(table[position, at]) for table in (risk.source, risk.model, risk.divergence))
     ax = square(ax, "source probability", "model probability", right=90)
     ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
@@ -137,10 +137,10 @@ def plot_spectrum(risk: RiskProfile, models: Sequence[object] | None = None, ax:
         text(ax, power, 1.0, name, INK, side, "bottom", ({"right": -2, "center": 0, "left": -6}[side], 2), size=10)
     ends = []
     for name, colour in zip(names, COLOURS, strict=False):
-        place = risk.models.index(name)
-        ax.plot(powers[shown], risk.source[place][shown], color=colour, linewidth=1.3, linestyle=DASHES)
-        ax.plot(powers[shown], risk.model[place][shown], color=colour, linewidth=2)
-        ends.append((name, colour, float(risk.model[place][shown][-1])))
+        position = risk.models.index(name)
+        ax.plot(powers[shown], risk.source[position][shown], color=colour, linewidth=1.3, linestyle=DASHES)
+        ax.plot(powers[shown], risk.model[position][shown], color=colour, linewidth=2)
+        ends.append((name, colour, float(risk.model[position][shown][-1])))
     for (name, colour, _), height in zip(ends, spread([end[2] for end in ends], 0.065), strict=True):
         text(ax, float(powers[shown][-1]), float(height), name, colour, shift=(6, 0))
     text(ax, float(powers[shown][-1]), 0.09, "solid: model\ndashed: source", INK, "right", shift=(-8, 0), size=11)

@@ -72,14 +72,14 @@ def _shares(
     ax = ax or figures.panel_of_rows(
         len(order), left=figures.room_for(names), right=60, top=14 if one else 14 + LINE * len(series)
     )
-    for place, row in enumerate(order):
-        figures.beside(ax, -0.03, place, names[labels[row]], "right")
+    for position, row in enumerate(order):
+        figures.beside(ax, -0.03, position, names[labels[row]], "right")
         for shift, ((_, values), colour) in enumerate(zip(series, COLOURS, strict=False)):
-            y = place + 0.16 * (shift - (len(series) - 1) / 2)
+            y = position + 0.16 * (shift - (len(series) - 1) / 2)
             ax.plot([0, values[row]], [y, y], color=colour, linewidth=2, alpha=0.6, solid_capstyle="butt")
             ax.plot(values[row], y, "o", color=colour, markersize=6)
         if one:
-            figures.beside(ax, 1.03, place, probability(series[0][1][row]), "left")
+            figures.beside(ax, 1.03, position, probability(series[0][1][row]), "left")
     figures.finish(ax, len(order), title)
     ax.set_xlim(0, None)
     if not one:
@@ -89,11 +89,11 @@ def _shares(
 
 def _legend(ax: Axes, names: list[str]) -> None:
     """The names of the series above the panel, each in its colour, one below the other."""
-    for place, (name, colour) in enumerate(zip(reversed(names), reversed(COLOURS[: len(names)]), strict=True)):
+    for position, (name, colour) in enumerate(zip(reversed(names), reversed(COLOURS[: len(names)]), strict=True)):
         at = {"xycoords": "axes fraction", "textcoords": "offset points"}
         where: Any = at
         ax.annotate(
-            name, (0, 1), (0, 6 + LINE * place), color=colour, size=figures.SIZE, va="bottom", parse_math=False,
+            name, (0, 1), (0, 6 + LINE * position), color=colour, size=figures.SIZE, va="bottom", parse_math=False,
             annotation_clip=False, **where,
         )  # fmt: skip
 
@@ -107,19 +107,19 @@ def plot_scores(scores: Scores, ax: Axes | None = None) -> Axes:
     order = np.argsort(np.nan_to_num(sign * means, nan=np.inf), kind="stable")[:MOST_ROWS]
     names = short_names(scores.models[row] for row in order)
     ax = ax or figures.panel_of_rows(len(order), left=figures.room_for(names), right=24, top=14)
-    for place, row in enumerate(order):
+    for position, row in enumerate(order):
         finite = values[row][np.isfinite(values[row])]
-        figures.beside(ax, -0.03, place, names[scores.models[row]], "right")
+        figures.beside(ax, -0.03, position, names[scores.models[row]], "right")
         if len(finite):
             low, first, third, high = np.quantile(finite, [0.05, 0.25, 0.75, 0.95])
-            ax.plot([low, high], [place, place], color=INK, linewidth=1.4, solid_capstyle="butt")
-            ax.plot([first, third], [place, place], color=BLUE, linewidth=6, alpha=0.45, solid_capstyle="butt")
+            ax.plot([low, high], [position, position], color=INK, linewidth=1.4, solid_capstyle="butt")
+            ax.plot([first, third], [position, position], color=BLUE, linewidth=6, alpha=0.45, solid_capstyle="butt")
         if np.isfinite(means[row]):
-            ax.plot(means[row], place, "o", color=BLUE, markersize=6)
+            ax.plot(means[row], position, "o", color=BLUE, markersize=6)
         else:
             infinite = count(int(np.isinf(values[row]).sum()), "item")
             end = float(finite.max()) if len(finite) else 0.0
-            figures.write(ax, end, place - 0.3, f"infinite on {infinite}", "right")
+            figures.write(ax, end, position - 0.3, f"infinite on {infinite}", "right")
     figures.finish(ax, len(order), f"{with_unit(scores.rule)} of an item: 90%, half, mean")
     return ax
 
@@ -135,25 +135,25 @@ def plot_first_profile(risk: RiskProfile, ax: Axes | None = None) -> Axes:
     return plot_nelson(risk, risk.models[0], ax)
 
 
-def plot_confusion(found: Confusion, ax: Axes | None = None) -> Axes:
+def plot_confusion(confusion: Confusion, ax: Axes | None = None) -> Axes:
     """Expected counts of the first model: a row for each label, a column for each response, as shares of the row."""
-    counts = found.counts[0][:MOST_ROWS, :MOST_ROWS]
-    labels = found.labels[:MOST_ROWS]
+    counts = confusion.counts[0][:MOST_ROWS, :MOST_ROWS]
+    labels = confusion.labels[:MOST_ROWS]
     names = short_names(labels, 14)
     ax = ax or figures.panel_of_rows(len(labels), left=12 + figures.room_for(names), right=14, top=34, bottom=30)
     with np.errstate(invalid="ignore"):
         shares = counts / counts.sum(1, keepdims=True)
-    for place, label in enumerate(labels):
-        figures.beside(ax, -0.02, place, names[label], "right")
-        figures.write(ax, place, -0.62, names[label], "center", "bottom")
-        for column, share in enumerate(shares[place]):
+    for position, label in enumerate(labels):
+        figures.beside(ax, -0.02, position, names[label], "right")
+        figures.write(ax, position, -0.62, names[label], "center", "bottom")
+        for column, share in enumerate(shares[position]):
             depth = 0.45 * float(np.nan_to_num(share))
-            ax.bar(column, 1, 0.98, bottom=place - 0.5, color=BLUE, alpha=depth, linewidth=0)
-            figures.write(ax, column, place, probability(share), "center")
+            ax.bar(column, 1, 0.98, bottom=position - 0.5, color=BLUE, alpha=depth, linewidth=0)
+            figures.write(ax, column, position, probability(share), "center")
     ax.set_xlim(-0.5, len(labels) - 0.5)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_axis_off()
-    words = f"P(response | label) of {found.models[0]}"
+    words = f"P(response | label) of {confusion.models[0]}"
     ax.annotate(
         words, (0, 0), (0, -8), xycoords="axes fraction", textcoords="offset points", color=INK, size=figures.SIZE,
         va="top", parse_math=False, annotation_clip=False,

@@ -172,10 +172,10 @@ def _draw(ax: Axes, grid: Curve, curves: Sequence[tuple[str, Curve]]) -> None:
         ax.plot(grid, values, color=colour, linewidth=2)
         starts.append(float(np.clip(np.interp(low + 0.06 * (high - low), grid, values), least, top)))
     order = np.argsort(starts)[::-1]
-    for rank, place in enumerate(order):
-        name = curves[place][0]
+    for rank, position in enumerate(order):
+        name = curves[position][0]
         ax.annotate(
-            name, (0.98, 0.95 - 0.075 * rank), xycoords="axes fraction", ha="right", va="top", color=COLOURS[place],
+            name, (0.98, 0.95 - 0.075 * rank), xycoords="axes fraction", ha="right", va="top", color=COLOURS[position],
             size=13, parse_math=False,
         )  # fmt: skip
 
@@ -215,10 +215,10 @@ def _divergence(rule: ScoringRule, grid: Curve, truth: Float[np.ndarray, " label
 
 
 def _factor(rule: ScoringRule, first: ScoringRule, at: float, truth: Float[np.ndarray, " label"]) -> float:
-    wanted, found = (float(_divergence(one, np.array([at]), truth)[0]) for one in (first, rule))
-    if not (np.isfinite([wanted, found]).all() and wanted > 0 and found > 0):
+    wanted, own = (float(_divergence(one, np.array([at]), truth)[0]) for one in (first, rule))
+    if not (np.isfinite([wanted, own]).all() and wanted > 0 and own > 0):
         raise InputError(f"match_at={at!r}", "a response that costs something under every rule", "Try 0.5.")
-    return wanted / found
+    return wanted / own
 
 
 def _zoom(zoom: object) -> tuple[float, float]:

@@ -95,10 +95,10 @@ BAR = 1.96
 
 
 @check.checks_itself
-def plot_validation(found: Validation, ax: Axes | None = None) -> Axes:
+def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     """Calibration of P(a better): what was said in simulated studies, and how often it was so.
 
-    Arguments: `found` is what `validate` returned; `ax` are the axes to draw on.
+    Arguments: `validation` is what `validate` returned; `ax` are the axes to draw on.
 
     Returns: the axes. Bars are 95 per cent intervals of the simulation; the dashed line is perfection.
 
@@ -107,21 +107,23 @@ def plot_validation(found: Validation, ax: Axes | None = None) -> Axes:
     >>> import numpy as np, probtruth as pt
     >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
     >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> found = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=80)
-    >>> pt.figures.plot_validation(found).get_xlabel()
+    >>> validation = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=80)
+    >>> pt.figures.plot_validation(validation).get_xlabel()
     'P(a better) that was said'
     """
-    if not isinstance(found, Validation):
-        raise InputError(type(found).__name__, "a Validation", "Pass on what validate returned.")
+    if not isinstance(validation, Validation):
+        raise InputError(type(validation).__name__, "a Validation", "Pass on what validate returned.")
     ax = square(ax, "P(a better) that was said", "share in which a was better")
     ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
-    said, was, studies = (
-        np.array([float(str(row[key])) for row in found.bins]) for key in ("p_a_better", "a_was_better", "studies")
+    stated, was, studies = (
+        np.array([float(str(row[key])) for row in validation.bins]) for key in ("p_a_better", "a_was_better", "studies")
     )
     p = (was * studies + 2) / (studies + 4)
-    ax.errorbar(said, was, BAR * np.sqrt(p * (1 - p) / (studies + 4)), color=BLUE, fmt="o", markersize=6, linewidth=1.5)
-    row = next(row for row in found.rows if row["truth"] == "drawn")
-    words = f"off by {fixed(found.calibration['error'], 3)}\n95% holds {fixed(row['coverage'], 3)}"
+    ax.errorbar(
+        stated, was, BAR * np.sqrt(p * (1 - p) / (studies + 4)), color=BLUE, fmt="o", markersize=6, linewidth=1.5
+    )
+    row = next(row for row in validation.rows if row["truth"] == "drawn")
+    words = f"off by {fixed(validation.calibration['error'], 3)}\n95% holds {fixed(row['coverage'], 3)}"
     ax.annotate(words, (0.04, 0.96), xycoords="axes fraction", va="top", color=INK, size=12, parse_math=False)
     return ax
 
@@ -194,8 +196,8 @@ def _evidence(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str],
     ax.set_yscale("log")
     _time(ax, time)
     apart = abs(np.log(ends[0][0] / ends[1][0])) > 0.5
-    for place, (end, colour, name) in enumerate(ends):
-        shift = 0 if apart else 8 if place == 0 else -8
+    for position, (end, colour, name) in enumerate(ends):
+        shift = 0 if apart else 8 if position == 0 else -8
         text(ax, float(time[-1]), end, f"{name} better", colour, shift=(6, shift), size=12)
     text(ax, float(time[-1]), bar, f"{bar:.3g}", INK, shift=(6, 0), size=12)
     return ax

@@ -146,7 +146,7 @@ def _share(row: Row) -> bool:
 def numbers(analysis: CalibrationAnalysis, result: Result) -> Table:
     """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
     names = shortened(analysis.models, LONGEST_NAME)
-    at = {model: place for place, model in enumerate(analysis.risk.models)}
+    at = {model: position for position, model in enumerate(analysis.risk.models)}
     mean = {name: analysis.risk.powers.index(power) for name, power in MARKS.items()}
     ratio = analysis.risk.divergence
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [

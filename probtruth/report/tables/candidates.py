@@ -26,12 +26,12 @@ def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "mo
     tree = comparison.datatree
     if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
         return None
-    found: Any = tree["ranking"]["rank_probability"]
-    known = [str(name) for name in found.coords["model"].values]
+    probability: Any = tree["ranking"]["rank_probability"]
+    known = [str(name) for name in probability.coords["model"].values]
     if len(known) < 2:
         return None
     order = [str(row["model"]) for row in leaders(comparison.ranks) if str(row["model"]) in known]
-    values = np.asarray(found.transpose("model", "rank").values, np.float64)
+    values = np.asarray(probability.transpose("model", "rank").values, np.float64)
     return order, values[[known.index(name) for name in order]]
 
 
@@ -56,10 +56,10 @@ def best_set(result: Result) -> Sentence | None:
 
 def ranks(result: Result) -> Table | None:
     """One row for each model: P(best) and the ranks that are possible; None where none are known."""
-    found = rank_table(result.comparison)
-    if found is None:
+    ranked = rank_table(result.comparison)
+    if ranked is None:
         return None
-    intervals = {model: _interval(row) for model, row in zip(*found, strict=True)}
+    intervals = {model: _interval(row) for model, row in zip(*ranked, strict=True)}
     names = shortened(result.scores.models, LONGEST_NAME)
 
     def possible(row: Row) -> Cell:

@@ -53,14 +53,14 @@ OF_ANNOTATORS = {
 
 def diagnostics(result: Result) -> Table:
     """What gates the result, its value and its bound."""
-    found = result.comparison.diagnostics
-    agree = found.get("engines_agree")
-    sampler = found.get("sampler")
-    divergences = (words("Divergent transitions"), number(found.get("divergences"), 0), words("0"))
+    gates = result.comparison.diagnostics
+    agree = gates.get("engines_agree")
+    sampler = gates.get("sampler")
+    divergences = (words("Divergent transitions"), number(gates.get("divergences"), 0), words("0"))
     rows = (
         *([] if sampler is None else [(words("Sampler"), words(str(sampler)), words(""))]),
-        (words("Largest rank-normalised split R-hat"), loose(found.get("max_rhat")), words(f"at most {MAX_RHAT}")),
-        (words("Smallest effective sample size"), number(found.get("min_ess"), 0), words(f"at least {MIN_ESS:.0f}")),
+        (words("Largest rank-normalised split R-hat"), loose(gates.get("max_rhat")), words(f"at most {MAX_RHAT}")),
+        (words("Smallest effective sample size"), number(gates.get("min_ess"), 0), words(f"at least {MIN_ESS:.0f}")),
         *([] if sampler == "independent draws" else [divergences]),
         (
             words("Engines agree within Monte Carlo error"),
@@ -75,8 +75,8 @@ def diagnostics(result: Result) -> Table:
 
 def sensitivity(result: Result) -> Table | None:
     """P(a better) of each pair and P(best) of each model under other weights of prior and data; None without any."""
-    found = result.comparison.sensitivity
-    rows = [row for row in found if len(result.comparison.ranks) > 2 or row.get("kind") != "best"][:MOST_PAIRS]
+    shifts = result.comparison.sensitivity
+    rows = [row for row in shifts if len(result.comparison.ranks) > 2 or row.get("kind") != "best"][:MOST_PAIRS]
     if not rows:
         return None
     sentences = _sentences(result)
@@ -166,29 +166,33 @@ def _error(rows: list[Row]) -> str:
 
 def audit(result: Result) -> Table | None:
     """Items that alignment by name left out, by model; None where it found nothing to say."""
-    found = result.audit
-    if not found.dropped and not found.prompts:
+    left_out = result.audit
+    if not left_out.dropped and not left_out.prompts:
         return None
     names = shortened((model for model, _, _ in result.audit.by_model), LONGEST_NAME)
     rows = tuple((named(names[model]), number(gone, 0), number(more, 0)) for model, gone, more in result.audit.by_model)
     columns = (titled("Model", False), titled("Items missing"), titled("Items extra"))
     notes = []
-    if found.dropped:
-        notes.append(f"{count(found.dropped, 'item')} took no part, for any model.")
-    if found.different:
-        notes.append(f"{count(len(found.different), 'item')} of these: another question under the same name.")
-    if found.prompts:
-        notes.append(f"{count(len(found.prompts), 'item')} kept though some models were asked in other words.")
+    if left_out.dropped:
+        notes.append(f"{count(left_out.dropped, 'item')} took no part, for any model.")
+    if left_out.different:
+        notes.append(f"{count(len(left_out.different), 'item')} of these: another question under the same name.")
+    if left_out.prompts:
+        notes.append(f"{count(len(left_out.prompts), 'item')} kept though some models were asked in other words.")
     return Table("Items left out", columns, rows, (" ".join(notes),))
 
 
 def alignment(result: Result) -> str:
     """The items that were compared, and what became of the others, in one line."""
-    found = result.audit
-    kinds = ((found.missing, "missing from some model"), (found.extra, "extra"), (found.different, "different"))
+    left_out = result.audit
+    kinds = (
+        (left_out.missing, "missing from some model"),
+        (left_out.extra, "extra"),
+        (left_out.different, "different"),
+    )
     gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
-    left = f"left out for all models: {found.dropped:,} ({gone})" if gone else "none missing, extra or twice"
-    prompts = f"; asked in other words: {len(found.prompts):,}" if found.prompts else ""
+    left = f"left out for all models: {left_out.dropped:,} ({gone})" if gone else "none missing, extra or twice"
+    prompts = f"; asked in other words: {len(left_out.prompts):,}" if left_out.prompts else ""
     return f"Items compared: {len(result.scores.items):,}; {left}{prompts}."
 
 

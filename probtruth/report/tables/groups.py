@@ -125,7 +125,7 @@ def group_matrix(result: Result) -> Table | None:
     numbered = len(others) > MOST_NAMED
     heads: Sequence[Name | str] = list(shortened(others, 14).values())
     if numbered:
-        heads = [str(place) for place in range(2, len(others) + 2)]
+        heads = [str(rank) for rank in range(2, len(others) + 2)]
     rows = tuple((named(names[group]), *(cell(group, model) for model in others)) for group in groups)
     columns = (titled("Group", False), *(Column((head,)) for head in heads))
     note: Sentence = (

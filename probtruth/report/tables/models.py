@@ -160,7 +160,8 @@ def matrix(result: Result) -> Table:
     numbered = len(order) > MOST_NAMED
     heads = map(str, range(1, len(order) + 1)) if numbered else shortened(order, 14).values()
     first = [
-        Cell((f"{place} ", names[a]) if numbered else (names[a],), str(names[a])) for place, a in enumerate(order, 1)
+        Cell((f"{position} ", names[a]) if numbered else (names[a],), str(names[a]))
+        for position, a in enumerate(order, 1)
     ]
     rows = tuple((head, *(cell(a, b) for b in order)) for head, a in zip(first, order, strict=True))
     columns = (titled("", False), *(Column((short,)) for short in heads))
@@ -228,10 +229,10 @@ def divided(result: Result) -> Table | None:
 
 def settings(result: Result) -> Table:
     """What was chosen, and with which versions it was computed."""
-    found = result.to_dict()
-    pieces: list[tuple[str, object]] = [("rule", found.get("rule")), ("seed", found.get("seed"))]
-    pieces += [("rope", found.get("rope")), *dict(found.get("settings") or {}).items()]
-    pieces += [(f"version of {name}", version) for name, version in dict(found.get("versions") or {}).items()]
+    settings = result.to_dict()
+    pieces: list[tuple[str, object]] = [("rule", settings.get("rule")), ("seed", settings.get("seed"))]
+    pieces += [("rope", settings.get("rope")), *dict(settings.get("settings") or {}).items()]
+    pieces += [(f"version of {name}", version) for name, version in dict(settings.get("versions") or {}).items()]
     unique = dict(pieces)
     rows = tuple((words(name.replace("_", " ")), Cell(_value(value), None)) for name, value in unique.items())
     return Table("Settings", (titled("Setting", False), titled("Value", False)), rows, sortable=False, kind="dense")

@@ -181,13 +181,13 @@ def _shorten(text: str, longest: int) -> str:
 
 def _fitting(text: str, room: int) -> str:
     """As many of the first characters as fit."""
-    kept, used = 0, 0
+    end, used = 0, 0
     for character in text:
         used += _width(character)
         if used > room:
             break
-        kept += 1
-    return text[:kept]
+        end += 1
+    return text[:end]
 
 
 Row = Mapping[str, Any]

@@ -109,5 +109,5 @@ def sources(result: "Result") -> list[str]:
 
 
 def _version(result: "Result") -> str | None:
-    found = (result.to_dict().get("versions") or {}).get("probtruth")
-    return None if found is None else str(found)
+    version = (result.to_dict().get("versions") or {}).get("probtruth")
+    return None if version is None else str(version)

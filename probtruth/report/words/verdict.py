@@ -42,22 +42,22 @@ class Verdict:
 
 def failing_diagnostics(diagnostics: Mapping[str, Any]) -> tuple[str, ...]:
     """The diagnostics that fail, in words; none where all pass or an engine has none."""
-    said = []
+    lines = []
     rhat, ess = as_float(diagnostics.get("max_rhat")), as_float(diagnostics.get("min_ess"))
     if rhat is not None and rhat > MAX_RHAT:
-        said.append(f"R-hat is {fixed(rhat, 3)}, above {MAX_RHAT}: the chains have not mixed.")
+        lines.append(f"R-hat is {fixed(rhat, 3)}, above {MAX_RHAT}: the chains have not mixed.")
     if ess is not None and ess < MIN_ESS:
-        said.append(f"The effective sample size is {ess:.0f}, below {MIN_ESS:.0f}.")
+        lines.append(f"The effective sample size is {ess:.0f}, below {MIN_ESS:.0f}.")
     for name, words in (("max_rhat", "R-hat"), ("min_ess", "The effective sample size")):
         value = diagnostics.get(name)
         if value is not None and as_float(value) is None:
-            said.append(f"{words} could not be computed: the draws are not finite.")
+            lines.append(f"{words} could not be computed: the draws are not finite.")
     divergences = as_float(diagnostics.get("divergences"))
     if divergences:
-        said.append(f"{divergences:.0f} divergent transitions: the sampler missed part of the posterior.")
+        lines.append(f"{divergences:.0f} divergent transitions: the sampler missed part of the posterior.")
     if diagnostics.get("engines_agree") is False:
-        said.append("The two engines disagree by more than Monte Carlo error.")
-    return tuple(said)
+        lines.append("The two engines disagree by more than Monte Carlo error.")
+    return tuple(lines)
 
 
 def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float | None]:
@@ -136,7 +136,7 @@ def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
 
 def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name]) -> list[Sentence]:
     """What turns the verdict, a sentence each."""
-    said = [
+    lines = [
         sentence(
             f"Question: {QUESTIONS[answer.estimand]} ({answer.method}). Best: ",
             names[answer.best],
@@ -148,7 +148,7 @@ def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name
         units = count(standing.unseen.n_units, "item" if comparison.settings.get("clusters") is None else "cluster")
         size = standing.unseen.behind
         behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
-        said.append(
+        lines.append(
             sentence(
                 f"{units} without an outcome that would cost ",
                 names[standing.lead],
@@ -158,7 +158,7 @@ def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name
                 f" would be better {behind}.",
             )
         )
-    return said
+    return lines
 
 
 def _alone(result: Result) -> Verdict:
@@ -182,17 +182,17 @@ def _alone(result: Result) -> Verdict:
     details = [sentence(f"{way} is better. One model alone: nothing is compared.")]
     if known.entropy is not None and known.baseline is not None and math.isfinite(known.baseline):
         best, flat = (fixed(value, places) for value in (known.entropy, known.baseline))
-        said = (
+        lines = (
             f"The best possible forecast would score {best}, the entropy of the labels; their frequencies alone {flat}."
         )
         if known.baseline > known.entropy:
             closed = (known.baseline - mean) / (known.baseline - known.entropy)
-            said += (
+            lines += (
                 f" The model closes {percent(closed)} of that gap."
                 if closed >= 0
                 else " The model does worse than these frequencies, given for every item."
             )
-        details.append(sentence(said))
+        details.append(sentence(lines))
     return Verdict("alone", headline, (*details, *estimand), ())
 
 
@@ -297,16 +297,16 @@ def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Senten
 
 
 def _estimand(result: Result) -> list[Sentence]:
-    said = sentence(f"Estimand: {result.comparison.estimand}.")
+    lines = sentence(f"Estimand: {result.comparison.estimand}.")
     truth = result.truth
     if truth is None:
-        return [said]
+        return [lines]
     how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
     what = QUESTIONS[truth.estimand]
     what += " (a distribution of labels for each item)" if truth.estimand == "distribution" else ""
     both = truth.diagnostics.get("evidence") == "annotators and models"
     how += ", with the models' own forecasts, weighed, as further evidence" if both else ""
-    return [said, sentence(f"The standard is {what}, {how}.")]
+    return [lines, sentence(f"The standard is {what}, {how}.")]
 
 
 def _sources(comparison: Comparison, lead: Name, next_best: Name) -> list[Sentence]:

@@ -22,7 +22,7 @@ BINS = ("uniform", "quantile")
 class ForecastBins:
     """The bin of each item, and the weight of each bin; empty bins are left out."""
 
-    place: Int[np.ndarray, " item"]
+    bin_of: Int[np.ndarray, " item"]
     weights: Float[np.ndarray, " item"]
     total: Float[np.ndarray, " bin"]
 
@@ -35,24 +35,24 @@ class ForecastBins:
             edges = np.linspace(0, 1, n_bins + 1)
         else:
             edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
-        place = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)[1]
+        bin_of = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)[1]
         heavy = np.full(len(forecasts), 1 / len(forecasts)) if weights is None else weights / weights.sum()
-        return cls(place, heavy, np.bincount(place, heavy))
+        return cls(bin_of, heavy, np.bincount(bin_of, heavy))
 
     def means(self, values: Float[np.ndarray, " item"]) -> Float[np.ndarray, " bin"]:
         """Weighted mean in each bin; NaN if the bin has no weight."""
         with np.errstate(invalid="ignore"):
-            mean: np.ndarray = np.bincount(self.place, self.weights * values, len(self.total)) / self.total
+            mean: np.ndarray = np.bincount(self.bin_of, self.weights * values, len(self.total)) / self.total
         return mean
 
     def reweighted(self, weights: Float[np.ndarray, " item"]) -> "ForecastBins":
         """The same bins under other weights of the items."""
         heavy = weights / weights.sum()
-        return ForecastBins(self.place, heavy, np.bincount(self.place, heavy, len(self.total)))
+        return ForecastBins(self.bin_of, heavy, np.bincount(self.bin_of, heavy, len(self.total)))
 
     def error(self, forecasts: Float[np.ndarray, " item"], outcomes: Float[np.ndarray, " item"]) -> float:
         """Weighted mean over the bins of |mean outcome - mean forecast|."""
-        gap = np.abs(np.bincount(self.place, self.weights * (outcomes - forecasts), len(self.total)))
+        gap = np.abs(np.bincount(self.bin_of, self.weights * (outcomes - forecasts), len(self.total)))
         return float(gap.sum())
 
 

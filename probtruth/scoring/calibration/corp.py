@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 class Isotone:
     """Sorted forecasts, ready to fit to many outcomes.
 
-    `points` are the distinct forecasts and `place` is the position of each item's forecast among them.
+    `points` are the distinct forecasts and `point_of` is the position of each item's forecast among them.
     """
 
     points: Float[np.ndarray, " point"]
-    place: Int[np.ndarray, " item"]
+    point_of: Int[np.ndarray, " item"]
 
     @classmethod
     def of(cls, forecasts: Float[np.ndarray, " item"]) -> "Isotone":
         """From one forecast for each item."""
-        points, place = np.unique(forecasts, return_inverse=True)
-        return cls(points, place)
+        points, point_of = np.unique(forecasts, return_inverse=True)
+        return cls(points, point_of)
 
     def weights(self, weights: Float[np.ndarray, " item"] | None) -> Float[np.ndarray, " point"]:
         """Total weight of the items at each point."""
-        return np.bincount(self.place, weights, len(self.points)).astype(np.float64)
+        return np.bincount(self.point_of, weights, len(self.points)).astype(np.float64)
 
     def means(
         self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None
     ) -> Float[np.ndarray, " point"]:
         """Weighted mean outcome at each point; NaN if no item has weight."""
         total = self.weights(weights)
-        summed = np.bincount(self.place, outcomes if weights is None else outcomes * weights, len(self.points))
+        summed = np.bincount(self.point_of, outcomes if weights is None else outcomes * weights, len(self.points))
         return np.where(total > 0, summed / np.where(total > 0, total, 1), np.nan)
 
     def fit(
@@ -178,7 +178,7 @@ class Problem:
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
         last = self.truth.shape[1] - len(self.orders)
         columns = [
-            order.fit(outcomes, weights)[order.place]
+            order.fit(outcomes, weights)[order.point_of]
             for order, outcomes in zip(self.orders, self.truth.T[last:], strict=True)
         ]
         if last:

@@ -76,14 +76,14 @@ def error_aligned(
     shares = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):
-        found: list[dict[str, object]] = []
+        group_rows: list[dict[str, object]] = []
         for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
             binned = ForecastBins.of(forecasts, shares, *binning)
             order = Isotone.of(forecasts)
-            fitted = order.fit(outcomes, shares)[order.place]
+            fitted = order.fit(outcomes, shares)[order.point_of]
             samples = calibrated_outcomes(forecasts, outcomes, fitted, size, seed)
             drawn = [binned.error(forecasts, sample) for sample in samples]
-            found.append(
+            group_rows.append(
                 {
                     "model": model,
                     "label": label,
@@ -91,7 +91,7 @@ def error_aligned(
                     "if_calibrated": float(np.mean(drawn)) if drawn else float("nan"),
                 }
             )
-        rows += found if way != "class-wise" else [_mean(found)]
+        rows += group_rows if way != "class-wise" else [_mean(group_rows)]
     return frames.from_rows(rows)
 
 

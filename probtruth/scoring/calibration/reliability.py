@@ -143,7 +143,7 @@ def _curve(forecasts: Items, outcomes: Items, weights: Weights, how: Drawing) ->
     if how.band == "confidence":
         drawn = [again(outcomes, heavy) for heavy in resamples(weights, len(forecasts), how.n_resamples, how.seed)]
     else:
-        fitted = order.fit(outcomes, weights)[order.place]
+        fitted = order.fit(outcomes, weights)[order.point_of]
         drawn = [
             again(sample, weights)
             for sample in calibrated_outcomes(forecasts, outcomes, fitted, how.n_resamples, how.seed)
@@ -176,5 +176,5 @@ def _steps(order: Isotone, fitted: np.ndarray, weights: Weights) -> Curve:
     piece = np.cumsum(first) - 1
     total = order.weights(weights)
     share = np.bincount(piece, total)[piece] / total.sum()
-    kept = first | last
-    return order.points[kept], fitted[kept], share[kept]
+    ends = first | last
+    return order.points[ends], fitted[ends], share[ends]

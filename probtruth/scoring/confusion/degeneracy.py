@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.confusion.measures import METRICS, label_places, measure_table
+from probtruth.scoring.confusion.measures import METRICS, label_columns, measure_table
 from probtruth.types.truth import Truth
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     honest, _ = measure_table(y.T @ y)
     rows = [_row("accuracy", None, float(honest[0]), *_accuracy(y))]
     for metric in METRICS:
-        values = honest[label_places(metric, y.shape[1])]
+        values = honest[label_columns(metric, y.shape[1])]
         for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
             rows.append(_row(metric, label, float(value), *_BEST[metric](label, column)))
     entropy = float(-(y * np.log(np.where(y > 0, y, 1))).sum(1).mean())

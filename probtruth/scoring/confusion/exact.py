@@ -19,8 +19,8 @@ from probtruth.scoring.align import Aligned
 from probtruth.scoring.confusion.measures import (
     METRICS,
     Summary,
-    average_place,
-    label_places,
+    average_column,
+    label_columns,
     measure,
     ratio,
     summarise,
@@ -143,10 +143,10 @@ def exact_measures(
         for position, number in linear.items():
             mean[model, position], undefined[model, position], error[model, position] = number, 0.0, 0.0
         for metric, (value, hole, by_label) in each.items():
-            positions = label_places(metric, n_labels)
+            positions = label_columns(metric, n_labels)
             mean[model, positions], undefined[model, positions], error[model, positions] = value, hole, 0.0
             for average, exact in _averages(metric, value, hole, by_label, truth).items():
-                position = average_place(metric, average, n_labels)
+                position = average_column(metric, average, n_labels)
                 undefined[model, position] = hole.sum()
                 if exact is not None:
                     mean[model, position], error[model, position] = exact, 0.0
@@ -157,11 +157,11 @@ def exact_measures(
 
 def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
     """The measures that are linear in the counts, by position."""
-    values = {average_place(metric, "micro", n_labels): accuracy for metric in METRICS}
-    values[average_place("specificity", "micro", n_labels)] = (
+    values = {average_column(metric, "micro", n_labels): accuracy for metric in METRICS}
+    values[average_column("specificity", "micro", n_labels)] = (
         np.nan if n_labels == 1 else 1 - (1 - accuracy) / (n_labels - 1)
     )
-    return values | {0: accuracy, average_place("recall", "weighted", n_labels): accuracy}
+    return values | {0: accuracy, average_column("recall", "weighted", n_labels): accuracy}
 
 
 def _averages(
@@ -237,7 +237,7 @@ def _with_exact_spread(
         hit = (truth * answer).sum(1, keepdims=True)
         spread = ratio_spread([(1, 1, hit), (0, 1, 1 - hit)])
         for position in _linear(0.0, n_labels):
-            shrink = max(n_labels - 1, 1) if position == average_place("specificity", "micro", n_labels) else 1
+            shrink = max(n_labels - 1, 1) if position == average_column("specificity", "micro", n_labels) else 1
             sd[model, position] = spread[0][0] / shrink
             for target, value in ((low, spread[1][0]), (high, spread[2][0])):
                 target[model, position] = 1 - (1 - value) / shrink
@@ -249,7 +249,7 @@ def _with_exact_spread(
             "f": [(2, 2, both), (0, 1, truth * (1 - answer) + (1 - truth) * answer)],
         }
         for metric in METRICS:
-            positions = label_places(metric, n_labels)
+            positions = label_columns(metric, n_labels)
             sd[model, positions], low[model, positions], high[model, positions] = ratio_spread(steps[metric])
     return replace(summary, sd=sd, low=low, high=high)
 

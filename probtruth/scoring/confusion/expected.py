@@ -16,9 +16,9 @@ from probtruth.scoring.confusion.measures import (
     METRICS,
     Measure,
     Summary,
-    average_place,
-    first_place,
-    label_places,
+    average_column,
+    first_column,
+    label_columns,
     measure_names,
     measure_table,
 )
@@ -88,16 +88,16 @@ class Confusion(Shown):
         return self._of_labels("f")
 
     def _of_labels(self, metric: str) -> Float[np.ndarray, "model label"]:
-        return self.values[:, label_places(metric, len(self.labels))]
+        return self.values[:, label_columns(metric, len(self.labels))]
 
     def metric(self, metric: object, label: object = None, average: object = None) -> Float[np.ndarray, " model"]:
         """One metric of every model: accuracy, or precision, recall, specificity or f of a label or averaged.
 
         Errors: `InputError` for an unknown metric, label or average, and unless you pass either a label or an average.
         """
-        return self.values[:, self.place(metric, label, average)]
+        return self.values[:, self.column(metric, label, average)]
 
-    def place(self, metric: object, label: object = None, average: object = None) -> int:
+    def column(self, metric: object, label: object = None, average: object = None) -> int:
         """The position of a metric in `measures`, `values` and the other arrays."""
         name = check.one_of(metric, ("accuracy", *METRICS), "metric")
         if name == "accuracy":
@@ -109,9 +109,9 @@ class Confusion(Shown):
                 f"Give label=... (one of {check.shortlist(self.labels)}) or average=... (one of {AVERAGES}).",
             )
         if average is not None:
-            return average_place(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
+            return average_column(name, check.one_of(average, AVERAGES, "average"), len(self.labels))
         position = self.labels.index(check.one_of(str(label), self.labels, "label"))
-        return first_place(name, len(self.labels)) + position
+        return first_column(name, len(self.labels)) + position
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""

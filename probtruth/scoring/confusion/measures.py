@@ -27,20 +27,20 @@ def measure_names(labels: tuple[str, ...]) -> tuple[Measure, ...]:
     return tuple(names)
 
 
-def first_place(metric: str, n_labels: int) -> int:
+def first_column(metric: str, n_labels: int) -> int:
     """Position of the first label of a metric among the measures."""
     return 1 + METRICS.index(metric) * (n_labels + len(AVERAGES))
 
 
-def label_places(metric: str, n_labels: int) -> slice:
+def label_columns(metric: str, n_labels: int) -> slice:
     """Positions of the labels of a metric among the measures."""
-    start = first_place(metric, n_labels)
+    start = first_column(metric, n_labels)
     return slice(start, start + n_labels)
 
 
-def average_place(metric: str, average: str, n_labels: int) -> int:
+def average_column(metric: str, average: str, n_labels: int) -> int:
     """Position of an average of a metric among the measures."""
-    return first_place(metric, n_labels) + n_labels + AVERAGES.index(average)
+    return first_column(metric, n_labels) + n_labels + AVERAGES.index(average)
 
 
 def measure(

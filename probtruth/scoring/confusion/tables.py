@@ -26,16 +26,16 @@ def table_distribution(
     n_items, n_labels = truth.shape
     if n_labels**2 * np.log2(n_items + 1) > 62:
         return None
-    place = (n_items + 1) ** np.arange(n_labels**2, dtype=np.int64)
+    digit = (n_items + 1) ** np.arange(n_labels**2, dtype=np.int64)
     codes, mass = np.zeros(1, np.int64), np.ones(1)
     for label, response in zip(truth, answer, strict=True):
         cells = np.outer(label, response).ravel()
         possible = cells > 0
-        codes, inverse = np.unique((codes[:, None] + place[possible]).ravel(), return_inverse=True)
+        codes, inverse = np.unique((codes[:, None] + digit[possible]).ravel(), return_inverse=True)
         mass = np.bincount(inverse, (mass[:, None] * cells[possible]).ravel())
         if len(codes) > MOST_TABLES:
             return None
-    tables = codes[:, None] // place % (n_items + 1)
+    tables = codes[:, None] // digit % (n_items + 1)
     return tables.reshape(-1, n_labels, n_labels).astype(np.float64), mass
 
 
@@ -97,15 +97,15 @@ def response_probs(
     if response == "sample":
         return np.exp(log_probs.astype(np.float64))
     if response == "argmax":
-        return _first_place(log_probs)
+        return _shared_by_ties(log_probs)
     limits = _limits(threshold, log_probs.shape[-1])
     if limits.ndim == 0:
         positive = np.exp(log_probs[..., 1].astype(np.float64)) >= limits
         return np.stack([~positive, positive], -1).astype(np.float64)
-    return _first_place(log_probs - np.log(limits))
+    return _shared_by_ties(log_probs - np.log(limits))
 
 
-def _first_place(values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item label"]:
+def _shared_by_ties(values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item label"]:
     winners: Bool[np.ndarray, "model item label"] = values == values.max(-1, keepdims=True)
     shared: np.ndarray = winners / winners.sum(-1, keepdims=True)
     return shared

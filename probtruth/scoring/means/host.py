@@ -93,12 +93,12 @@ class Chunk:
 
     def row_sums(self, one: Rows, other: Rows) -> Float[np.ndarray, " item"]:
         """sum_k a_k b_k of each item."""
-        found: np.ndarray
+        products: np.ndarray
         if one.shape[1] >= WIDE:
-            found = np.einsum("ij,ij->i", one, other)
+            products = np.einsum("ij,ij->i", one, other)
         else:
-            found = np.multiply(one, other, out=self._spare[: self._n]) @ self._ones
-        return found
+            products = np.multiply(one, other, out=self._spare[: self._n]) @ self._ones
+        return products
 
     @cached_property
     def overlap(self) -> Float[np.ndarray, " item"]:
@@ -122,8 +122,8 @@ class Chunk:
     def counts(self) -> Float[np.ndarray, "label response"]:
         """sum_i t_ij p_ik."""
         parts = [slice(start, start + SHORT // 4) for start in range(0, self._n, SHORT // 4)]
-        found: np.ndarray = np.sum([self.truth[part].T @ self.probs[part] for part in parts], 0, np.float64)
-        return found
+        products: np.ndarray = np.sum([self.truth[part].T @ self.probs[part] for part in parts], 0, np.float64)
+        return products
 
     def box_cox(self, power: float) -> Sum:
         """Total of sum_k t_k (p_k^m - 1)/m, of sum_k t_k log p_k at m = 0."""

@@ -39,8 +39,8 @@ class MeanState(NamedTuple):
 
 def merge(one: MeanState, other: MeanState) -> MeanState:
     """The state of the items of both."""
-    kept = one.first.shape[-1]
-    first = jnp.sort(jnp.concatenate([one.first, other.first], -1), -1)[:, :kept] if kept else one.first
+    n_first = one.first.shape[-1]
+    first = jnp.sort(jnp.concatenate([one.first, other.first], -1), -1)[:, :n_first] if n_first else one.first
     return MeanState(
         compensated.merge(one.n, other.n),
         compensated.merge(one.totals, other.totals),

@@ -67,8 +67,8 @@ def bregman(
     def together(truth: Array, probs: Array) -> Array:
         step = truth - probs
 
-        def curvature(place: Array) -> Array:
-            return _dot(jax.jvp(jax.grad(generator), (probs + place * step,), (step,))[1], step)
+        def curvature(at: Array) -> Array:
+            return _dot(jax.jvp(jax.grad(generator), (probs + at * step,), (step,))[1], step)
 
         nodes, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS))
         return jnp.sum(weights * (1 - nodes) * jax.vmap(curvature)(nodes))

@@ -98,10 +98,10 @@ def _reports(
 
 
 def _matched(
-    rule: ScoringRule, first: ScoringRule, truth: Float[np.ndarray, " label"], label: int, place: float
+    rule: ScoringRule, first: ScoringRule, truth: Float[np.ndarray, " label"], label: int, at: float
 ) -> tuple[float, float]:
-    """Shift and factor that take the losses of a rule, if the label comes, to those of the first rule at `place`."""
-    ends = _reports(truth, np.array([1.0, place]), label)
+    """Shift and factor that take the losses of a rule, if the label comes, to those of the first rule at `at`."""
+    ends = _reports(truth, np.array([1.0, at]), label)
     with jax.enable_x64(True):
         (right, there), (base, wanted) = (np.asarray(each.per_label(ends))[:, label] for each in (rule, first))
     return float(right), float((wanted - base) / (there - right))

@@ -21,7 +21,7 @@ from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
 Loss = Callable[..., object]
-Asked = Callable[[Float[np.ndarray, "report label"], Float[np.ndarray, " label"]], Float[np.ndarray, " report"]]
+ExpectedLoss = Callable[[Float[np.ndarray, "report label"], Float[np.ndarray, " label"]], Float[np.ndarray, " report"]]
 
 MOST_SHARES = 20_000
 """The largest number of vote shares to list; five annotators and ten labels have 2,002."""
@@ -29,7 +29,7 @@ EXPONENTS = (0.0, 0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0, 16.0)
 """Powers of the truth to try as reports: hedged below 1, sharpened above."""
 
 
-def asked(loss: Loss, n_labels: int, annotators: int | None) -> Asked:
+def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> ExpectedLoss:
     """The expected loss of many reports under one distribution of labels, as a function of both."""
     shares = None if annotators is None else vote_shares(n_labels, annotators)
 
@@ -98,7 +98,7 @@ def tempered_points(truth: Float[np.ndarray, " label"]) -> Float[np.ndarray, "po
 
 
 def polished(
-    losses: Asked, truth: Float[np.ndarray, " label"], report: Float[np.ndarray, " label"]
+    losses: ExpectedLoss, truth: Float[np.ndarray, " label"], report: Float[np.ndarray, " label"]
 ) -> tuple[Float[np.ndarray, " label"], float]:
     """The report after a descent: probability moves between two labels in steps that halve when none helps."""
     n_labels = len(report)
@@ -175,7 +175,7 @@ def check_proper(
     (1.0, True)
     """
     loss, name = as_loss(rule, n_labels)
-    losses, points = asked(loss, n_labels, annotators), simplex_points(n_labels)
+    losses, points = expected_loss(loss, n_labels, annotators), simplex_points(n_labels)
     rivals = [_rival(losses, truth, points, strict) for truth in points]
     own, gain = (np.array(column) for column in zip(*[(pair[1], pair[1] - pair[2]) for pair in rivals], strict=True))
     margin = TOLERANCE * (1 + np.abs(own))
@@ -207,7 +207,7 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     """
     row = check.as_floats(truth, "label", "truth").astype(np.float64)
     check.simplex(row[None], "truth", lambda _: "the truth")
-    losses = asked(as_loss(rule, len(row))[0], len(row), annotators)
+    losses = expected_loss(as_loss(rule, len(row))[0], len(row), annotators)
     points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
     return polished(losses, row, points[int(np.nanargmin(losses(points, row)))])[0]
 
@@ -226,7 +226,9 @@ def as_loss(rule: object, n_labels: int) -> tuple[Loss, str]:
     return jax.jit(chosen.expected), chosen.name
 
 
-def _rival(losses: Asked, truth: np.ndarray, points: np.ndarray, strict: bool) -> tuple[np.ndarray, float, float]:
+def _rival(
+    losses: ExpectedLoss, truth: np.ndarray, points: np.ndarray, strict: bool
+) -> tuple[np.ndarray, float, float]:
     """The best report other than the truth, the loss of the truth and the loss of that report."""
     reports = np.concatenate([truth[None], points, tempered_points(truth)])
     tried = np.where(np.isnan(values := losses(reports, truth)), np.inf, values)

@@ -135,8 +135,8 @@ def with_others(annotations: Annotations) -> dict[str, np.ndarray]:
 
 def _own(keys: Int[np.ndarray, " annotation"]) -> Int[np.ndarray, " annotation"]:
     """How often each key stands among all of them."""
-    _, place, often = np.unique(keys, return_inverse=True, return_counts=True)
-    return often[place]
+    _, shape_of, often = np.unique(keys, return_inverse=True, return_counts=True)
+    return often[shape_of]
 
 
 def flags(

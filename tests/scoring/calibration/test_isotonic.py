@@ -17,7 +17,7 @@ def test_agrees_with_scikit_learn(weighted, seed):
     forecasts = np.round(rng.random(50), 1)  # many ties
     outcomes, weights = rng.random(50), rng.uniform(0.1, 2, 50) if weighted else None
     order = Isotone.of(forecasts)
-    fitted = order.fit(outcomes, weights)[order.place]
+    fitted = order.fit(outcomes, weights)[order.point_of]
     theirs = IsotonicRegression().fit(forecasts, outcomes, sample_weight=weights).predict(forecasts)
     np.testing.assert_allclose(fitted, theirs, rtol=ROUNDING, atol=ROUNDING)
 

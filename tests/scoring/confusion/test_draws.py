@@ -48,7 +48,7 @@ def test_a_truth_without_draws_has_its_labels_drawn():
     assert abs(found.accuracy[0] - 0.75) < STANDARD_ERRORS * 0.25 / np.sqrt(4000)
     assert (found.low[0, 0], found.high[0, 0]) == (0.5, 1.0)
     assert found.plug_in[0, 0] == 0.75
-    assert found.undefined[0, found.place("recall", label="0")] == pytest.approx(0.5, abs=0.05)
+    assert found.undefined[0, found.column("recall", label="0")] == pytest.approx(0.5, abs=0.05)
 
 
 def test_the_same_labels_serve_all_models():

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 import probtruth as pt
 from probtruth.scoring.confusion import exact as ratios
 from probtruth.scoring.confusion import tables as exact_tables
-from probtruth.scoring.confusion.measures import METRICS, average_place, label_places, measure_table
+from probtruth.scoring.confusion.measures import METRICS, average_column, label_columns, measure_table
 
 ROUND_OFF = 1e-12
 """Sums of a few thousand products near 1 in float64."""
@@ -63,7 +63,7 @@ def test_the_blog_takes_the_ratio_of_expectations_for_the_expectation_of_the_rat
     assert pt.expected_confusion(predictions, truth).f[0, 1] == pytest.approx(0.84 / 1.3, rel=ROUND_OFF)  # .646
     exact = pt.expected_confusion(predictions, truth, method="exact")
     assert exact.f[0, 1] == pytest.approx(0.42 / 0.88, rel=ROUND_OFF)  # .477
-    assert exact.undefined[0, exact.place("f", label="1")] == pytest.approx(0.12, rel=ROUND_OFF)
+    assert exact.undefined[0, exact.column("f", label="1")] == pytest.approx(0.12, rel=ROUND_OFF)
 
 
 def test_four_items():
@@ -96,7 +96,7 @@ def test_exact_is_the_enumeration_of_all_labelings(pair):
     np.testing.assert_allclose(found.values[0], mean, rtol=ROUND_OFF, atol=ROUND_OFF)
     np.testing.assert_allclose(found.sd[0], sd, rtol=1e-6, atol=1e-7)  # a square root of rounding
     for metric in METRICS:
-        places = label_places(metric, y.shape[1])
+        places = label_columns(metric, y.shape[1])
         np.testing.assert_allclose(1 - found.undefined[0, places], defined[places], atol=ROUND_OFF)
     assert (found.mc_error == 0).all()
     assert (found.low[~np.isnan(found.low)] <= found.high[~np.isnan(found.high)]).all()
@@ -118,14 +118,14 @@ def test_quadrature_and_joint_distribution_agree_with_all_tables(y, r):
         exact_tables.MOST_TABLES = most
     sure = many.mc_error[0] == 0
     assert (sure | (few.undefined[0] > 0)).all()
-    assert sure[[0, average_place("recall", "weighted", 2)]].all()
-    known = [0, *(average_place(metric, "micro", 2) for metric in METRICS)]
+    assert sure[[0, average_column("recall", "weighted", 2)]].all()
+    known = [0, *(average_column(metric, "micro", 2) for metric in METRICS)]
     for metric in METRICS:
-        assert sure[label_places(metric, 2)].all()
-        known += np.r_[label_places(metric, 2)].tolist()
+        assert sure[label_columns(metric, 2)].all()
+        known += np.r_[label_columns(metric, 2)].tolist()
     np.testing.assert_allclose(many.undefined[0, known], few.undefined[0, known], atol=ROUND_OFF)
     np.testing.assert_allclose(many.value[0, sure], few.value[0, sure], rtol=ROUND_OFF, atol=ROUND_OFF)
-    for place in [0, *(np.r_[label_places(metric, 2)] for metric in METRICS)]:
+    for place in [0, *(np.r_[label_columns(metric, 2)] for metric in METRICS)]:
         for part in ("sd", "low", "high"):
             ours, theirs = getattr(many, part)[0, place], getattr(few, part)[0, place]
             np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-7)  # a square root of rounding
@@ -150,7 +150,7 @@ def test_simulation_agrees_where_it_is_needed():
     rng = np.random.default_rng(2)
     y, r = rng.dirichlet([0.05, 1, 1], 40), rng.dirichlet([0.05, 1, 1], 40)
     found = pt.expected_confusion(*both(y, r), method="exact", draws=4000)
-    place = found.place("precision", average="macro")
+    place = found.column("precision", average="macro")
     assert found.mc_error[0, place] > 0
     again = pt.expected_confusion(*both(y, r), method="exact", draws=4000, seed=1)
     error = np.hypot(found.mc_error[0, place], again.mc_error[0, place])

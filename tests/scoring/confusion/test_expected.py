@@ -44,7 +44,7 @@ def test_hard_labels_and_argmax_are_scikit_learn(n_labels):
     np.testing.assert_array_equal(confusion.counts[0], skm.confusion_matrix(labels, answers))
     assert confusion.accuracy[0] == pytest.approx(skm.accuracy_score(labels, answers), rel=ROUND_OFF)
     for metric, score in {"precision": skm.precision_score, "recall": skm.recall_score, "f": skm.f1_score}.items():
-        per_label = confusion.values[0, [confusion.place(metric, label=k) for k in range(n_labels)]]
+        per_label = confusion.values[0, [confusion.column(metric, label=k) for k in range(n_labels)]]
         np.testing.assert_allclose(per_label, score(labels, answers, average=None), rtol=ROUND_OFF)
         for average in ("macro", "micro", "weighted"):
             value = confusion.metric(metric, average=average)[0]
