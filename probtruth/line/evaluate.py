@@ -59,21 +59,22 @@ def evaluate(
 
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
     or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
-    `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1); numbers that are all whole are
-    counts of votes, and one value for each item is its label. `evidence` for the class of an item is its annotators
-    ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes are inferred, see
-    `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or
+    `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
+    also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
+    is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
+    are inferred, see `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or
     names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
     `compare`.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
     `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
-    `read_predictions`). Of files, `memory`
-    (bytes, half of what is free unless you say) bounds the batches, beside the reference and the libraries; with
-    `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses are meanwhile in
-    the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and from which they are
-    removed at the end; without it, in a temporary one. `on_progress(done, total)` hears of the batches, then of the
-    sampling.
+    `read_predictions`).
+
+    Of files, `memory` (bytes, half of what is free unless you say) bounds the batches, beside the reference and the
+    libraries; with `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses
+    are meanwhile in the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and
+    from which they are removed at the end; without it, in a temporary one. `on_progress(done, total)` hears of the
+    batches, then of the sampling.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings. Where predictions were streamed its
     `scores` have no items, `decomposition` and the lists of items are left out, classes are inferred from the

@@ -137,6 +137,7 @@ class TestOtherFiles:
             ("b,nan,1", "line 3, column 'x': got nan"),
             ("b,,1", "line 3, column 'x': got a blank cell"),
             ("a,0,1", "line 3, column 'item': got item 'a' a second time"),
+            ("b,2,3", "Hint: Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."),
         ],
     )
     def test_errors(self, tmp_path: Path, row: str, message: str) -> None:

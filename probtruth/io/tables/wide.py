@@ -197,6 +197,8 @@ def looks_like(table: WideTable, kind: str, what: str) -> tuple[str, tuple[str, 
     values = table.values
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
         return "", ()
+    if what == "soft labels" and (values >= 0).all() and (values == np.floor(values)).all():
+        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
     guess = _guess(values, kind)
     if guess is None:
         return "", ()
