@@ -62,9 +62,9 @@ def evaluate(
     `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
     also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
     is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
-    are inferred, see `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or
-    names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
-    `compare`.
+    are inferred, see `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from
+    item to name, or names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and
+    `strict` as in `compare`.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
     `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
