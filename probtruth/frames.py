@@ -68,8 +68,12 @@ def as_polars(frame: object) -> "polars.DataFrame":
 
 
 def _native(frame: Any) -> Any:
-    """A dataframe from a similar object: a Hugging Face dataset, or xarray data by dimension."""
+    """A dataframe from a similar object: a batch of Arrow, a Hugging Face dataset, or xarray data by dimension."""
     kind = type(frame).__module__.split(".")[0]
+    if kind == "pyarrow" and hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):
+        import polars
+
+        return polars.DataFrame(frame)
     if kind == "datasets" or (hasattr(frame, "to_polars") and hasattr(frame, "features")):
         table = as_polars(frame.to_polars() if hasattr(frame, "to_polars") else frame.to_pandas())
         return _with_names(table, getattr(frame, "features", None))

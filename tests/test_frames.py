@@ -21,6 +21,11 @@ def test_every_kind_of_frame_gives_the_same_annotations(frame):
     assert made.label.tolist() == [0, 1, 0]
 
 
+def test_a_batch_of_arrow_is_a_frame():
+    arrow = pytest.importorskip("pyarrow")
+    assert frames.as_polars(arrow.RecordBatch.from_pydict(TABLE)).equals(polars.DataFrame(TABLE))
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

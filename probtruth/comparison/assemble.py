@@ -271,7 +271,7 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
 def _tests(evidence: Evidence, post: Posterior, options: Options) -> list[Companion]:
     if post.pairs is None:
         return []
-    if options.dependent or evidence.crossed is not None:
+    if options.dependent or evidence.crossed is not None or evidence.parts is None:
         return held_fixed(post.pairs)
     return companions_of(evidence.parts, evidence.order, evidence.design.weights, post.pairs)
 

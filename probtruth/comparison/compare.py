@@ -96,7 +96,7 @@ def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted
         "scores that lie in parts": not isinstance(evidence.parts, HeldParts),
     }
     clashes = [what for what, named in structure.items() if named]
-    if clashes:
+    if clashes or evidence.parts is None:
         raise InputError(
             f"likelihood={options.likelihood!r} with {' and '.join(clashes)}",
             "independent items, sampled by NUTS",

@@ -1,7 +1,8 @@
 """Sums that do not depend on the order of their terms, bit for bit, at the speed of NumPy."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,6 +13,8 @@ BLOCK = 1 << 17
 """Terms handled at once, so that what is held stays in the processor's cache."""
 AT_ONCE = 1 << 14
 """As `BLOCK`, for `few_terms`."""
+SPLIT = 2.0**27 + 1
+"""Cuts a number into two halves whose products are exact."""
 LARGEST = 2.0**900
 """Above this, and for what is not finite, `few_terms` leaves numbers as they are."""
 
@@ -116,3 +119,24 @@ def few_terms(values: Float[np.ndarray, " item"]) -> Iterator[float]:
             piece = (rest + anchor) - anchor
             yield float(piece.sum())
             rest = rest - piece
+
+
+def exact_fraction(terms: Iterable[Float[np.ndarray, " item"]]) -> Fraction:
+    """The sum of all finite numbers of the arrays, without any rounding."""
+    return sum((Fraction(term) for values in terms for term in few_terms(values)), Fraction(0))
+
+
+def product_terms(a: Float[np.ndarray, " item"], b: Float[np.ndarray, " item"]) -> list[np.ndarray]:
+    """The rounded products and what rounding took from each; exact above 1e-290 and below 1e290 in size.
+
+    Source: Dekker 1971, "A floating-point technique for extending the available precision", doi:10.1007/BF01397083.
+    """
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return [product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low]
+
+
+def _halves(values: Float[np.ndarray, " item"]) -> tuple[np.ndarray, np.ndarray]:
+    scaled = SPLIT * values
+    high = scaled - (scaled - values)
+    return high, values - high

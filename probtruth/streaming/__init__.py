@@ -1,4 +1,4 @@
-"""Mean scores as one state that merges, fed by arrays on the host, arrays on devices, or batches."""
+"""Mean scores and comparisons as states that merge, fed by arrays on the host, arrays on devices, or batches."""
 
 from probtruth.scoring.means import (
     ExpectedCounts,
@@ -8,5 +8,15 @@ from probtruth.scoring.means import (
     mean_score,
     mean_scores,
 )
+from probtruth.streaming.comparison_state import ComparisonState, comparison_state
 
-__all__ = ("ExpectedCounts", "MeanScores", "MeanState", "RunningMeans", "mean_score", "mean_scores")
+__all__ = (
+    "ComparisonState",
+    "ExpectedCounts",
+    "MeanScores",
+    "MeanState",
+    "RunningMeans",
+    "comparison_state",
+    "mean_score",
+    "mean_scores",
+)

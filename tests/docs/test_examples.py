@@ -13,6 +13,8 @@ SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if not path.stem.startswit
 """The remade figures have tests of their own, which also check the numbers: `tests/scoring/test_nelson_examples.py`."""
 LONGEST = 120
 """Lines of an example."""
+NEEDS = {"spark_ray_duckdb": "duckdb"}
+"""What an example needs beyond the package; it is skipped where that is not installed."""
 PATIENCE = 300
 """Seconds that an example may take on a machine that is busy with other things; alone it takes less than 20."""
 
@@ -20,6 +22,8 @@ PATIENCE = 300
 @pytest.mark.process
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_example_runs(script: Path, tmp_path: Path) -> None:
+    if script.stem in NEEDS:
+        pytest.importorskip(NEEDS[script.stem])
     out = tmp_path / "out"
     done = subprocess.run(
         [sys.executable, "-W", "error::DeprecationWarning:__main__", str(script), "--out", str(out)],

@@ -200,7 +200,7 @@ def design_of(
     if units is not None:
         _nested(units, grouped.codes)
     structure = Structure.of(grouped.codes, units)
-    return Design(grouped.names, structure, _weights(weights, grouped.names, structure.n_items), notes)
+    return Design(grouped.names, structure, known_weights(weights, grouped.names, structure.n_items), notes)
 
 
 def _partition(values: object, items: Sequence[str], what: str) -> Partition:
@@ -237,7 +237,8 @@ def _nested(clusters: np.ndarray, groups: np.ndarray) -> None:
         )
 
 
-def _weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:
+def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, " group"]) -> np.ndarray:
+    """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
         return np.asarray(sizes / sizes.sum())
     if isinstance(values, Mapping):

@@ -86,6 +86,7 @@ class FixedItems(Protocol):
 class Evidence:
     """The facts, and what was summed up over the items; nothing but `parts` grows with their number.
 
+    `parts` are None where the items are no longer at hand, only their sums.
     `order` are the models with finite scores, by content, and `moments` what is known of their means and differences.
     `crossed` are units that items share (annotators, seeds); `notes` is what must be said of repeated scores.
     `outcomes` are the losses under labels that did not come, and `reach` is the largest difference of two scores of an
@@ -94,7 +95,7 @@ class Evidence:
 
     facts: Facts
     design: Design
-    parts: Parts
+    parts: Parts | None
     totals: ModelMeans
     order: Int[np.ndarray, " finite"]
     moments: Moments | None

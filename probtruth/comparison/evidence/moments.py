@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Num
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Parts, held, rows_at_once
-from probtruth.comparison.evidence.sweeps import Pairs, RowSums, alone, pairs_of
+from probtruth.comparison.evidence.sweeps import Pairs, RowSums, Summed, alone, pairs_of
 from probtruth.kernels.exact_sums import exact_sum
 
 UNIT_TOTALS = 1 << 24
@@ -96,7 +96,7 @@ def _means(parts: Parts, rows: Pairs, largest: Float[np.ndarray, " row"], reach:
     return Means(*(np.concatenate([getattr(some, name) for some in blocks]) for name in names))
 
 
-def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
+def means_from(rows: Summed, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
     """The means of the rows; `largest` is the size of the scores behind each, `reach` None leaves rare ones alone."""
     n_items, n = rows.within.n_items, rows.within.n_units
     total = rows.totals()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -68,12 +69,14 @@ class Extremes:
 
     def merged(self, other: "Extremes") -> "Extremes":
         """Those of both."""
+        differ = self.differ + other.differ
+        few = differ < RARE
         return Extremes(
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
-            self.differ + other.differ,
-            np.minimum(self.least, other.least),
-            np.maximum(self.most, other.most),
+            differ,
+            np.where(few, np.minimum(self.least, other.least), np.inf),
+            np.where(few, np.maximum(self.most, other.most), 0.0),
         )
 
     def of(self, chosen: Int[np.ndarray, " chosen"]) -> "Extremes":
@@ -216,6 +219,29 @@ TIES, ALIKE = 0.2, 0.5
 """Above this share of ties, all others of at least this share of the largest in size: see `moments_of`."""
 
 
+class Summed(Protocol):
+    """Rows of which the sums are known; see `RowSums`."""
+
+    @property
+    def within(self) -> Structure:
+        """Which items belong together."""
+
+    @property
+    def extremes(self) -> Extremes:
+        """The least and the largest number of every row."""
+
+    def totals(self) -> Float[np.ndarray, "row group"]:
+        """The total of each row in each group."""
+
+    def powers(
+        self, chosen: Int[np.ndarray, " chosen"], centre: Float[np.ndarray, "chosen group"], largest: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sums of squares and of cubes of the units' residuals."""
+
+    def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
+        """Where the pseudo-items of each row lie."""
+
+
 @dataclass(frozen=True, eq=False)
 class RowSums:
     """Some rows over all items; a unit is a cluster, or an item."""
@@ -273,12 +299,7 @@ class RowSums:
 
     def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
         """Where the pseudo-items of each row lie, 0 where it needs none; see `moments_of`."""
-        ends = self.extremes
-        counts = (ends.differ, ends.least, ends.most) if self.units is None else nonzero(self.units)
-        differ, least, most = counts
-        few = rare(differ, int(self.within.n_units.sum()))
-        same = (ends.low == ends.high).all(1) | (differ == 0)  # of no spread at all
-        return np.where(same, reach, np.where(few & (least >= ALIKE * most), most, 0.0))
+        return pseudo_items(self.extremes, int(self.within.n_units.sum()), reach, self.units)
 
     def weighted(
         self, centre: Float[np.ndarray, "row group"], weight: Float[np.ndarray, " group"]
@@ -307,6 +328,15 @@ class RowSums:
         """Sums of the units, of their squares and of their cubes in each group."""
         square = units * units
         return [self.within.group_totals(power) for power in (units, square, square * units)]
+
+
+def pseudo_items(
+    ends: Extremes, n_units: int, reach: float, units: Float[np.ndarray, "row unit"] | None = None
+) -> Float[np.ndarray, " row"]:
+    """See `RowSums.pseudo`; `units` are the totals of clusters, None where items are the units."""
+    differ, least, most = (ends.differ, ends.least, ends.most) if units is None else nonzero(units)
+    same = (ends.low == ends.high).all(1) | (differ == 0)  # of no spread at all
+    return np.where(same, reach, np.where(rare(differ, n_units) & (least >= ALIKE * most), most, 0.0))
 
 
 def rare(differ: Int[np.ndarray, " row"], n_units: int) -> Bool[np.ndarray, " row"]:
