@@ -57,7 +57,7 @@ def test_a_result_says_what_anchors_it(study) -> None:
     assert said["gold"]["sample"] == "uniform"
     assert "anchored by expert labels on 30 of 60 items" in said["estimand"]
     words = verdict(result)
-    assert "".join(words.headline).endswith(", anchored by 30 expert labels.")
+    assert "".join(words.headline).endswith(" (anchored by 30 expert labels).")
     assert any("uniform sample" in "".join(line) for line in words.details)
     assert any("30 items only" in line for line in result.warnings)
     assert said["models"][0]["divergence"] is None  # the entropy of the inferred classes is not that of the experts'

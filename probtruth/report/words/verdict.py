@@ -107,8 +107,8 @@ def verdict(result: Result) -> Verdict:
         headline, level = _not_settled(standing, names), "open"
     else:
         headline, level = _headline(lead, next_best, p, gap["p_equivalent"], len(ranked))
-        if comparison.gold is not None and level != "invalid":
-            headline = (*headline[:-1], f"{headline[-1].removesuffix('.')}, anchored by {_answers(comparison.gold)}.")
+    if comparison.gold is not None and level != "invalid" and not standing.answers:
+        headline = (*headline[:-1], f"{headline[-1].removesuffix('.')} (anchored by {_answers(comparison.gold)}).")
     return Verdict(level, headline, tuple(details), failing)
 
 
