@@ -9,6 +9,7 @@ from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.blocks import WIDTH, PanelCommand, PanelGroup, spread
 from probtruth.cli.commands.check import check
+from probtruth.cli.commands.choose_gold import choose_gold
 from probtruth.cli.commands.compare import compare
 from probtruth.cli.commands.demo import demo
 from probtruth.cli.commands.info import info
@@ -19,7 +20,7 @@ from probtruth.cli.commands.score import score
 from probtruth.cli.commands.truth import truth
 from probtruth.cli.commands.validate import validate
 
-COMMANDS = (demo, run, truth, score, compare, check, info, monitor, plan, validate)
+COMMANDS = (demo, run, truth, score, compare, check, info, monitor, plan, choose_gold, validate)
 
 app = typer.Typer(
     name="probtruth",

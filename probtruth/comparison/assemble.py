@@ -178,6 +178,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         of_groups=partial(_group_rows, evidence, post),
         quantiles=partial(_quantiles, evidence, post),
         unseen=_about_unseen(evidence, options),
+        gold=None if evidence.gold is None else evidence.gold.facts(),
     )
 
 
@@ -271,7 +272,7 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
 def _tests(evidence: Evidence, post: Posterior, options: Options) -> list[Companion]:
     if post.pairs is None:
         return []
-    if options.dependent or evidence.crossed is not None or evidence.parts is None:
+    if options.dependent or evidence.parts is None or not (evidence.crossed is None and evidence.gold is None):
         return held_fixed(post.pairs)
     return companions_of(evidence.parts, evidence.order, evidence.design.weights, post.pairs)
 
@@ -296,7 +297,7 @@ def _uncertainty(
     if within is None or total == 0:
         return unknown if evidence.facts.from_labels else {"items": 1.0, "labels": None}
     share = min(within / total, 1.0)
-    if evidence.facts.from_labels:
+    if evidence.facts.from_labels or evidence.gold is not None:
         return {"items": 1.0 - share, "labels": share}
     return {"items": 1.0 - share, "labels": None, "replicates": share}
 
@@ -312,6 +313,8 @@ def _estimand(evidence: Evidence, options: Options) -> str:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not options.these_items:
         over += ", items dependent within clusters"
+    if evidence.gold is not None:
+        over += f", anchored by expert labels on {evidence.gold.n_answered} of {plan.n_items} items"
     of_rule = "expected " if facts.known.proper is not None else ""
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
     if len(facts.models) == 1:

@@ -51,6 +51,8 @@ def compare(
     check.unique(scores.models, "model")
     chosen = checked_options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)
+    if scores.gold is not None:
+        _refuse_with_gold(chosen, annotations)
     return replace(conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress), scored=scores)
 
 
@@ -94,6 +96,7 @@ def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted
         "annotations": evidence.crossed is not None and evidence.crossed.what == "annotator",
         "engine='exact'": options.engine == "exact",
         "scores that lie in parts": not isinstance(evidence.parts, HeldParts),
+        "gold": evidence.gold is not None,
     }
     clashes = [what for what, named in structure.items() if named]
     if clashes or evidence.parts is None:
@@ -106,6 +109,17 @@ def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted
 
     differences = list(differences_of(gathered(evidence.parts).values, pairs_of(evidence.order)))
     return fit_pairs(options.likelihood, differences, margins(location), options.seed, options.draws)
+
+
+def _refuse_with_gold(options: Options, annotations: object) -> None:
+    """Raises for what the correction by experts' answers is not worked out for."""
+    clashes = {
+        f"replicates={options.replicates!r}": options.replicates in ("crossed", "folds"),
+        "annotations": annotations is not None,
+    }
+    for what, there in clashes.items():
+        if there:
+            raise InputError(f"gold with {what}", "one of the two", "Leave one of them out.")
 
 
 def need_two(models: Sequence[str]) -> None:

@@ -12,6 +12,8 @@ from probtruth.comparison.options import Options
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
+FEW_ANSWERS = 40
+"""With fewer items that have an expert's answer, intervals did not hold their coverage in every simulated world."""
 UNEVEN = 2
 """Clusters of which one is so many times larger than another are uneven."""
 UNEVEN_CLUSTERS = (
@@ -72,6 +74,12 @@ def warnings_of(
         warnings.append(
             f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal"
             + (UNEVEN_CLUSTERS if _uneven(plan.structure.unit) else "")
+        )
+    gold = evidence.gold
+    if gold is not None and gold.n_answered < FEW_ANSWERS:
+        warnings.append(
+            f"expert labels on {gold.n_answered} items only: with fewer than {FEW_ANSWERS} the interval may be too "
+            "narrow where annotators seldom, but badly, err"
         )
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]

@@ -9,8 +9,8 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.output.csv_safe import safe_text, write_csv
-from probtruth.io.output.folder import check_file, whole_file
+from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
+from probtruth.io.output.folder import whole_file
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import check_rows, read_wide
 from probtruth.types import Truth
@@ -44,13 +44,7 @@ def write_soft(truth: Truth, path: str | Path) -> None:
     if not _is_csv(path):
         parquet_notes.write(frame, path, notes, _votes(truth))
         return
-    risky = [name for name in (*truth.index.items, *truth.index.labels) if safe_text(name) != name]
-    if risky:
-        raise InputError(
-            f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}",
-            "other names in CSV",
-            "Write Parquet: end the path in .parquet.",
-        )
+    refuse_formulas((*truth.index.items, *truth.index.labels), "Write Parquet: end the path in .parquet.")
     with whole_file(path, _never) as work:
         write_csv(frame, work)
 
@@ -61,14 +55,7 @@ def check_soft_out(path: str | Path) -> None:
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
     if _is_csv(path):
-        if Path(path).is_file() and Path(path).stat().st_size:
-            raise InputError(
-                "a CSV file that is there already",
-                "a free name, since nothing in a CSV says that probtruth wrote it",
-                "Remove it, or choose another path.",
-                str(path),
-            )
-        check_file(path, _never)
+        check_free(path)
     else:
         parquet_notes.check_out(path)
 

@@ -12,10 +12,12 @@ from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
 from probtruth.frame_numbers import matrix
 from probtruth.frames import as_polars, need_columns
+from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.scores import notes_in, read_scores
 from probtruth.io.tables.batches import LEAST, columns_of, open_table
 from probtruth.io.tables.read import read_table
+from probtruth.line.gold import with_expert_scores
 from probtruth.line.larger_than_memory import Room
 from probtruth.streaming.bare_scores import Columns, streamed_scores
 from probtruth.streaming.compare_files import Streamed
@@ -52,6 +54,7 @@ class CompareOptions(TypedDict, total=False):
     engine: Engine
     population: ItemPopulation
     weights: Mapping[str, float] | Sequence[float] | None
+    gold: "Scores | StrPath | Frame | None"
     rope: float | str | None
     draws: int
     seed: int
@@ -90,6 +93,7 @@ def compare(
     engine: Engine = "nuts",
     population: ItemPopulation = "new-items",
     weights: Mapping[str, float] | Sequence[float] | None = None,
+    gold: Scores | StrPath | Frame | None = None,
     rope: float | str | None = None,
     draws: int = 2500,
     seed: int = 0,
@@ -132,14 +136,19 @@ def compare(
     labels to the score of their frequencies. `draws` is per chain, of four chains. `strict` raises `PosteriorError`
     where a diagnostic fails. `on_progress(done, total)` hears of the sampling.
 
+    `gold` are better scores of the same models on a few of the items (people's, where the others are a judge's), as
+    `Scores` or a table with the same columns: the answer is then about these, and the others take part as far as they
+    go with them. A column `probability` says with which probability each item was chosen; without it they count as a
+    uniform sample.
+
     `scores` may be a table with one row for each item and model: a dataframe, a dict of columns, a file, or a folder of
     Parquet or Arrow files. `item`, `model`, `score`, `group`, `cluster`, `replicate` and `higher_is_better` then name
     its columns and orientation; `models` are the columns of a table with one for each model (`score` then is the name
     of the metric). A file that does not fit into `memory` (bytes, half of what is free unless you say) is read some
     rows at a time; with `client`, a `dask.distributed.Client`, workers that see the same path read it and keep the
     scores. Scores are meanwhile in the folder `scratch`, as in `evaluate`. The result is the same, bit for bit.
-    Replicates, another likelihood, `annotations`, `population`, `weights`, and `groups` and `clusters` other than
-    columns need the scores in memory.
+    Replicates, another likelihood, `annotations`, `population`, `weights`, `gold`, and `groups` and `clusters` other
+    than columns need the scores in memory.
 
     Returns: a `Comparison`; differences are a minus b, negative favours a, in units of the score. `Result.of_scores`
     makes what a report takes.
@@ -164,6 +173,7 @@ def compare(
         "engine": engine,
         "population": population,
         "weights": weights,
+        "gold": gold,
         "rope": rope,
         "draws": draws,
         "seed": seed,
@@ -231,6 +241,9 @@ def compared(
     elif room_options.get("client") is not None:
         raise InputError("client= for scores in memory", "the path of a table", "Leave client out.")
     need_two(scores.models)
+    gold = named.pop("gold", None)
+    if gold is not None:
+        scores = _with_gold(scores, gold, columns)
     return scores, compare_in_memory(scores, **named)
 
 
@@ -249,6 +262,18 @@ def _held(table: StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
     if isinstance(table, str | Path):
         return read_scores(table, **named)
     return Scores.from_frame(table, **{"higher_is_better": None, **named})
+
+
+def _with_gold(scores: Scores, gold: Scores | StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
+    """The scores with the better ones on a few items; tables are read as the scores were."""
+    if isinstance(gold, Scores):
+        return with_expert_scores(scores, gold, None)
+    table, source = gold_table(gold)
+    named = {name: columns[name] for name in ("item", "model", "models", "score") if columns.get(name) is not None}
+    if named.get("score", "score") not in table.columns and scores.rule in table.columns:
+        named["score"] = scores.rule
+    expert = _held(table, {**named, "higher_is_better": scores.higher_is_better})
+    return with_expert_scores(scores, expert, probabilities(table, named.get("item", "item"), source))
 
 
 def _refuse_wide(table: StrPath | Frame, named: Mapping[str, Any]) -> None:

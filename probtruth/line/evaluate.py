@@ -9,6 +9,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.annotations import is_long
+from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.io.tables.batches import columns_of, read_many_soft
 from probtruth.io.tables.wide import CellKind
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory
@@ -19,7 +20,7 @@ from probtruth.line.streamed import evaluate_streamed
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.types import Annotations, Index, Predictions, Truth
-from probtruth.types.arguments import ClassEvidence, Engine, Estimand, MethodName, RuleName
+from probtruth.types.arguments import ClassEvidence, Engine, Estimand, ExpertLabels, MethodName, RuleName
 
 if TYPE_CHECKING:
     import distributed
@@ -38,6 +39,7 @@ def evaluate(
     groups: Mapping[str, str] | Sequence[object] | None = None,
     clusters: Mapping[str, str] | Sequence[object] | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
+    gold: ExpertLabels | ExpertAnswers | None = None,
     engine: Engine = "nuts",
     rope: float | str | None = None,
     seed: int = 0,
@@ -66,6 +68,11 @@ def evaluate(
     item to name, or names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and
     `strict` as in `compare`.
 
+    `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
+    comparison under the estimand "class" (which they imply) is then anchored by them, and right however annotators err.
+    A column `probability` says with which probability each item was chosen (see `Result.choose_gold`); without it they
+    count as a uniform sample. A column `annotator` tells several experts of one item apart, whose answers are averaged.
+
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
     `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
     `read_predictions`).
@@ -93,6 +100,11 @@ def evaluate(
     files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())
     room.refuse_renormalise(streams and renormalise)
+    if streams and gold is not None:
+        raise InputError("gold= with predictions that are streamed", "predictions in memory", "Raise memory=.")
+    answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item)
+    if answers is not None and method is None and not isinstance(reference, Truth):
+        estimand = estimand or "class"
     if files is None and client is not None:
         raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
     if not isinstance(reference, Annotations | Truth):
@@ -109,7 +121,7 @@ def evaluate(
     group_of = _by_item(groups, reference.index, other, "groups")
     cluster_of = _by_item(clusters, reference.index, other, "clusters")
     scoring = ScoringOptions(get_rule(rule, order), floor, group_of, cluster_of, weights)
-    options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress)
+    options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress, answers)
     if isinstance(predictions, Predictions):
         return evaluate_in_memory(reference, predictions, options)
     assert files is not None  # nothing else is streamed

@@ -7,6 +7,8 @@ from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.crossed import same_few
 from probtruth.errors import InputError
+from probtruth.io.gold import ExpertAnswers
+from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import NO_ROOM, other_estimand
@@ -32,6 +34,7 @@ class LineOptions:
     seed: int
     strict: bool
     on_progress: Callable[[int, int], None] | None
+    gold: ExpertAnswers | None = None
 
 
 def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions, options: LineOptions) -> Result:
@@ -47,8 +50,11 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         evidence = "annotators-and-models" if inferred else "annotators"
     scored = score_on_evidence(truth, align(predictions, truth), evidence, scoring.rule, scoring.floor, options.seed)
     shared = annotations is not None and same_few(annotations) and truth.estimand == "distribution"
+    scores = scored.scores
+    if options.gold is not None:
+        scores = with_answers(scores, options.gold, scored.aligned.labels)
     comparison = compare(
-        scored.scores,
+        scores,
         scoring.groups,
         scoring.clusters,
         annotations=annotations if shared and scored.aligned.shares is not None else None,
@@ -67,7 +73,7 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
     warnings += [line for line in (other and other.warning(),) if line]
     if other is None and annotations is not None and annotations.annotator is not None:
         warnings.append(NO_ROOM)
-    return Result(scored.scores, comparison, tuple(warnings), labelled)
+    return Result(scores, comparison, tuple(warnings), labelled)
 
 
 def truth_of(reference: Annotations | Truth, options: LineOptions) -> Truth:

@@ -5,20 +5,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from probtruth.errors import InputError
+from probtruth.frames import from_rows
 from probtruth.line.analysis.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.streaming.compare_files import Streamed
+from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, RuleFacts, Scores, Truth
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.shown import Reported
+
+if TYPE_CHECKING:
+    import polars
 
 VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
 """The packages whose versions a result names."""
@@ -102,6 +107,44 @@ class Result(Reported):
         """The rows of `decompose`, one for each model; None for bare scores and for input that was streamed."""
         return self.analysis.decomposition
 
+    def choose_gold(
+        self,
+        n: int,
+        a: str | None = None,
+        b: str | None = None,
+        groups: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> "polars.DataFrame":
+        """Which items to send to an expert, and with which probability each was chosen.
+
+        Formula: the probability of an item is proportional to s_i + mean(s)/2, at most 1, and adds up to n; s_i is the
+        posterior standard deviation of the models' difference of loss on it over its inferred class (of several models,
+        the root mean square of all pairs; of `a` and `b` alone, where they are named), with a tenth of the class left
+        to the frequencies of all, because annotators err together. No weight is more than three times that of a
+        uniform sample.
+
+        Arguments: `n` items, at least 10; `groups` maps items to groups, each of which gets its share.
+
+        Returns: a frame with the columns `item`, `probability` and `label`. Fill in the last, and hand the frame or the
+        file back as `gold` of `evaluate`. Fill in every row: what an expert leaves out is no longer left to chance.
+
+        Errors: `InputError` for bare scores, another estimand than "class", and infinite losses.
+
+        Source: Zrnic and Candes (2024), "Active statistical inference", arXiv:2403.03208
+
+        >>> import probtruth as pt
+        >>> rows = [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.5, 0.5]] * 10
+        >>> models = {"a": [[0.8, 0.2], [0.4, 0.6], [0.1, 0.9], [0.7, 0.3]] * 10, "b": [[0.6, 0.4]] * 40}
+        >>> truth = pt.Truth.from_probs(rows, estimand="class")
+        >>> result = pt.evaluate(truth, pt.Predictions.from_probs(models), engine="exact")
+        >>> result.choose_gold(12).columns
+        ['item', 'probability', 'label']
+        """
+        if not isinstance(self.scores, Scores):
+            raise InputError("scores that were streamed", "scores in memory", "Raise memory=.")
+        rows = choose_gold(self.scores, n, a, b, groups, seed)
+        return from_rows([{**row, "label": ""} for row in rows])
+
     def to_dict(self) -> dict[str, Any]:
         """The content of `result.json`: plain values; infinities and None as Python has them."""
         comparison, audit = self.comparison, self.audit
@@ -114,6 +157,7 @@ class Result(Reported):
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
             "unseen": dict(comparison.unseen),
+            "gold": None if comparison.gold is None else dict(comparison.gold),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),
             "sensitivity": [dict(row) for row in comparison.sensitivity],

@@ -5,6 +5,7 @@ from probtruth.types.comparison import Comparison as Comparison
 from probtruth.types.index import Audit as Audit
 from probtruth.types.index import Index as Index
 from probtruth.types.predictions import Predictions as Predictions
+from probtruth.types.scores import ExpertScores as ExpertScores
 from probtruth.types.scores import LabelsBehind as LabelsBehind
 from probtruth.types.scores import Partition as Partition
 from probtruth.types.scores import Replicates as Replicates

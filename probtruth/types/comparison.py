@@ -34,8 +34,10 @@ class Comparison(Reported):
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
     `datatree`, and `quantiles` those of the differences. `unseen` is what the columns of that name rest on
-    (`confidence`, independent `n_units`), or the `reason` why they are unknown. `scored` are the scores that were
-    compared, for the report; None where they are not known.
+    (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
+    experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have beside
+    them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
+    not known.
     """
 
     models: tuple[str, ...]
@@ -58,6 +60,7 @@ class Comparison(Reported):
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
+    gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
 
     @cached_property

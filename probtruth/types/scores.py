@@ -78,12 +78,26 @@ class Replicates(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class ExpertScores(Brief):
+    """The losses under experts' answers on some of the items, at these positions, in all `n_answers`.
+
+    `probability` is that with which each of these items was chosen; None for a uniform sample.
+    """
+
+    items: Int[np.ndarray, " answered"]
+    losses: Float[np.ndarray, "model answered"]
+    probability: Float[np.ndarray, " answered"] | None
+    n_answers: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores(Shown):
     """Per-item losses of every model on the same items.
 
     `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
     records it. `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
-    there or not: the `labels` that were scored against, `groups` and `clusters` of the items, and `replicates`.
+    there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
+    experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
     items in none, and a list by item matches nothing.
     """
@@ -98,6 +112,7 @@ class Scores(Shown):
     groups: Partition | None = None
     clusters: Partition | None = None
     replicates: Replicates | None = None
+    gold: ExpertScores | None = None
     audit: Audit = field(default_factory=Audit)
     item_rows: Int[np.ndarray, " item"] | None = None
     item_order: bool = True

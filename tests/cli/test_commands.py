@@ -280,3 +280,43 @@ def test_run_with_one_model(run, files, tmp_path):
     assert "The mean log loss of sharp is" in outcome.out
     assert "P(best)" not in outcome.out
     assert (tmp_path / "o" / "report.html").exists()
+
+
+def test_chosen_items_come_back_as_gold(run, files, tmp_path) -> None:
+    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+    given = ["--annotations", files["labels"], "--truth", "dawid-skene-em", *models]
+    out = tmp_path / "gold.csv"
+    chosen = run("choose-gold", *given, "--number", 12, "--seed", 2, "--out", out, "--json")
+    assert chosen.status == 0, chosen.err
+    rows = chosen.json["items"]
+    assert len(rows) == 12
+    assert run("choose-gold", *given, "--out", out).status == 2  # it may hold an expert's answers by now
+    lines = ["item,chance,label"]
+    lines += [f"{row['item']},{row['probability']},{'yes' if int(row['item'][1:]) % 2 == 0 else 'no'}" for row in rows]
+    out.write_text("\n".join(lines) + "\n")
+    uniform = run("run", *given, "--gold", out, "--engine", "exact", "--json")
+    assert uniform.json["gold"]["sample"] == "uniform"
+    result = run("run", *given, "--gold", f"{out}:chance", "--engine", "exact", "--json")
+    assert result.status == 0, result.err
+    assert result.json["gold"]["n_items"] == 12
+    assert result.json["gold"]["sample"] == "chosen"
+    assert result.json["truth"]["estimand"] == "class"
+
+
+def test_better_scores_of_some_items(run, tmp_path) -> None:
+    rows = [
+        (f"q{item:02d}", model, (item * 7 + step) % 5 + step) for item in range(40) for step, model in enumerate("ab")
+    ]
+    header = "item,model,mark"
+    judge, people = tmp_path / "judge.csv", tmp_path / "people.csv"
+    judge.write_text("\n".join([header, *(f"{item},{model},{mark}" for item, model, mark in rows)]) + "\n")
+    some = [f"{item},{model},{mark - (model == 'b')}" for item, model, mark in rows if int(item[1:]) % 3 == 0]
+    people.write_text("\n".join([header, *some]) + "\n")
+    words = ["compare", judge, "--score", "mark", "--higher-is-better", "--engine", "exact", "--json"]
+    plain, anchored = run(*words), run(*words, "--gold", people)
+    assert anchored.status == 0, anchored.err
+    assert anchored.json["gold"]["n_items"] == 14
+    # marks of b are one lower where people gave them: the difference of the losses is one smaller
+    moved = anchored.json["pairwise"][0]["difference"] - plain.json["pairwise"][0]["difference"]
+    assert abs(moved + 1) < 0.5
+    assert run(*words, "--gold", tmp_path / "none.csv").status == 2

@@ -12,6 +12,7 @@ from probtruth.errors import InputError
 
 if TYPE_CHECKING:
     import probtruth.line.result
+    import probtruth.types
 
 
 def compare(
@@ -45,6 +46,10 @@ def compare(
     fold_correlation: Annotated[
         float | None, opt.model_(metavar="X", help="With --replicates folds: 1/k for k folds.")
     ] = None,
+    gold: Annotated[
+        str | None,
+        opt.input_(metavar="FILE[:COL]", help="Better scores (people's) of a few items; COL: chosen with these odds."),
+    ] = None,
     rope: opt.Rope = None,
     engine: opt.Engine = "nuts",
     strict: opt.Strict = False,
@@ -64,7 +69,7 @@ def compare(
     check_content(content, columns.item)
     jax_setup.switch_on()
     available = streamed.known_memory(machine.memory)
-    whole = columns.replicate is not None or replicates is not None or likelihood != "auto"
+    whole = columns.replicate is not None or replicates is not None or likelihood != "auto" or gold is not None
     if _streams(scores, reading, whole, available, machine.dask):
         from probtruth.line.result import Result
 
@@ -74,14 +79,14 @@ def compare(
         with streamed.streaming(scores[0], out, available, machine.dask, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)
     else:
-        result = _held(scores, columns, reading, {**options, **in_memory}, baseline, console)
+        result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, baseline, console)
     conclude(with_content(result, content, columns.item), out, console, gate)
 
 
 def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: float, dask: str | None) -> bool:
     """Whether scores are streamed: a folder or too large a table, unless the comparison needs it `whole`.
 
-    Replicates, and other likelihoods than the default, need it whole.
+    Replicates, better scores of some items, and other likelihoods than the default need it whole.
 
     Errors: `InputError` for a cluster that cannot be used.
     """
@@ -114,5 +119,18 @@ def _held(
         scores = read_scores(files, columns, reading)
     if baseline is not None:
         check.one_of(baseline, scores.models, "--baseline")
+    if options["gold"] is not None:
+        options = {**options, **_better(options["gold"], scores, columns, reading)}
     with console.progress("sampling") as on_progress:
         return Result.of_scores(scores, **options, on_progress=on_progress)
+
+
+def _better(
+    spec: str, scores: "probtruth.types.Scores", columns: opt.ScoreColumns, reading: opt.ScoreReading
+) -> dict[str, Any]:
+    """The better scores of some items, and the columns by which they are read as the others were."""
+    from probtruth.io.gold import gold_file, gold_table
+
+    named: dict[str, Any] = {"item": columns.item, "score": columns.score}
+    named |= {"models": list(scores.models)} if reading.format == "wide" else {"model": columns.model}
+    return {"gold": gold_table(*gold_file(spec))[0], **named}

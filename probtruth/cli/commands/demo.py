@@ -19,5 +19,7 @@ def demo(
     named = [f"{name}={path}" for name, path in predictions.items()]
     console.note(data.NOTE)
     options = {"method": None, "estimand": None, "rope": 0.01, "seed": seed}
-    files = RunFiles(opt.AnnotationColumns(), opt.Machine(), named, str(annotations))
+    files = RunFiles(
+        columns=opt.AnnotationColumns(), machine=opt.Machine(), predictions=named, annotations=str(annotations)
+    )
     evaluate_and_report(files, options, out, console, data.NOTE)

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     import probtruth.types
 
 
-@dataclass(frozen=True)
-class RunFiles:
-    """The files of a run, and how to read them."""
+@dataclass(frozen=True, kw_only=True)
+class LabelledFiles:
+    """Predictions and the labels that they are scored against, and how to read them."""
 
     columns: opt.AnnotationColumns
-    machine: opt.Machine
     predictions: opt.PredictionFiles
     annotations: Annotated[str | None, opt.input_(metavar="FILE", help=opt.LABEL_FILE)] = None
     soft: Annotated[str | None, opt.input_(metavar="FILE", help="Soft labels instead: item, one column a label.")] = (
@@ -32,6 +31,16 @@ class RunFiles:
     renormalise: opt.Renormalise = False
     groups: Annotated[
         str | None, opt.question(metavar="FILE:COL", help="Group (task, language, ...) of each item.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFiles(LabelledFiles):
+    """The files of a run, and how to read them."""
+
+    machine: opt.Machine
+    gold: Annotated[
+        str | None, opt.input_(metavar="FILE[:COL]", help="Experts' labels of a few items; COL: how probable each was.")
     ] = None
     clusters: Annotated[
         str | None, opt.question(metavar="FILE:COL", help="Cluster (passage, patient, ...) of each item.")
@@ -109,12 +118,14 @@ def evaluate_and_report(
     reading.check_content(content, files.columns.item)
     logged = _logged(files, console)
     jax_setup.switch_on()
-    models = _models(files, options)
+    models, options = model_pairs(files, options), {**options, **_gold(files)}
     memory = streamed.known_memory(files.machine.memory)
     if logged is not None:
         items = logged[1].index.items
-        result = _evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
+        result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
     elif files.machine.dask is not None or streamed.too_large(models, memory):
+        if files.gold is not None:
+            raise InputError("--gold with predictions that are streamed", "files in memory", "Raise --memory.")
         result = _streamed(models, files, options, memory, out, console)
     else:
         result = _held(models, files, options, console)
@@ -155,7 +166,7 @@ def _tasks(items: Sequence[str]) -> dict[str, str] | None:
     return tasks if len(set(tasks.values())) > 1 else None
 
 
-def _models(files: RunFiles, options: Mapping[str, Any]) -> list[tuple[str, str]]:
+def model_pairs(files: LabelledFiles, options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The models and their files.
 
     Errors: `InputError` for a truth method without annotations to apply it to.
@@ -174,23 +185,43 @@ def _held(
     models: Sequence[tuple[str, str]], files: RunFiles, options: Mapping[str, Any], console: Console
 ) -> "probtruth.line.result.Result":
     """The result of files that memory holds."""
+    reference, predictions, options = read_all(models, files, options, console)
+    return evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
+
+
+def read_all(
+    models: Sequence[tuple[str, str]], files: LabelledFiles, options: Mapping[str, Any], console: Console
+) -> "tuple[Any, probtruth.types.Predictions, dict[str, Any]]":
+    """The labels and the predictions of files that memory holds, and the options that are left for `evaluate`."""
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.truth import read_soft
 
     item, options = files.columns.item, dict(options)
     if files.soft is not None:
-        reference: Any = read_soft(files.soft, item, options.pop("estimand"))
+        of_class = "class" if "gold" in options else None
+        reference: Any = read_soft(files.soft, item, options.pop("estimand") or of_class)  # type: ignore[arg-type]
     else:
         reference = _annotations(models, files, console)
     with console.progress("reading predictions") as on_progress:
         how = (item, files.kind, files.renormalise, on_progress)
         predictions = read_predictions_pairs(models, reference.index, *how)
-    return _evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
+    return reference, predictions, options
 
 
-def _evaluated(
+def _gold(files: RunFiles) -> dict[str, Any]:
+    """The experts' answers, where there are any."""
+    if files.gold is None:
+        return {}
+    from probtruth.io.gold import expert_answers, gold_file
+
+    path, probability = gold_file(files.gold)
+    return {"gold": expert_answers(path, files.columns.item, probability)}
+
+
+def evaluated(
     reference: Any, predictions: "probtruth.types.Predictions", options: Mapping[str, Any], console: Console
 ) -> "probtruth.line.result.Result":
+    """The result of labels and predictions in memory."""
     from probtruth.line.evaluate import evaluate
 
     with console.progress("inferring, scoring, sampling") as on_progress:
@@ -229,7 +260,7 @@ def _streamed(
         return evaluate(reference, dict(models), **options, **how)
 
 
-def _annotations(models: Sequence[tuple[str, str]], files: RunFiles, console: Console) -> Any:
+def _annotations(models: Sequence[tuple[str, str]], files: LabelledFiles, console: Console) -> Any:
     with console.progress("reading annotations"):
         return reading.read_annotations(str(files.annotations), files.columns, files.format, models[0][1])
 

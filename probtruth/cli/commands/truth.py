@@ -28,7 +28,7 @@ def truth(
     seed: opt.Seed = 0,
     device: opt.Device = None,
 ) -> None:
-    """Infer soft labels; without --out, print label frequencies and annotators' quality."""
+    """Infer soft labels; without --out, print frequencies and annotators' quality."""
     jax_setup.switch_on()
     from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels

@@ -25,7 +25,7 @@ def validate(
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
 ) -> None:
-    """Draw studies from your own items: do intervals and the monitor keep their promise?"""
+    """Draw studies from your items: do intervals and the monitor keep their promise?"""
     from probtruth.report.formats.terminal_study import validation_summary, validation_words
     from probtruth.study.validate import validate
 

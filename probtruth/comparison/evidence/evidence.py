@@ -15,6 +15,7 @@ from probtruth.comparison.evidence.crossed import Crossed
 from probtruth.comparison.evidence.design import Design
 from probtruth.comparison.evidence.moments import Location, Moments
 from probtruth.comparison.evidence.parts import Part, Parts, over_blocks
+from probtruth.comparison.evidence.rectified import Rectified
 from probtruth.comparison.evidence.sweeps import RowSums, alone
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.types import Audit, RuleFacts, Scores
@@ -88,6 +89,7 @@ class Evidence:
 
     `parts` are None where the items are no longer at hand, only their sums.
     `order` are the models with finite scores, by content, and `moments` what is known of their means and differences.
+    `gold` are the scores as experts' answers correct them; `parts` and `moments` are then of these.
     `crossed` are units that items share (annotators, seeds); `notes` is what must be said of repeated scores.
     `outcomes` are the losses under labels that did not come, and `reach` is the largest difference of two scores of an
     item, 0 where that is not known.
@@ -100,6 +102,7 @@ class Evidence:
     order: Int[np.ndarray, " finite"]
     moments: Moments | None
     fixed_items: FixedItems
+    gold: Rectified | None = None
     crossed: Crossed | None = None
     notes: tuple[str, ...] = ()
     outcomes: Outcomes | None = None

@@ -12,6 +12,7 @@ from probtruth.comparison.evidence.from_parts import evidence_of, reach
 from probtruth.comparison.evidence.label_variance import label_locations, label_variance
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import held
+from probtruth.comparison.evidence.rectified import Rectified
 from probtruth.comparison.evidence.replicates import FixedReplicates, cells_of, correlated_folds, notes_of
 from probtruth.comparison.evidence.serial import serial_notes
 from probtruth.comparison.evidence.unseen import Outcomes
@@ -24,30 +25,39 @@ from probtruth.types.scores import LabelsBehind
 def of_scores(scores: Scores, plan: Design, options: Options = PLAIN, annotations: object = None) -> Evidence:
     """The evidence of scores under a design; `annotations` are those behind them, where their annotators matter."""
     structure, item_weights = plan.structure, plan.item_weights()
-    influence = _influence(scores, plan)
+    gold = None if scores.gold is None else Rectified.of(scores, scores.gold, plan)
+    influence = _influence(scores, plan) if gold is None else None  # what experts correct is a stand-in, however fitted
     evidence = evidence_of(
-        held(scores.values, structure, scores.models),
-        facts=Facts.of(scores),
+        held(scores.values if gold is None else gold.values, structure, scores.models),
+        facts=Facts.of(scores) if gold is None else _anchored(Facts.of(scores)),
         design=plan,
         name=scores.items.__getitem__,
-        fixed_items=_fixed_items(scores, item_weights, influence, options),
+        fixed_items=_fixed_items(scores, item_weights, influence, options) if gold is None else gold,
         moved=None if influence is None else held(scores.values + influence, structure, scores.models),
         outcomes=_outcomes(scores.labels),
     )
     cells = cells_of(scores, plan, options, annotations)
     moments = evidence.moments
+    if moments is not None and gold is not None:
+        moments = gold.corrected(moments, evidence.order)
     if moments is not None and options.fold_correlation is not None and scores.replicates is None:
         moments = correlated_folds(moments, options.fold_correlation)
     return replace(
         evidence,
         moments=moments,
+        gold=gold,
         crossed=None if cells is None else Crossed(cells, evidence.order, item_weights),
         notes=(*notes_of(scores, options, item_weights, cells), *_serial(scores, plan, options, evidence)),
     )
 
 
+def _anchored(facts: Facts) -> Facts:
+    """The facts without the entropy of the inferred classes, which is not that of the experts' answers."""
+    return replace(facts, known=replace(facts.known, entropy=None))
+
+
 def _serial(scores: Scores, plan: Design, options: Options, evidence: Evidence) -> tuple[str, ...]:
-    return () if options.these_items else serial_notes(scores, plan, evidence.means)
+    return () if options.these_items or scores.gold is not None else serial_notes(scores, plan, evidence.means)
 
 
 def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:

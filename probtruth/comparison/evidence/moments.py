@@ -23,7 +23,8 @@ class Means:
     """Means of each group with their estimated variance (NaN where a group has one unit) and third central moment.
 
     Where pseudo-items stand for differences that are too rare to be seen, `centre`, `variance` and `third` include
-    them; `mean` and `plain_variance` never do. `low` and `high` are the extremes over the items of all groups.
+    them; `mean` and `plain_variance` never do. `low` and `high` are the extremes over the items of all groups. `df` are
+    the variances' own degrees of freedom, where they are not one less than the units.
     """
 
     mean: Float[np.ndarray, "row group"]
@@ -33,6 +34,7 @@ class Means:
     third: Float[np.ndarray, "row group"]
     low: Float[np.ndarray, " row"]
     high: Float[np.ndarray, " row"]
+    df: Float[np.ndarray, "row group"] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,7 @@ def _means(parts: Parts, rows: Pairs, largest: Float[np.ndarray, " row"], reach:
         step = max(1, min(step, UNIT_TOTALS // len(within.unit_group)))
     cuts = [slice(start, start + step) for start in range(0, max(len(rows), 1), step)]
     blocks = [means_from(RowSums(parts, rows[cut]), largest[cut], reach) for cut in cuts]
-    names = [field.name for field in fields(Means)]
+    names = [field.name for field in fields(Means) if field.name != "df"]
     return Means(*(np.concatenate([getattr(some, name) for some in blocks]) for name in names))
 
 
@@ -162,20 +164,20 @@ def combine(parts: Moments, means: Means, weights: Float[np.ndarray, " group"]) 
 
     Source (degrees of freedom): Satterthwaite 1946, doi:10.2307/3002019; with one group they are n - 1.
     """
-    df, size = parts.df.astype(np.float64), parts.n_items.astype(np.float64)
-    known = df > 0
+    df = (parts.df if means.df is None else means.df).astype(np.float64)
+    size, known = parts.n_items.astype(np.float64), parts.df > 0
     shares = weights[known] ** 2 * means.variance[:, known]
-    total, spread = exact_sum(shares), exact_sum(shares**2 / df[known])
+    total, spread = exact_sum(shares), exact_sum(shares**2 / df[..., known])
     if not known.all():
         pooled, pooled_df = pool(parts, means)
         rest = float(exact_sum(weights[~known] ** 2 / size[~known])) * pooled
         total, spread = total + rest, spread + rest**2 / pooled_df
     with np.errstate(invalid="ignore", divide="ignore"):
-        rows_df = np.where(spread > 0, total**2 / spread, df.sum())
+        rows_df = np.where(spread > 0, total**2 / spread, df.sum(-1))
     return Location(
         int(parts.n_units.sum()),
         exact_sum(weights * means.mean),
-        means.plain_variance[:, 0] if len(df) == 1 else total,
+        means.plain_variance[:, 0] if len(size) == 1 else total,
         exact_sum(weights * means.centre),
         total,
         exact_sum(weights**3 * means.third),

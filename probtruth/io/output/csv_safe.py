@@ -1,8 +1,13 @@
 """CSV that a spreadsheet shows as text: cells that could be read as formulas get a leading apostrophe."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.io.output.folder import check_file
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes as the start of a formula, or skips before one."""
@@ -15,6 +20,26 @@ def safe_text(text: str) -> str:
     ("'=1+1", 'a=1')
     """
     return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def refuse_formulas(names: Iterable[str], hint: str) -> None:
+    """Raises where a name would not come back from CSV as it is, because it needs an apostrophe."""
+    risky = [name for name in names if safe_text(name) != name]
+    if risky:
+        problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"
+        raise InputError(problem, "other names in CSV", hint)
+
+
+def check_free(path: str | Path) -> None:
+    """Raises where a CSV cannot be written: nothing in one says whose it is, so none is ever replaced."""
+    if Path(path).is_file() and Path(path).stat().st_size:
+        raise InputError(
+            "a CSV file that is there already",
+            "a free name, since nothing in a CSV says that probtruth wrote it",
+            "Remove it, or choose another path.",
+            str(path),
+        )
+    check_file(path, lambda _: False)
 
 
 def csv_text(frame: polars.DataFrame) -> str:

@@ -107,6 +107,8 @@ def verdict(result: Result) -> Verdict:
         headline, level = _not_settled(standing, names), "open"
     else:
         headline, level = _headline(lead, next_best, p, gap["p_equivalent"], len(ranked))
+    if comparison.gold is not None and level != "invalid" and not standing.answers:
+        headline = (*headline[:-1], f"{headline[-1].removesuffix('.')} (anchored by {_answers(comparison.gold)}).")
     return Verdict(level, headline, tuple(details), failing)
 
 
@@ -297,16 +299,41 @@ def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Senten
 
 
 def _estimand(result: Result) -> list[Sentence]:
-    lines = sentence(f"Estimand: {result.comparison.estimand}.")
-    truth = result.truth
+    estimand = sentence(f"Estimand: {result.comparison.estimand}.")
+    truth, gold = result.truth, result.comparison.gold
+    anchored = [] if gold is None else [_anchored(gold, "the scores" if truth is None else "the inferred classes")]
     if truth is None:
-        return [lines]
+        return [estimand, *anchored]
     how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
     what = QUESTIONS[truth.estimand]
     what += " (a distribution of labels for each item)" if truth.estimand == "distribution" else ""
     both = truth.diagnostics.get("evidence") == "annotators and models"
     how += ", with the models' own forecasts, weighed, as further evidence" if both else ""
-    return [lines, sentence(f"The standard is {what}, {how}.")]
+    return [estimand, sentence(f"The standard is {what}, {how}."), *anchored]
+
+
+def _answers(gold: Mapping[str, Any]) -> str:
+    """`40 expert labels`; of several experts, on how many items."""
+    n_items, n_answers = gold["n_items"], gold["n_answers"]
+    return f"{n_answers} expert labels" + ("" if n_items == n_answers else f" on {count(n_items, 'item')}")
+
+
+def _anchored(gold: Mapping[str, Any], others: str) -> Sentence:
+    """How the items with an expert's answer were chosen, and what weight the rest has."""
+    how = (
+        "taken as a uniform sample of all items"
+        if gold["sample"] == "uniform"
+        else f"chosen with the stated probabilities (largest weight {gold['largest_weight']:.3g}, worth "
+        f"{gold['effective']:.0f} chosen alike)"
+    )
+    return sentence(
+        f"Anchored by {_answers(gold)}, {how}: of the other items {others} count with weight "
+        f"{fixed(gold['weight_of_inferred'], 2)}, corrected by what the experts say. Calibration, accuracy and the "
+        "lists of items rest on the inferred classes alone."
+        if others != "the scores"
+        else f"Anchored by {_answers(gold)}, {how}: the other scores count with weight "
+        f"{fixed(gold['weight_of_inferred'], 2)}, corrected by these."
+    )
 
 
 def _sources(comparison: Comparison, lead: Name, next_best: Name) -> list[Sentence]:

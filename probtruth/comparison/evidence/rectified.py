@@ -1,0 +1,227 @@
+"""Scores that experts' answers on a few items have corrected: what every item then adds to the mean of all."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from probtruth import check
+from probtruth.comparison.evidence.design import Design
+from probtruth.comparison.evidence.moments import Location, Means, Moments
+from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.errors import InputError
+from probtruth.kernels.exact_sums import exact_sum, exact_totals
+from probtruth.types import ExpertScores, Scores
+
+FEWEST, FEWEST_IN_GROUP = 10, 2
+"""Items with an expert's answer that carry an interval, in all and in each group."""
+SKEWNESS_FROM = 40.0
+"""The skewness of the corrections counts by m / (m + so many), m their effective number: of few it is mostly noise."""
+AGREEING = 5.0
+"""Answers that agree with the known scores on average, for which the weight of these is 1, count beside those given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rectified:
+    r"""The corrected scores of every model and item, whose mean is that of the experts' answers on all items.
+
+    With f the score that is known of every item, g that under the expert's answer, $w_i = 1/\pi_i$ on items with an
+    answer (chosen with probability $\pi_i$) and 0 elsewhere, and bars for means weighted by w:
+    $z_i = \lambda f_i + \bar c + w_i (g_i - \lambda f_i - \bar c)$ with $\bar c = \bar g - \lambda \bar f$. The mean of
+    z is the estimate, and its variance between items, to first order, that of the estimate. One $\lambda$ for all
+    models, between 0 and 1, has the least total variance of the models' differences, drawn a little towards 1. With an
+    answer on every item z is g.
+
+    Source: Angelopoulos, Duchi and Zrnic 2023, "PPI++", arXiv:2311.01453; Zrnic and Candes 2024, "Active statistical
+    inference", arXiv:2403.03208; Hajek 1971, on ratio estimators in surveys.
+    """
+
+    gold: ExpertScores
+    design: Design
+    values: Float[np.ndarray, "model item"]
+    weights: Float[np.ndarray, " item"]
+    tuned: float
+
+    @classmethod
+    def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
+        """The corrected scores under a design.
+
+        Errors: `InputError` for fewer answers than carry an interval.
+        """
+        weights = _weights(gold, plan)
+        known, expert = scores.values, scores.values.copy()
+        expert[:, gold.items] = gold.losses
+        values, finite = expert.copy(), np.isfinite(known).all(1) & np.isfinite(expert).all(1)
+        base, slope = (_weighted_up(rows, weights, plan) for rows in (expert[finite], known[finite]))
+        slope = known[finite] - slope
+        tuned = _tuned(base, slope, plan, len(gold.items))
+        values[finite] = base + tuned * slope
+        return cls(gold, plan, values, weights, tuned)
+
+    def corrected(self, moments: Moments, order: Int[np.ndarray, " finite"]) -> Moments:
+        """The moments of the corrected scores with the freedom that so few answers leave.
+
+        The part of a variance that comes from units with an answer is that of m units, m their effective number, and
+        has m - 1 degrees of freedom, of which fitting lambda takes one in all; the rest has those of the other units
+        (Welch and Satterthwaite).
+        """
+        totals = self._unit_deviations(order)
+        pairs = (totals[a] - totals[b] for a, b in all_pairs(len(order)))
+        return replace(
+            moments, pairs=self._few(moments.pairs, list(pairs)), levels=self._few(moments.levels, list(totals))
+        )
+
+    def _unit_deviations(self, order: Int[np.ndarray, " finite"]) -> Float[np.ndarray, "model unit"]:
+        return _deviations(self.values[order], self.design)
+
+    def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
+        structure, answered = self.design.structure, self._unit_weights() > 0
+        of_unit, n_groups = structure.of_unit(), structure.n_groups
+        few = self._effective()
+        other = structure.n_units - np.bincount(of_unit, answered, n_groups)
+        variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
+        kept = 1.0 if (self.weights == 1.0).all() else 1.0 - 1.0 / (self.effective - 1.0)
+        grown = [_grown(few) / kept, _grown(other)]
+        for row, deviations in enumerate(rows):
+            square = deviations**2
+            parts = exact_totals(np.stack([square * answered, square * ~answered]), of_unit, n_groups)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                own, rest = parts[0] * grown[0], parts[1] * grown[1]
+                freedom = (own + rest) ** 2 / (own**2 / (kept * (few - 1)) + rest**2 / np.maximum(other - 1, 1))
+                ratio = (own + rest) / (parts.sum(0) * _grown(structure.n_units))
+            varies = parts.sum(0) > 0
+            variance[row] = np.where(varies, ratio, 1.0)
+            df[row] = np.where(varies, freedom, structure.n_units - 1)
+        bent = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
+        return replace(
+            means,
+            plain_variance=means.plain_variance * variance,
+            variance=means.variance * variance,
+            third=means.third * variance**1.5 * bent,
+            df=df,
+        )
+
+    def _unit_weights(self) -> Float[np.ndarray, " unit"]:
+        return np.asarray(self.design.structure.unit_totals(self.weights[None])[0])
+
+    def _effective(self) -> Float[np.ndarray, " group"]:
+        """The effective number of units with an answer in each group (Kish)."""
+        structure, weights = self.design.structure, self._unit_weights()
+        total, square = exact_totals(np.stack([weights, weights**2]), structure.of_unit(), structure.n_groups)
+        return np.asarray(total**2 / square)
+
+    def variance(self, a: int, b: int) -> float | None:
+        """What the answers that were not given add to the variance of a mean difference."""
+        losses = self.gold.losses[[a, b]]
+        if not np.isfinite(losses).all():
+            return None
+        expert = np.zeros(self.design.n_items)
+        expert[self.gold.items] = losses[0] - losses[1]
+        item_weights = self.design.item_weights()
+        mean = _hajek(expert[None], self.weights, self.design)[0]
+        known = exact_sum(item_weights**2 * self.weights * (expert - mean) ** 2)
+        difference = self.values[a] - self.values[b]
+        total = exact_sum((_deviations(difference[None], self.design, item_weights)[0]) ** 2)
+        return max(float(total) - float(known), 0.0)
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        """Not worked out: with the items held fixed, only the choice of those with an answer is left to chance."""
+        raise InputError("gold with population='these-items'", "one of the two", "Leave one of them out.")
+
+    @property
+    def n_answered(self) -> int:
+        """Items with an expert's answer."""
+        return len(self.gold.items)
+
+    @property
+    def effective(self) -> float:
+        """The effective number of items with an answer (Kish)."""
+        return float(exact_sum(self.weights) ** 2 / exact_sum(self.weights**2))
+
+    def facts(self) -> dict[str, object]:
+        """What a result says of the experts' answers."""
+        return {
+            "n_items": self.n_answered,
+            "of_items": self.design.n_items,
+            "n_answers": self.gold.n_answers,
+            "sample": "uniform" if self.gold.probability is None else "chosen",
+            "effective": self.effective,
+            "largest_weight": float(self.weights.max()),
+            "weight_of_inferred": self.tuned,
+        }
+
+
+def _grown(n: np.ndarray) -> np.ndarray:
+    """n / (n - 1); 1 where there is no second one."""
+    return np.where(n > 1, n / np.maximum(n - 1, 1e-9), 1.0)
+
+
+def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
+    """One over the probability of an item's choice; of a uniform sample, over its share in the item's group."""
+    structure = plan.structure
+    answered: Bool[np.ndarray, " item"] = np.zeros(plan.n_items, bool)
+    answered[gold.items] = True
+    if len(gold.items) < FEWEST:
+        raise InputError(
+            f"expert labels on {check.count(len(gold.items), 'item')}",
+            f"on at least {FEWEST}: fewer carry no interval",
+            "Have more items labelled (command line: probtruth choose-gold).",
+        )
+    units = structure.unit_totals(answered[None].astype(np.float64))[0] > 0
+    counts = np.bincount(structure.of_unit(), units, structure.n_groups)
+    if (counts < FEWEST_IN_GROUP).any():
+        short = int(counts.argmin())
+        where = f"in group {check.quote(plan.group_names[short])}" if plan.grouped else "in all"
+        raise InputError(
+            f"expert labels on {int(counts[short])} {'items' if plan.n_clusters is None else 'clusters'} {where}",
+            f"at least {FEWEST_IN_GROUP} in each group",
+            "Have some of every group labelled, or compare without groups.",
+        )
+    probability = gold.probability
+    if probability is None:
+        group = structure.of_item()
+        share = np.bincount(group[gold.items], minlength=structure.n_groups) / structure.n_items
+        probability = share[group[gold.items]]
+    weights = np.zeros(plan.n_items)
+    weights[gold.items] = 1.0 / probability
+    return weights
+
+
+def _hajek(rows: Float[np.ndarray, "row item"], weights: np.ndarray, plan: Design) -> Float[np.ndarray, "row item"]:
+    """Each item's weighted mean over the answers of its group."""
+    group, n_groups = plan.structure.of_item(), plan.structure.n_groups
+    totals = exact_totals(np.where(weights > 0, weights * rows, 0.0), group, n_groups)
+    return np.asarray((totals / exact_totals(weights[None], group, n_groups))[:, group])
+
+
+def _weighted_up(
+    rows: Float[np.ndarray, "row item"], weights: Float[np.ndarray, " item"], plan: Design
+) -> Float[np.ndarray, "row item"]:
+    """The weighted mean of the answered items, and on these their own deviation times the weight."""
+    mean = _hajek(rows, weights, plan)
+    return np.where(weights == 1.0, rows, mean + weights * (rows - mean))
+
+
+def _deviations(
+    rows: Float[np.ndarray, "row item"], plan: Design, item_weights: Float[np.ndarray, " item"] | float = 1.0
+) -> Float[np.ndarray, "row unit"]:
+    """Totals by unit of the deviations from the groups' means."""
+    structure = plan.structure
+    group = structure.of_item()
+    means = exact_totals(rows, group, structure.n_groups) / structure.n_items
+    return structure.unit_totals(item_weights * (rows - means[:, group]))
+
+
+def _tuned(
+    base: Float[np.ndarray, "model item"], slope: Float[np.ndarray, "model item"], plan: Design, n_answers: int
+) -> float:
+    """The weight of the known scores under which the differences of all pairs have the least total variance."""
+    if len(base) > 1:  # the sum over pairs is that of the deviations from the models' mean
+        base, slope = base - base.mean(0), slope - slope.mean(0)
+    weights = plan.item_weights()
+    fixed, moving = (_deviations(rows, plan, weights).ravel() for rows in (base, slope))
+    size = float(exact_sum(moving**2))
+    if size == 0:
+        return 0.0
+    best = float(np.clip(-float(exact_sum(fixed * moving)) / size, 0.0, 1.0))
+    return (n_answers * best + AGREEING) / (n_answers + AGREEING)

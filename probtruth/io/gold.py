@@ -1,0 +1,143 @@
+"""Experts' answers on a few items, and the probabilities with which these were chosen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars
+from jaxtyping import Float
+
+from probtruth import check, frame_numbers, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
+from probtruth.io.output.folder import whole_file
+from probtruth.io.tables.read import read_table
+from probtruth.types.arguments import ExpertLabels
+
+EXPERT, PROBABILITY = "annotator", "probability"
+"""The columns, where a table has them, of the experts' names and of the probability with which an item was chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertAnswers:
+    """The share of an item's experts that gave each label, for each item with an answer; `n_answers` in all.
+
+    `probability` is that with which each item was chosen; None for a uniform sample.
+    """
+
+    items: tuple[str, ...]
+    shares: tuple[Mapping[str, float], ...]
+    probability: Float[np.ndarray, " answered"] | None
+    n_answers: int
+
+
+def gold_file(spec: str) -> tuple[str, str | None]:
+    """The path and the column of probabilities of `FILE` or `FILE:COLUMN`; what exists is a file."""
+    path, colon, column = spec.rpartition(":")
+    return (spec, None) if not colon or Path(spec).exists() else (path, column)
+
+
+def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[polars.DataFrame, Source]:
+    """A file or dataframe of answers, its column of probabilities under the name `probability`."""
+    if isinstance(table, str | Path):
+        frame, source = read_table(table)
+    else:
+        frame, source = frames.as_polars(table), Source("gold")
+    if probability is not None and probability != PROBABILITY:
+        frames.need(frame, probability, source, "gold")
+        frame = frame.drop(PROBABILITY, strict=False).rename({probability: PROBABILITY})
+    return frame, source
+
+
+def write_gold(table: polars.DataFrame, path: str | Path) -> None:
+    """Writes chosen items as CSV, for an expert to fill in; never over a file that is there.
+
+    Errors: `InputError` for names that a spreadsheet would take for formulas, or where it cannot be written.
+    """
+    check_gold_out(path)
+    refuse_formulas(table["item"].to_list(), "Rename these items: an apostrophe before them would be another name.")
+    with whole_file(path, lambda _: False) as work:
+        write_csv(table, work)
+
+
+def check_gold_out(path: str | Path) -> None:
+    """Raises where chosen items cannot be written, before long work."""
+    if Path(path).suffix.lower() != ".csv":
+        raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
+    check_free(path)
+
+
+def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | None = None) -> ExpertAnswers:
+    """The answers of a mapping {item: label}, or of a table with the columns `item` and `label`.
+
+    A column `annotator` tells several experts apart: an item then has the shares of their answers. A column
+    `probability` (or of the name given) holds the probability with which each item was chosen.
+
+    Errors: `InputError` for blanks, two answers for an item from one expert, or probabilities that are none.
+    """
+    if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
+        gold = polars.DataFrame(
+            {item: [*map(frames.name_text, gold)], "label": [*map(frames.name_text, gold.values())]}
+        )
+    table, source = gold_table(gold, probability)
+    frames.need_columns(table.columns, {"item": item, "label": "label"}, source.name)
+    _answered(table, source)
+    items, names = frames.encode(table, item, source, "item")
+    labels, label_names = frames.encode(table, "label", source, "label")
+    experts = frames.encode(table, EXPERT, source, EXPERT)[0] if EXPERT in table.columns else np.zeros_like(items)
+    answers: dict[tuple[int, int], int] = {}
+    for row, (one, expert, label) in enumerate(zip(items.tolist(), experts.tolist(), labels.tolist(), strict=True)):
+        if answers.setdefault((one, expert), label) != label:
+            raise InputError(
+                f"two labels for item {check.quote(names[one])}",
+                "one answer of an expert for each item",
+                "Remove one of them, or name the experts in a column 'annotator' if there are several.",
+                source.at(row, "label"),
+            )
+    counts: list[dict[str, float]] = [{} for _ in names]
+    for (one, _), label in answers.items():
+        counts[one][label_names[label]] = counts[one].get(label_names[label], 0.0) + 1.0
+    shares = tuple({label: count / sum(of.values()) for label, count in of.items()} for of in counts)
+    chances = probabilities(table, item, source)
+    chosen = None if chances is None else np.array([chances[name] for name in names])
+    return ExpertAnswers(tuple(names), shares, chosen, len(answers))
+
+
+def _answered(table: polars.DataFrame, source: Source) -> None:
+    """Raises where an answer is still missing."""
+    blank = [row for row, label in enumerate(table["label"].to_list()) if label is None or not str(label).strip()]
+    if blank:
+        raise InputError(
+            f"no label yet for {check.count(len(blank), 'item')}",
+            "an expert's label in every row",
+            "Fill them in. If you remove rows that an expert found hard, the others no longer stand for all items.",
+            source.at(blank[0], "label"),
+        )
+
+
+def probabilities(table: polars.DataFrame, item: str, source: Source) -> Mapping[str, float] | None:
+    """The probability with which each item was chosen; None where no column says it.
+
+    Errors: `InputError` for what is no probability above 0, and for two of them for one item.
+    """
+    if PROBABILITY not in table.columns:
+        return None
+    items, names = frames.encode(table, item, source, "item")
+    values = frame_numbers.numbers(table, PROBABILITY, source, PROBABILITY)
+    known: dict[str, float] = {}
+    for row, (one, value) in enumerate(zip(items.tolist(), values.tolist(), strict=True)):
+        where = source.at(row, PROBABILITY)
+        if not 0 < value <= 1:
+            raise InputError(
+                f"the inclusion probability {value:g}",
+                "a probability above 0 and at most 1",
+                "An item that could not have been chosen stands for no other.",
+                where,
+            )
+        if known.setdefault(names[one], value) != value:
+            raise InputError(
+                f"two inclusion probabilities for item {check.quote(names[one])}", "one", "Make its rows agree.", where
+            )
+    return known

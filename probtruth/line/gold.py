@@ -1,0 +1,84 @@
+"""Scores with the answers of experts on a few of their items."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.io.gold import ExpertAnswers
+from probtruth.scoring.score import expectations
+from probtruth.types import ExpertScores, Scores
+
+
+def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) -> Scores:
+    """The scores against classes with those under the experts' answers; `labels` names the columns of their losses.
+
+    Errors: `InputError` for an item that was not scored, or a label that no model predicts.
+    """
+    behind = scores.labels
+    if behind is None or behind.estimand != "class":
+        raise InputError(
+            "gold with the estimand 'distribution'",
+            "the estimand 'class'",
+            "An expert's answer says which label is true, not how annotators would answer; add estimand='class' "
+            "(command line: --estimand class), or leave gold out.",
+        )
+    column = {name: place for place, name in enumerate(labels)}
+    table = np.zeros((len(answers.items), len(labels)))
+    for row, (item, shares) in enumerate(zip(answers.items, answers.shares, strict=True)):
+        for label, share in shares.items():
+            check.one_of(label, tuple(labels), f"gold of item {check.quote(item)}: label")
+            table[row, column[label]] = share
+    place, kept = _places(answers.items, scores)
+    losses = np.stack([expectations(one[place], table[kept]) for one in behind.losses])
+    chosen = None if answers.probability is None else answers.probability[kept]
+    return replace(scores, gold=ExpertScores(place, losses, chosen, answers.n_answers))
+
+
+def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str, float] | None) -> Scores:
+    """The scores with those that experts gave the same models on a few of the items.
+
+    Errors: `InputError` for other models, items that were not scored, or another orientation.
+    """
+    if set(expert.models) != set(scores.models):
+        raise InputError(
+            f"gold for the models {check.shortlist(sorted(expert.models))}",
+            f"gold for {check.shortlist(sorted(scores.models))}",
+            "Give experts' scores of every model that is compared, and of no other.",
+        )
+    if expert.audit.missing:
+        raise InputError(
+            f"gold that lacks a model on item {check.shortlist(expert.audit.missing, 3)}",
+            "experts' scores of every model on each of their items",
+            "Add them, or remove the item from gold.",
+        )
+    if expert.higher_is_better != scores.higher_is_better:
+        raise InputError("gold that counts the other way", "scores of one orientation", "Check higher_is_better.")
+    place, kept = _places(expert.items, scores)
+    rows = [expert.models.index(model) for model in scores.models]
+    losses = expert.values[rows][:, kept]
+    if np.isnan(losses).any():
+        raise InputError("NaN in gold", "numbers", "Fill in the score, or remove the item.")
+    chosen = None if probability is None else np.array([probability[expert.items[row]] for row in kept])
+    return replace(scores, gold=ExpertScores(place, losses, chosen, len(kept)))
+
+
+def _places(items: Sequence[str], scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+    """Where the items with an answer stand, in order, and which of them these are: items dropped for all are not.
+
+    Errors: `InputError` for an item that nobody knows.
+    """
+    place = {name: row for row, name in enumerate(scores.items)}
+    dropped = {*scores.audit.missing, *scores.audit.extra}
+    unknown = [name for name in items if name not in place and name not in dropped]
+    if unknown:
+        raise InputError(
+            f"gold for item {check.shortlist(unknown, 3)}",
+            "items that are compared",
+            f"Names are compared as text. {check.did_you_mean(unknown[0], list(scores.items)[:1000])}",
+        )
+    kept = [row for row, name in enumerate(items) if name in place]
+    kept.sort(key=lambda row: place[items[row]])
+    return np.array([place[items[row]] for row in kept], np.int64), np.array(kept, np.int64)

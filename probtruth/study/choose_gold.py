@@ -1,0 +1,110 @@
+"""Which items to send to an expert: with probabilities that follow the doubt about the models' difference."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.comparison.evidence.rectified import FEWEST
+from probtruth.errors import InputError
+from probtruth.types import Scores
+
+FLOOR = 0.5
+"""Every item is as likely as its doubt and this share of the mean doubt say, so that none stands for too many."""
+MISTAKEN = 0.1
+"""Of every item's inferred class so much is doubted beyond its own probabilities: annotators err together."""
+
+
+def choose_gold(
+    scores: Scores,
+    n: int,
+    a: str | None = None,
+    b: str | None = None,
+    groups: Mapping[str, str] | None = None,
+    seed: int = 0,
+) -> list[dict[str, object]]:
+    """The chosen items with their inclusion probabilities, by name of the item; see `Result.choose_gold`."""
+    size = check.whole(n, FEWEST, "the number of items")
+    if size > len(scores.items):
+        raise InputError(f"{size} of {len(scores.items)} items", "at most all of them", "Ask for fewer.")
+    doubt = _doubt(scores, _rows(scores, a, b))
+    probability = inclusion(doubt + FLOOR * doubt.mean(), size)
+    chosen = systematic(probability, _strata(scores.items, groups), seed)
+    return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]
+
+
+def _rows(scores: Scores, a: str | None, b: str | None) -> list[int]:
+    """The models whose differences count: the two that are named, else all."""
+    named = [name for name in (a, b) if name is not None]
+    if len(named) == 1 or (len(named) == 2 and a == b):
+        raise InputError(f"the model {check.quote(named[0])} alone", "two models, or none", "Name a and b.")
+    for name in named:
+        check.one_of(name, scores.models, "model")
+    return [scores.models.index(name) for name in named or scores.models]
+
+
+def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:
+    """The posterior sd of the item's difference over its class; of several models, the root mean square of all pairs.
+
+    Errors: `InputError` for scores without inferred classes behind them, and for infinite losses.
+    """
+    behind = scores.labels
+    if behind is None or behind.estimand != "class":
+        raise InputError(
+            "scores without inferred classes behind them" if behind is None else "the estimand 'distribution'",
+            "scores against inferred classes (estimand='class')",
+            "Where nothing says which items are in doubt, take a uniform sample.",
+        )
+    truth = (1 - MISTAKEN) * behind.truth + MISTAKEN * behind.truth.mean(0)
+    losses = np.where(truth > 0, behind.losses[list(rows)], 0.0)
+    if not np.isfinite(losses).all():
+        raise InputError("an infinite loss under a class that may be true", "finite losses", "Score with a floor.")
+    if len(losses) > 1:
+        losses = losses - losses.mean(0)
+    mean = (truth * losses).sum(2, keepdims=True)
+    variance = (truth * (losses - mean) ** 2).sum((0, 2))
+    return np.asarray(np.sqrt(variance))
+
+
+def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " item"]:
+    """Probabilities in proportion to the sizes that add up to n; where they would pass 1 they are 1.
+
+    Sizes that are all 0 count as equal.
+    """
+    size = size if size.any() else np.ones(len(size))
+    probability = np.zeros(len(size))
+    free = np.ones(len(size), bool)
+    while True:
+        share = size * free / (size * free).sum()
+        probability = np.where(free, (n - (~free).sum()) * share, 1.0)
+        if not (probability > 1).any():
+            return probability
+        free &= probability < 1
+
+
+def systematic(
+    probability: Float[np.ndarray, " item"], strata: Int[np.ndarray, " item"], seed: int
+) -> Int[np.ndarray, " chosen"]:
+    """A sample of exactly these inclusion probabilities, by equal steps through the items in random order.
+
+    Items of a stratum stand together, so that each has its share of the sample, up to one item.
+
+    Source: Madow 1949, "On the theory of systematic sampling, II", doi:10.1214/aoms/1177729988
+    """
+    rng = np.random.default_rng(check.whole(seed, 0, "seed"))
+    order = np.lexsort((rng.random(len(probability)), strata))
+    ends = np.cumsum(probability[order])
+    ends *= round(float(ends[-1])) / ends[-1]  # a whole number, but for rounding
+    steps = np.floor(ends - rng.random())
+    chosen = order[steps > np.r_[-1.0, steps[:-1]]]
+    return np.sort(chosen)
+
+
+def _strata(items: Sequence[str], groups: Mapping[str, str] | None) -> Int[np.ndarray, " item"]:
+    if groups is None:
+        return np.zeros(len(items), np.int64)
+    absent = [name for name in items if name not in groups]
+    if absent:
+        raise InputError(f"no group for item {check.shortlist(absent, 3)}", "a group for every item", "Add it.")
+    return np.unique([groups[name] for name in items], return_inverse=True)[1]
