@@ -32,6 +32,7 @@ def evaluate(
     method: MethodName | None = None,
     estimand: Estimand | None = None,
     evidence: ClassEvidence = "auto",
+    exclude_annotators: Sequence[object] = (),
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
@@ -62,7 +63,8 @@ def evaluate(
     `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1); numbers that are all whole are
     counts of votes, and one value for each item is its label. `evidence` for the class of an item is its annotators
     ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes are inferred, see
-    `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or
+    `informed_truth`); `exclude_annotators` are names of annotators to leave out; `rule`, `floor` and `order` as in
+    `score`; `groups`, `clusters` (a mapping from item to name, or
     names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
     `compare`.
 
@@ -102,6 +104,8 @@ def evaluate(
         else:
             reference = reference_of(reference, predictions, item, how, labels)
             estimand = how if isinstance(reference, Annotations) else None
+    if len(exclude_annotators):
+        reference = _without(reference, exclude_annotators)
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
@@ -113,6 +117,16 @@ def evaluate(
         return evaluate_in_memory(reference, predictions, options)
     assert files is not None  # nothing else is streamed
     return evaluate_streamed(reference, files, item, kind, room, options)
+
+
+def _without(reference: Annotations | Truth, names: Sequence[object]) -> Annotations:
+    if not isinstance(reference, Annotations):
+        raise InputError(
+            "exclude_annotators with a truth that is given",
+            "annotations",
+            "Leave the annotators out where the truth is inferred.",
+        )
+    return reference.without_annotators(names)
 
 
 def _by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:

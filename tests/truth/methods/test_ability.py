@@ -1,12 +1,23 @@
 """Ability: the fit is a maximum of its posterior, abilities are recovered, rare classes learn."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 import probtruth as pt
+from probtruth.line.labelled import drifts
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_DIAGONAL, SHARED_SPREAD, fit_ability
+from probtruth.truth.infer import _drifted
+from probtruth.truth.methods.ability import (
+    ABILITY_SPREAD,
+    OWN_SPREAD,
+    SHARED_DIAGONAL,
+    SHARED_SPREAD,
+    fit_ability,
+    fit_anchored,
+)
 
 
 def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:
@@ -77,3 +88,42 @@ def test_rare_classes_learn_from_common_ones() -> None:
             order = [int(name) for name in annotations.index.items]
             losses[method].append(float(-np.log(probs[np.arange(400), classes[order]]).mean()))
     assert np.mean(losses["ability"]) < np.mean(losses["dawid-skene-em"])
+
+
+def hard_crowd(seed: int) -> pt.Annotations:
+    """300 items, 2 per cent of the class 1; ten good annotators, eight an item, who all err on the same hard items."""
+    generator = np.random.default_rng(seed)
+    classes = (np.arange(300) < 6).astype(int)
+    ability, difficulty = generator.normal(2.5, 0.6, 10), generator.normal(0, 1.2, 300)
+    who = np.argsort(generator.random((300, 10)), 1)[:, :8]
+    correct = generator.random((300, 8)) < 1 / (1 + np.exp(difficulty[:, None] - ability[who]))
+    label = np.where(correct, classes[:, None], 1 - classes[:, None])
+    rows = {"item": np.repeat(np.arange(300), 8), "annotator": who.ravel(), "label": label.ravel()}
+    return pt.Annotations.from_long(rows)
+
+
+def test_an_anchored_rare_class_absorbs_less() -> None:
+    """Of 2 per cent the free marginals make several times as much; the anchored ones, in every crowd, less."""
+    excess = []
+    for seed in range(3):
+        request = MethodRequest.without_draws(hard_crowd(seed))
+        flat = flatten(request)
+        free, anchored = (np.exp(fit(request, flat).log_marginals[1]) for fit in (fit_ability, fit_anchored))
+        assert anchored < free
+        excess.append((anchored - 0.02) / (free - 0.02))
+    assert np.mean(excess) < 0.8
+
+
+def test_labels_that_drift_are_named() -> None:
+    """Most votes name 1 on 40 of 200 items, the truth holds it of 100: 60 more, above 10 + 3 sqrt(41) = 29.2.
+
+    0 has 60 fewer than 160, below 40 + 3 sqrt(161) = 78.
+    """
+    votes = pt.Annotations.from_counts(np.tile([[3, 1], [3, 1], [3, 1], [3, 1], [1, 3]], (40, 1)))
+    drifted = _drifted(votes, np.full((200, 2), 0.5), np.full(200, -1))
+    assert drifted == {"1": (0.5, 0.2)}
+    assert _drifted(votes, np.tile([0.75, 0.25], (200, 1)), np.full(200, -1)) == {}
+    given = replace(pt.infer_truth(votes, "majority"), method="pooled", diagnostics={"drifted_labels": drifted})
+    (warning,) = drifts(given)
+    assert "'1' for 50% of the items (20%)" in warning
+    assert drifts(pt.infer_truth(votes, "majority")) == []
