@@ -70,7 +70,7 @@ class Labelled(Brief):
         lines += drifts(truth)
         if self.excluded:
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
-        lines += _clickers(truth)
+        lines += clickers(truth)
         return [*lines, *alike_labels(self.aligned.labels)]
 
 
@@ -96,7 +96,7 @@ def drifts(truth: Truth) -> list[str]:
     return lines
 
 
-def _clickers(truth: Truth) -> list[str]:
+def clickers(truth: Truth) -> list[str]:
     """Warnings about annotators who click without reading."""
     p_clicker, lines = truth.annotator_results.get("p_clicker"), []
     if p_clicker is None:

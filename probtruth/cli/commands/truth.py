@@ -33,7 +33,7 @@ def truth(
     """Infer soft labels; without --out, print label frequencies and annotators' quality."""
     jax_setup.switch_on()
     from probtruth.io.truth import check_soft_out, write_soft
-    from probtruth.line.labelled import alike_labels, drifts
+    from probtruth.line.labelled import alike_labels, clickers, drifts
     from probtruth.report.formats import terminal
     from probtruth.truth.annotators.quality import with_others
     from probtruth.truth.infer import infer_truth
@@ -55,7 +55,7 @@ def truth(
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
-    for warning in drifts(inferred):
+    for warning in (*drifts(inferred), *clickers(inferred)):
         console.note(warning)
     quality = None if annotations.annotator is None else with_others(annotations)
     if out is not None:
