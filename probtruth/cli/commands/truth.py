@@ -32,6 +32,8 @@ def truth(
 ) -> None:
     """Infer soft labels; without --out, print label frequencies and annotators' quality."""
     jax_setup.switch_on()
+    import numpy as np
+
     from probtruth.io.truth import check_soft_out, write_soft
     from probtruth.line.labelled import alike_labels, clickers, drifts
     from probtruth.report.formats import terminal
@@ -55,6 +57,10 @@ def truth(
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
+    unread = np.flatnonzero(inferred.n_votes == 0)
+    if len(unread):
+        console.note(f"{count(len(unread), 'item')} that only clickers answered left out")
+        inferred = inferred.of_items(np.flatnonzero(inferred.n_votes > 0))
     for warning in (*drifts(inferred), *clickers(inferred)):
         console.note(warning)
     quality = None if annotations.annotator is None else with_others(annotations)
