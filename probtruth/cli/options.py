@@ -105,7 +105,7 @@ Estimand = Annotated[
     question(
         metavar="E",
         autocompletion=completing(ESTIMANDS),
-        help="distribution (of opinions), attentive (of those who read the item) or class (one true one).",
+        help="distribution (of opinions), attentive (of readers) or class (true).",
     ),
 ]
 ExcludeAnnotator = Annotated[
