@@ -57,10 +57,11 @@ def truth(
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
-    unread = np.flatnonzero(inferred.n_votes == 0)
-    if len(unread):
-        console.note(f"{count(len(unread), 'item')} that only clickers answered left out")
-        inferred = inferred.of_items(np.flatnonzero(inferred.n_votes > 0))
+    assert inferred.n_votes is not None  # truths of annotations have votes
+    read = np.flatnonzero(inferred.n_votes)
+    if len(read) < inferred.n_items:
+        console.note(f"{count(inferred.n_items - len(read), 'item')} that only clickers answered left out")
+        inferred = inferred.of_items(read)
     for warning in (*drifts(inferred), *clickers(inferred)):
         console.note(warning)
     quality = None if annotations.annotator is None else with_others(annotations)

@@ -121,7 +121,7 @@ def _table(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> "polars.Da
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class _BesideOthers:
     """One row for each annotation of an item that others annotated too; `others` is how often they gave each label."""
 
     item: Int[np.ndarray, " annotation"]
@@ -141,7 +141,7 @@ class _Shared:
         return np.asarray(-np.round(errors / scale / SAME) * SAME)
 
 
-def _shared(annotations: Annotations) -> _Shared:
+def _shared(annotations: Annotations) -> _BesideOthers:
     """The annotations of items that others annotated too; an annotator's own repeats are not others."""
     if annotations.annotator is None:
         raise InputError(
@@ -157,7 +157,7 @@ def _shared(annotations: Annotations) -> _Shared:
     np.add.at(mine, (rank, label), 1)
     others = others - mine[rank]
     shared = others.sum(1) > 0
-    return _Shared(item[shared], who[shared], label[shared], others[shared])
+    return _BesideOthers(item[shared], who[shared], label[shared], others[shared])
 
 
 def _answers(annotations: Annotations, predictions: Predictions) -> Int[np.ndarray, "model item"]:

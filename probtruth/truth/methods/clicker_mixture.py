@@ -65,7 +65,7 @@ def clicker_mixture(request: MethodRequest, *, sweeps: int | None = None, chains
     check.whole(chains, 1, "chains")
     rows = np.repeat(np.arange(len(flat.item)), flat.weight.astype(int))
     rows = rows[np.argsort(flat.annotator[rows], kind="stable")]
-    votes = _Votes(flat, flat.item[rows], flat.label[rows], flat.annotator[rows])
+    votes = _SortedVotes(flat, flat.item[rows], flat.label[rows], flat.annotator[rows])
     many = (
         int(np.clip(VISITS / flat.n_annotators, FEWEST, MOST)) if sweeps is None else check.whole(sweeps, 4, "sweeps")
     )
@@ -105,7 +105,7 @@ def clicker_mixture(request: MethodRequest, *, sweeps: int | None = None, chains
 
 
 @dataclass(frozen=True, eq=False)
-class _Votes:
+class _SortedVotes:
     """Annotations sorted by annotator."""
 
     flat: FlatAnnotations
@@ -158,7 +158,7 @@ class _Chain:
     draws: Float[np.ndarray, "draw item label"]
 
 
-def _sample(random: np.random.Generator, votes: _Votes, sweeps: int, draws: int) -> _Chain:
+def _sample(random: np.random.Generator, votes: _SortedVotes, sweeps: int, draws: int) -> _Chain:
     flat, warmup = votes.flat, sweeps // 2
     n_items, n_labels, n_annotators = flat.n_items, flat.n_labels, flat.n_annotators
     by_annotator = votes.by_annotator()

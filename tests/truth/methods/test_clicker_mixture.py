@@ -40,6 +40,7 @@ def test_clickers_are_told_from_readers(read: tuple[pt.Annotations, pt.Truth]) -
     assert ((table["p_clicker"].to_numpy() > 0.5) == bot).all()
     assert (table["clicked_low"].to_numpy()[~bot] == 0).all()
     assert (table["clicked_high"].to_numpy()[bot] == 1).all()
+    assert annotations.annotator is not None
     clicks = np.bincount(annotations.annotator, minlength=len(bot)) @ bot / len(annotations.item)
     assert truth.diagnostics["clicked_low"] <= clicks <= truth.diagnostics["clicked_high"]
 
