@@ -17,9 +17,9 @@ from probtruth.cli.blocks import INPUT, MODEL, OUTPUT, QUESTION
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
 RULES = ("log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear")
-ESTIMANDS = ("distribution", "class")
+ESTIMANDS = ("distribution", "attentive", "class")
 METHODS = (
-    *("vote-share", "dirichlet", "dirichlet-mixture", "annotator-effects"),
+    *("vote-share", "dirichlet", "dirichlet-mixture", "annotator-effects", "clicker-mixture"),
     *("majority", "dawid-skene-em", "dawid-skene", "hierarchical-dawid-skene", "ordinal", "one-coin", "mace", "glad"),
     *("ability", "perceived-class", "pooled"),
 )
@@ -105,8 +105,12 @@ Estimand = Annotated[
     question(
         metavar="E",
         autocompletion=completing(ESTIMANDS),
-        help="distribution (of opinions) or class (one true class an item).",
+        help="distribution (of opinions), attentive (of readers) or class (true).",
     ),
+]
+ExcludeAnnotator = Annotated[
+    list[str] | None,
+    input_("--exclude-annotator", metavar="NAME", help="Leave out what this annotator answered. Repeat."),
 ]
 AnnotationFormat = Annotated[
     str,

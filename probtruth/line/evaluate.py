@@ -33,6 +33,7 @@ def evaluate(
     method: MethodName | None = None,
     estimand: Estimand | None = None,
     evidence: ClassEvidence = "auto",
+    exclude_annotators: Sequence[object] = (),
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
@@ -64,9 +65,9 @@ def evaluate(
     `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
     also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
     is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
-    are inferred, see `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from
-    item to name, or names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and
-    `strict` as in `compare`.
+    are inferred, see `informed_truth`); `exclude_annotators` are names of annotators to leave out; `rule`, `floor` and
+    `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order in which you gave
+    the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
     comparison under the estimand "class" (which they imply) is then anchored by them, and right however annotators err.
@@ -115,6 +116,8 @@ def evaluate(
         else:
             reference = reference_of(reference, predictions, item, how, labels)
             estimand = how if isinstance(reference, Annotations) else None
+    if len(exclude_annotators):
+        reference = _without(reference, exclude_annotators)
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
@@ -126,6 +129,16 @@ def evaluate(
         return evaluate_in_memory(reference, predictions, options)
     assert files is not None  # nothing else is streamed
     return evaluate_streamed(reference, files, item, kind, room, options)
+
+
+def _without(reference: Annotations | Truth, names: Sequence[object]) -> Annotations:
+    if not isinstance(reference, Annotations):
+        raise InputError(
+            "exclude_annotators with a truth that is given",
+            "annotations",
+            "Leave the annotators out where the truth is inferred.",
+        )
+    return reference.without_annotators(names)
 
 
 def _by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:

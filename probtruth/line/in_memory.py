@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.crossed import same_few
-from probtruth.errors import InputError
+from probtruth.errors import InputError, PosteriorError
 from probtruth.io.gold import ExpertAnswers
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.labelled import Labelled
-from probtruth.line.other_estimand import NO_ROOM, other_estimand
+from probtruth.line.other_estimand import NO_ROOM, by_counts_alone, other_estimand, other_method
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
@@ -44,6 +46,8 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         reference, predictions = _annotated(reference, predictions)
     truth = truth_of(reference, options)
     annotations = reference if isinstance(reference, Annotations) else None
+    if annotations is not None:
+        annotations, truth = voted(annotations, truth)
     evidence, scoring = options.evidence, options.scoring
     if evidence == "auto":
         inferred = annotations is not None and truth.estimand == "class" and len(predictions.models) > 1
@@ -65,12 +69,16 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         strict=options.strict,
         on_progress=options.on_progress,
     )
-    other = None
+    other, method, reversal = None, None, None
     if annotations is not None:
         other = other_estimand(annotations, scored.aligned, comparison, scoring, options.seed)
-    labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other)
+        if options.gold is None:  # else experts decide, whatever a method infers
+            method = other_method(scored.aligned, truth, comparison, evidence, scoring, options.seed)
+        if annotations.annotator is None and truth.estimand != "class" and len(predictions.models) > 1:
+            reversal = by_counts_alone(annotations, scored.aligned, comparison, scoring, options.seed)
+    labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other, method)
     warnings = [*comparison.warnings, *predictions.warnings, *labelled.warnings()]
-    warnings += [line for line in (other and other.warning(),) if line]
+    warnings += [line for line in (other and other.warning(), reversal) if line]
     if other is None and annotations is not None and annotations.annotator is not None:
         warnings.append(NO_ROOM)
     return Result(scores, comparison, tuple(warnings), labelled)
@@ -87,6 +95,16 @@ def truth_of(reference: Annotations | Truth, options: LineOptions) -> Truth:
             )
         return reference
     return infer_truth(reference, options.method, options.estimand, seed=options.seed)
+
+
+def voted(annotations: Annotations, truth: Truth) -> tuple[Annotations, Truth]:
+    """Both without the items that only clickers answered, of which nothing is known."""
+    rows = np.arange(truth.n_items) if truth.n_votes is None else np.flatnonzero(truth.n_votes > 0)
+    if len(rows) == truth.n_items:
+        return annotations, truth
+    if not len(rows):
+        raise PosteriorError("no annotator more probably reads than clicks: the opinions of readers are unknown")
+    return annotations.of_items(rows), truth.of_items(rows)
 
 
 def under_labels(annotations: Annotations, index: Index) -> Annotations:

@@ -1,14 +1,20 @@
 """What a result knows because its items have labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from probtruth.check import count, shortlist
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
 from probtruth.types import Annotations, Truth
 from probtruth.types.index import look_alikes
 from probtruth.types.shown import Brief
+
+LOST = 0.05
+"""The share of items below which `one-coin` has perhaps lost a label that votes name three times as often."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -17,7 +23,8 @@ class Labelled(Brief):
 
     `aligned` are the predictions and the truth on the items that were compared; of predictions that were streamed, on a
     random sample of these (on all, if they are few). `annotations` are those that the truth was inferred from, where
-    memory holds them beside the predictions, and `other` is the verdict under the other estimand, where they allow it.
+    memory holds them beside the predictions, `other` is the verdict under the other estimand, and `method` that under
+    another method of the same, where they allow it.
     """
 
     truth: Truth
@@ -25,6 +32,13 @@ class Labelled(Brief):
     rule: ScoringRule
     annotations: Annotations | None = None
     other: OtherEstimand | None = None
+    method: OtherEstimand | None = None
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The annotators that were left out as the caller wished."""
+        names = self.truth.diagnostics.get("excluded_annotators", ())
+        return names if isinstance(names, tuple) else ()
 
     def about(self) -> dict[str, object]:
         """What `result.json` says of the truth."""
@@ -53,7 +67,50 @@ class Labelled(Brief):
             lines.append(f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else ""))
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
+        lines += drifts(truth)
+        if self.excluded:
+            lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
+        lines += clickers(truth)
         return [*lines, *alike_labels(self.aligned.labels)]
+
+
+def drifts(truth: Truth) -> list[str]:
+    """Warnings about labels that a truth holds of far more, or far fewer, items than the votes suggest."""
+    lines, drifted = [], truth.diagnostics.get("drifted_labels")
+    if isinstance(drifted, Mapping) and drifted:
+        pairs = drifted.items()
+        shares = ", ".join(f"{name!r} for {share:.0%} of the items ({voted:.0%})" for name, (share, voted) in pairs)
+        lines.append(
+            f"the classes of {truth.method} are far from those that most votes name (in brackets): {shares}; a rare "
+            "label can absorb items on which annotators disagree: compare another method, or give known answers as gold"
+        )
+    if truth.method == "one-coin" and truth.marginals is not None and truth.shares is not None:
+        votes = np.nanmean(truth.shares, 0)
+        lost = np.flatnonzero((truth.marginals < LOST) & (votes > 3 * truth.marginals)).tolist()
+        lines += [
+            f"one-coin holds {truth.index.labels[label]!r} of {truth.marginals[label]:.1%} of the items and it has "
+            f"{votes[label]:.1%} of the votes: with one accuracy an annotator for all labels, labels may have switched "
+            "or one may have absorbed another; compare another method"
+            for label in lost
+        ]
+    return lines
+
+
+def clickers(truth: Truth) -> list[str]:
+    """Warnings about annotators who click without reading."""
+    p_clicker, lines = truth.annotator_results.get("p_clicker"), []
+    if p_clicker is None:
+        return []
+    names = [name for name, p in zip(truth.index.annotators, p_clicker.tolist(), strict=True) if p > 0.5]
+    if names:
+        lines.append(
+            f"{count(len(names), 'annotator')} of {len(p_clicker)} more probably click at random than read "
+            f"({shortlist(names, 5)}): the vote shares are those of the others, and items that only "
+            "they answered are left out"
+        )
+    if truth.diagnostics.get("clickers_identified") is False:
+        lines.append("no item has two votes: nothing tells annotators who read from those who click")
+    return lines
 
 
 def alike_labels(labels: Sequence[str]) -> list[str]:

@@ -1,13 +1,15 @@
 """The verdict under the estimand that was not asked for, so that a reader sees whether the choice matters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import score_on_evidence
 from probtruth.line.numbers import as_float
 from probtruth.scoring.align import Aligned
+from probtruth.scoring.score import score_aligned
 from probtruth.streaming.compare_files import ScoringOptions
+from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Truth
@@ -74,6 +76,44 @@ def other_estimand(
     other = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
     again = compare(other.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
     return changed(other.truth, comparison, again)
+
+
+def other_method(
+    aligned: Aligned, truth: Truth, comparison: Comparison, evidence: str, scoring: ScoringOptions, seed: int
+) -> OtherEstimand | None:
+    """The comparison under another method of the estimand `class`: errors that annotators make independently.
+
+    None where the method has no such view beside its own (`pooled` has), or there is one model.
+
+    Arguments: `truth` is that of the annotators, before any forecast informed it.
+    """
+    if INDEPENDENT not in truth.evidence or len(aligned.models) < 2:
+        return None
+    second = replace(truth, probs=truth.evidence[INDEPENDENT], method="ability", draws=None, evidence={})
+    scored = score_on_evidence(second, aligned.against(second), evidence, scoring.rule, scoring.floor, seed)
+    again = compare(scored.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    return changed(scored.truth, comparison, again)
+
+
+def by_counts_alone(
+    annotations: Annotations, aligned: Aligned, comparison: Comparison, scoring: ScoringOptions, seed: int
+) -> str | None:
+    """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere.
+
+    Without annotators the class of an item cannot be inferred, and so a reversal cannot be excluded either.
+    """
+    winning = infer_truth(annotations, method="majority", draws=0, seed=seed)
+    scored = score_aligned(aligned.against(winning), scoring.rule, scoring.floor)
+    again = compare(scored, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    rows = _changes(comparison, again)
+    if not rows:
+        return None
+    pairs = ", ".join(f"{row['a']!r} and {row['b']!r}" for row in rows[:3])
+    more = f" and {len(rows) - 3} more pairs" if len(rows) > 3 else ""
+    return (
+        "a reversal under the estimand 'class' cannot be excluded: counts without annotators do not tell the class of "
+        f"an item, and against the label that most votes name the order of {pairs}{more} is the reverse"
+    )
 
 
 def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | None:

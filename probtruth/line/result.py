@@ -90,7 +90,8 @@ class Result(Reported):
     @cached_property
     def standing(self) -> Standing | None:
         """How far the leading model's lead stands, and what would turn it; None for one model."""
-        return standing_of(self.comparison, self.truth, self.other)
+        method = None if self.labelled is None else self.labelled.method
+        return standing_of(self.comparison, self.truth, self.other, method)
 
     @property
     def audit(self) -> Audit:
@@ -148,6 +149,7 @@ class Result(Reported):
     def to_dict(self) -> dict[str, Any]:
         """The content of `result.json`: plain values; infinities and None as Python has them."""
         comparison, audit = self.comparison, self.audit
+        excluded = () if self.labelled is None else self.labelled.excluded
         return {
             "rule": comparison.rule,
             "truth": None if self.labelled is None else self.labelled.about(),
@@ -172,6 +174,7 @@ class Result(Reported):
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
                 **({"renormalised": _renormalised(audit)} if audit.renormalised else {}),
+                **({"excluded_annotators": list(excluded)} if excluded else {}),
                 "by_model": [
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
                 ],

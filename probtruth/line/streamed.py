@@ -8,7 +8,7 @@ from probtruth import check
 from probtruth.comparison.evidence.crossed import same_few
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
-from probtruth.line.in_memory import LineOptions, truth_of, under_labels
+from probtruth.line.in_memory import LineOptions, truth_of, under_labels, voted
 from probtruth.line.informed_truth import EVIDENCE
 from probtruth.line.labelled import Labelled
 from probtruth.line.larger_than_memory import Room
@@ -47,6 +47,8 @@ def evaluate_streamed(
     if isinstance(reference, Annotations):
         reference = annotations = under_labels(reference.annotated()[0], tables.index)
     truth = truth_of(reference, options)
+    if annotations is not None:
+        annotations, truth = voted(annotations, truth)
     if annotations is not None and truth.estimand == "distribution" and same_few(annotations):
         raise InputError(
             f"the same {annotations.n_annotators} annotators on most items",

@@ -18,7 +18,7 @@ from probtruth.types.truth import Truth
 class Aligned(Brief):
     """The same items and labels on both sides.
 
-    `truth` is the centre of every score: the unsmoothed vote shares where the estimand is the distribution of
+    `truth` is the centre of every score: the unsmoothed vote shares where the estimand is a distribution of
     opinions and there are votes, else the probabilities of the truth. `rows` are the rows of the truth's items, and
     `columns` are where the truth's labels stand; labels that the truth does not know have probability 0. `item_rows` is
     the order in which the caller gave the items (see `Index`), of the truth if it has one, else of the predictions.
@@ -104,7 +104,7 @@ def align(predictions: object, truth: object) -> Aligned:
 def _reference(truth: Truth, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> dict[str, Any]:
     """What the truth says of the common items, under the labels of the predictions."""
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
-    voted = truth.estimand == "distribution" and shares is not None
+    voted = truth.estimand != "class" and shares is not None
     return {
         "truth": shares if voted else widened(truth.probs, rows, columns, n_labels),
         "shares": shares,

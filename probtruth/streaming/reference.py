@@ -78,7 +78,7 @@ class Reference:
         known, columns, _ = match_labels(truth.index, labels, what)
         rows = np.arange(truth.n_items)
         shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))
-        voted = truth.estimand == "distribution" and shares is not None
+        voted = truth.estimand != "class" and shares is not None
         centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, len(known))
         return cls(
             frames.compact(frames.as_series(truth.index.items)), known, truth.estimand, centre, shares, truth.n_votes

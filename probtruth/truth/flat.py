@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -83,6 +83,22 @@ def vote_shares(
     n_votes = counts.sum(1)
     with np.errstate(invalid="ignore"):
         return counts / n_votes[:, None], n_votes
+
+
+def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+    """1 for the label that most votes of an item name, shared equally by ties."""
+    most = counts == counts.max(1, keepdims=True)
+    return np.asarray(most / most.sum(1, keepdims=True))
+
+
+def far_from(expected: Float[np.ndarray, " label"], voted: Float[np.ndarray, " label"]) -> Int[np.ndarray, " label"]:
+    """1 for labels that far more items are expected to have than most votes name, -1 for far fewer, else 0.
+
+    Far is a quarter of the items that most votes give the label to, and three times the standard deviation of so many
+    by chance.
+    """
+    far = np.abs(expected - voted) > 0.25 * voted + 3 * np.sqrt(voted + 1)
+    return np.where(far, np.sign(expected - voted), 0).astype(int)
 
 
 def confusion_cells(annotations: Annotations) -> int:

@@ -6,14 +6,16 @@ from functools import partial
 from inspect import Parameter, signature
 
 import numpy as np
+from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import Gold, known_answers, need_room, need_votes, vote_shares
+from probtruth.truth.flat import Gold, far_from, known_answers, need_room, need_votes, plurality, vote_shares
 from probtruth.truth.methods.ability import ability
 from probtruth.truth.methods.annotator_effects import annotator_effects
+from probtruth.truth.methods.clicker_mixture import clicker_mixture
 from probtruth.truth.methods.dawid_skene import dawid_skene, dawid_skene_em, hierarchical_dawid_skene
 from probtruth.truth.methods.dirichlet import dirichlet
 from probtruth.truth.methods.dirichlet_mixture import dirichlet_mixture
@@ -49,6 +51,7 @@ METHODS: Mapping[MethodName, TruthMethod] = {
     "dirichlet": TruthMethod(dirichlet, "distribution", only_counts=True),
     "dirichlet-mixture": TruthMethod(dirichlet_mixture, "distribution", only_counts=True),
     "annotator-effects": TruthMethod(annotator_effects, "distribution"),
+    "clicker-mixture": TruthMethod(clicker_mixture, "attentive"),
     "majority": TruthMethod(majority, "class", only_counts=True),
     "dawid-skene-em": TruthMethod(dawid_skene_em, "class"),
     "dawid-skene": TruthMethod(dawid_skene, "class"),
@@ -63,7 +66,11 @@ METHODS: Mapping[MethodName, TruthMethod] = {
 }
 """Every method by name."""
 
-DEFAULTS: Mapping[Estimand, MethodName] = {"distribution": "dirichlet", "class": "pooled"}
+DEFAULTS: Mapping[Estimand, MethodName] = {
+    "distribution": "dirichlet",
+    "attentive": "clicker-mixture",
+    "class": "pooled",
+}
 """The method of each estimand, where none is named."""
 
 
@@ -79,14 +86,17 @@ def infer_truth(
 ) -> Truth:
     """Infers a distribution over labels for every item from its annotations.
 
-    Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default)
-    or "class" (which label is the one true class), and is set by the method if you name only that. `draws` is the
+    Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default),
+    "attentive" (how those annotators would who read the item, where others click at random) or "class" (which label is
+    the one true class), and is set by the method if you name only that. `draws` is the
     number of posterior draws; they take at most 256 MiB, and where fewer fit, `diagnostics["draws"]` is how many of
     `diagnostics["draws_asked"]` there are. Draws of the estimand "class" are rows with a single 1.
     `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
     "class" take it, and learn from it. `options` are those of the method.
 
-    Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex. The same
+    Returns: `Truth`, with `shares` and `n_votes` under every method; under "attentive" these are of the annotators who
+    more probably read than click, and an item that none of them answered has no votes. Its `probs` are on the simplex.
+    The same
     annotations under other names, in any order, have the same truth, draws included.
 
     Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts
@@ -120,6 +130,8 @@ def infer_truth(
     seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
     request = MethodRequest(seen, n_draws, check.whole(seed, 0, "seed"), known)
     result = fit(request) if name == "ordinal" else fit_by_content(request, fit, keep_labels=of_labels)
+    if "p_clicker" in result.annotator_results:
+        shares, n_votes = _of_readers(annotations, result.annotator_results["p_clicker"])
     available = 0 if result.draws is None else len(result.draws)
     return Truth(
         result.probs,
@@ -136,6 +148,8 @@ def infer_truth(
             "n_gold": int((known >= 0).sum()),
             "draws": available,
             "draws_asked": n_draws,
+            **({"drifted_labels": _drifted(annotations, result.probs, known)} if chosen.estimand == "class" else {}),
+            **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
         },
         annotator_results=result.annotator_results,
         item_results=result.item_results,
@@ -161,6 +175,30 @@ def choose(method: MethodName | None, estimand: Estimand | None) -> MethodName:
             "Give the method alone (it sets the estimand), or another method.",
         )
     return name
+
+
+def _drifted(
+    annotations: Annotations, probs: Float[np.ndarray, "item label"], known: Int[np.ndarray, " item"]
+) -> Mapping[str, tuple[float, float]]:
+    """The labels that the truth holds of far more, or far fewer, items than most votes say: both shares, by label."""
+    counts = annotations.counts()
+    open_items = (counts.sum(1) > 0) & (known < 0)
+    expected, voted = probs[open_items].sum(0), plurality(counts[open_items]).sum(0)
+    n_items = max(int(open_items.sum()), 1)
+    return {
+        annotations.index.labels[label]: (float(expected[label] / n_items), float(voted[label] / n_items))
+        for label in np.flatnonzero(far_from(expected, voted)).tolist()
+    }
+
+
+def _of_readers(
+    annotations: Annotations, p_clicker: Float[np.ndarray, " annotator"]
+) -> tuple[Float[np.ndarray, "item label"], Int[np.ndarray, " item"]]:
+    """The vote shares and votes of the annotators who more probably read than click."""
+    clickers = [name for name, p in zip(annotations.index.annotators, p_clicker.tolist(), strict=True) if p > 0.5]
+    if len(clickers) == len(p_clicker):
+        return np.full((annotations.n_items, annotations.n_labels), np.nan), np.zeros(annotations.n_items, np.int64)
+    return vote_shares(annotations.without_annotators(clickers))
 
 
 def _known_options(name: str, chosen: TruthMethod, options: Mapping[str, object]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from probtruth import check, frames
 from probtruth.check import Source
@@ -20,7 +20,8 @@ class Annotations(Shown):
     """Who gave which label to which item.
 
     `item`, `annotator` and `label` are positions in `index`. Annotations made from counts have no annotators;
-    `multiplicity` then says how many annotators gave that label to that item (in long form it is 1).
+    `multiplicity` then says how many annotators gave that label to that item (in long form it is 1). `excluded` are the
+    annotators that `without_annotators` left out.
     """
 
     item: Int[np.ndarray, " annotation"]
@@ -28,6 +29,7 @@ class Annotations(Shown):
     annotator: Int[np.ndarray, " annotation"] | None
     multiplicity: Int[np.ndarray, " annotation"]
     index: Index
+    excluded: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The sizes and the labels."""
@@ -89,8 +91,57 @@ class Annotations(Shown):
         if seen.all():
             return self, ()
         gone = tuple(self.index.items[row] for row in np.flatnonzero(~seen).tolist())
-        index = self.index.with_items(np.flatnonzero(seen))
-        return replace(self, item=(np.cumsum(seen) - 1)[self.item], index=index), gone
+        return self.of_items(np.flatnonzero(seen)), gone
+
+    def of_items(self, rows: Int[np.ndarray, " some"]) -> "Annotations":
+        """The annotations of some items, by their positions in rising order."""
+        place = np.full(self.n_items, -1)
+        place[rows] = np.arange(len(rows))
+        return replace(self._of_rows(place[self.item] >= 0, place), index=self.index.with_items(rows))
+
+    @check.checks_itself
+    def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
+        """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
+
+        Errors: `InputError` for annotations without annotators, a name that is not an annotator's, or all names.
+
+        >>> import probtruth as pt
+        >>> rows = {"item": ["a", "a", "b"], "annotator": ["ann", "bot", "ann"], "label": ["yes", "no", "no"]}
+        >>> pt.Annotations.from_long(rows).without_annotators(["bot"]).counts().tolist()
+        [[0, 1], [1, 0]]
+        """
+        names = tuple(dict.fromkeys(frames.name_text(name) for name in annotators))
+        if self.annotator is None:
+            raise InputError(
+                f"annotator {check.shortlist(names, 3)} to leave out of counts",
+                "annotations that name their annotators",
+                "Give the long form (item, annotator, label).",
+            )
+        known = self.index.annotators
+        for name in names:
+            if name not in known:
+                raise InputError(f"annotator {name!r} to leave out", "an annotator", check.did_you_mean(name, known))
+        stay = np.array([name not in names for name in known])
+        if not stay.any():
+            raise InputError(f"all {len(known)} annotators to leave out", "fewer", "Somebody has to stay.")
+        place = np.cumsum(stay) - 1
+        rest = self._of_rows(stay[self.annotator], np.arange(self.n_items))
+        assert rest.annotator is not None
+        index = replace(self.index, annotators=tuple(np.array(known, object)[stay].tolist()))
+        return replace(
+            rest, annotator=place[rest.annotator], index=index, excluded=sort_names({*self.excluded, *names})
+        )
+
+    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: Int[np.ndarray, " item"]) -> "Annotations":
+        """Some of the annotations, their items at new positions."""
+        who = None if self.annotator is None else self.annotator[rows]
+        return replace(
+            self,
+            item=item[self.item[rows]],
+            label=self.label[rows],
+            annotator=who,
+            multiplicity=self.multiplicity[rows],
+        )
 
     @classmethod
     @check.checks_itself

@@ -48,14 +48,18 @@ type ResponseMode = Literal["sample", "argmax", "threshold"]
 type RuleName = Literal["log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear"]
 """The scoring rules that have names."""
 
-type Estimand = Literal["distribution", "class"]
-"""What a truth is about: how annotators would answer, or which label is the one true class."""
+type Estimand = Literal["distribution", "attentive", "class"]
+"""What a truth is about: how annotators would answer, those of them who read the item, or which label is true."""
+
+ESTIMANDS: tuple[Estimand, ...] = ("distribution", "attentive", "class")
+"""Every estimand."""
 
 type MethodName = Literal[
     "vote-share",
     "dirichlet",
     "dirichlet-mixture",
     "annotator-effects",
+    "clicker-mixture",
     "majority",
     "dawid-skene-em",
     "dawid-skene",

@@ -15,7 +15,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import as_array
 from probtruth.named_numbers import labelled
-from probtruth.types.arguments import Estimand, Numbers
+from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
 from probtruth.types.index import Index, as_names, sort_names
 from probtruth.types.shown import Shown
 
@@ -30,7 +30,8 @@ class Truth(Shown):
 
     `probs` is the posterior mean. `shares` are the unsmoothed vote shares and `n_votes` the votes behind them, if
     there are votes. `draws` are posterior draws of the whole table. Under the estimand `distribution` a row is how
-    annotators would answer; under `class` it is the probability that the item's one true class is that label.
+    annotators would answer, under `attentive` how those would who read the item (the votes are theirs, then); under
+    `class` it is the probability that the item's one true class is that label.
     `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that annotator
     j says l if the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
     `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`; `evidence`,
@@ -100,6 +101,20 @@ class Truth(Shown):
         """Number of items."""
         return len(self.index.items)
 
+    def of_items(self, rows: Int[np.ndarray, " some"]) -> "Truth":
+        """What is known of some items, by their positions in rising order; of annotators, what all items said."""
+        return replace(
+            self,
+            probs=self.probs[rows],
+            index=self.index.with_items(rows),
+            shares=None if self.shares is None else self.shares[rows],
+            n_votes=None if self.n_votes is None else self.n_votes[rows],
+            draws=None if self.draws is None else self.draws[:, rows],
+            item_results={name: column[rows] for name, column in self.item_results.items()},
+            evidence={},
+            sampled={},
+        )
+
     @classmethod
     @check.checks_itself
     def from_probs(
@@ -119,7 +134,7 @@ class Truth(Shown):
         labels = table.labels if labels is None else labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
         check.simplex(array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}")
-        check.one_of(estimand, ("distribution", "class"), "estimand")
+        check.one_of(estimand, ESTIMANDS, "estimand")
         return cls(array[rows][:, columns], index, estimand, "given")
 
     @classmethod

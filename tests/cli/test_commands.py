@@ -139,6 +139,22 @@ def test_truth_prints_quality_under_its_default(run, files, data):
     assert np.corrcoef(accuracy[often >= 40], agreement[often >= 40])[0, 1] > 0.8  # quality without gold tells quality
 
 
+def test_annotators_are_left_out_by_name(run, files, models):
+    words = ("--exclude-annotator", "bob", "--json")
+    outcome = run("run", "--annotations", files["labels"], *models, "--engine", "exact", *words)
+    assert outcome.status == 0, outcome.err
+    assert outcome.json["audit"]["excluded_annotators"] == ["bob"]
+    assert outcome.json["truth"]["n_annotators"] == 2
+    alone = run("truth", files["labels"], "--method", "vote-share", *words)
+    assert "1 annotator left out as asked" in alone.err
+    rest = pt.read_annotations(files["labels"]).without_annotators(["bob"])
+    shares = pt.infer_truth(rest, "vote-share").probs
+    assert alone.json["marginals"] == pytest.approx(dict(zip(rest.index.labels, shares.mean(0), strict=True)))
+    unknown = run("truth", files["labels"], "--exclude-annotator", "bop")
+    assert unknown.status == 2
+    assert "annotator 'bop' to leave out" in unknown.err
+
+
 def test_truth_writes_csv_by_the_suffix(run, files, tmp_path):
     outcome = run("truth", files["labels"], "--out", tmp_path / "soft.csv")
     assert (outcome.status, "CSV holds the probabilities alone" in outcome.err) == (0, True)

@@ -31,7 +31,7 @@ def test_names_are_those_of_the_package() -> None:
     [
         ("run --rule b", ["brier"]),
         ("run --truth hier", ["hierarchical-dawid-skene"]),
-        ("run --estimand ", ["distribution", "class"]),
+        ("run --estimand ", ["distribution", "attentive", "class"]),
         ("compare --eng", ["--engine"]),
         ("compare x --format lm", ["lm-eval"]),
         ("comp", ["compare"]),

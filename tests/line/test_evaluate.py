@@ -174,3 +174,41 @@ def test_classes_under_other_names_are_warned_of():
     result = pt.evaluate(trouble, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
     assert any("under other names" in words for words in result.warnings)
     assert any("did not converge in 7" in words for words in result.warnings)
+
+
+def by_people() -> pt.Annotations:
+    """Six items by three people and a bot, who says 1 on every item and alone answered the last."""
+    rows = [(item, who, int(VOTES[at, 1] > 2)) for at, item in enumerate(ITEMS[:5]) for who in ("ann", "bo", "cy")]
+    rows += [(item, "bot", 1) for item in ITEMS]
+    return pt.Annotations.from_long(dict(zip(["item", "annotator", "label"], zip(*rows, strict=True), strict=True)))
+
+
+def test_annotators_that_are_left_out_stand_in_the_audit():
+    predictions = pt.Predictions.from_probs({"a": A, "b": B}, items=ITEMS, labels=[0, 1])
+    result = pt.evaluate(by_people(), predictions, engine="exact", exclude_annotators=["bot"]).to_dict()
+    assert result["audit"]["excluded_annotators"] == ["bot"]
+    assert result["audit"]["extra"] == 1
+    assert result["truth"]["n_annotators"] == 3
+    assert "1 annotator left out as asked ('bot')" in result["warnings"]
+    rest = by_people().without_annotators(["bot"]).annotated()[0]
+    again = pt.evaluate(rest, predictions, engine="exact").to_dict()
+    assert [row["score"] for row in again["models"]] == [row["score"] for row in result["models"]]
+
+
+def test_a_truth_has_no_annotators_to_leave_out():
+    predictions = pt.Predictions.from_probs({"a": A, "b": B}, items=ITEMS)
+    with pytest.raises(pt.InputError, match="exclude_annotators with a truth that is given"):
+        pt.evaluate(pt.Truth.from_probs(VOTES / 5, items=ITEMS), predictions, exclude_annotators=["bot"])
+
+
+def test_counts_alone_say_when_classes_could_reverse_the_order():
+    """Calibrated forecasts win by opinions, sharpened ones by the label that most votes name (trap 11)."""
+    random = np.random.default_rng(0)
+    p = np.where(np.arange(60) % 2, 0.3, 0.7) + random.uniform(-0.08, 0.08, 60)
+    calibrated = np.stack([p, 1 - p], 1)
+    sharpened = calibrated**4 / (calibrated**4).sum(1, keepdims=True)
+    votes = np.stack([yes := random.binomial(20, p), 20 - yes], 1)
+    result = _evaluate(votes, calibrated, sharpened)
+    assert result.to_dict()["models"][0]["model"] == "a"
+    assert sum("cannot be excluded: counts without annotators" in words for words in result.warnings) == 1
+    assert not any("cannot be excluded: counts" in words for words in _evaluate().warnings)

@@ -53,8 +53,9 @@ def test_every_method(method: str) -> None:
     counts = CROWD.counts()
     assert truth.estimand == METHODS[method].estimand
     assert truth.method == method
-    np.testing.assert_array_equal(truth.shares, counts / 5)
-    np.testing.assert_array_equal(truth.n_votes, np.full(30, 5))
+    if truth.estimand != "attentive":  # whose votes are those of the readers alone
+        np.testing.assert_array_equal(truth.shares, counts / 5)
+        np.testing.assert_array_equal(truth.n_votes, np.full(30, 5))
     np.testing.assert_allclose(truth.probs.sum(1), 1, rtol=ROUNDING)
     assert (truth.probs >= 0).all()
     assert truth.diagnostics["draws_asked"] == 20

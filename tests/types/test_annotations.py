@@ -151,3 +151,28 @@ def test_larger_sets_of_labels_only() -> None:
     ]
     with pytest.raises(InputError, match="label 'no', expected one of 'yes'"):
         ann.with_labels(index_of_labels(["yes"]))
+
+
+BY_THREE = {"item": list("aabbc"), "annotator": ["ann", "bot", "ann", "cy", "bot"], "label": list("xyxyy")}
+
+
+class TestWithoutAnnotators:
+    def test_their_answers_are_left_out_and_named(self) -> None:
+        rest = Annotations.from_long(BY_THREE).without_annotators(["bot"])
+        assert rest.index.annotators == ("ann", "cy")
+        assert rest.counts().tolist() == [[1, 0], [1, 1], [0, 0]]
+        assert rest.excluded == ("bot",)
+        kept, gone = rest.annotated()
+        assert (gone, kept.excluded) == (("c",), ("bot",))
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [(["bob"], "annotator 'bob' to leave out"), (["ann", "bot", "cy"], "all 3 annotators to leave out")],
+    )
+    def test_errors(self, names: list[str], message: str) -> None:
+        with pytest.raises(InputError, match=message):
+            Annotations.from_long(BY_THREE).without_annotators(names)
+
+    def test_counts_have_no_annotators(self) -> None:
+        with pytest.raises(InputError, match="to leave out of counts"):
+            Annotations.from_counts([[1, 2]]).without_annotators(["ann"])

@@ -76,12 +76,14 @@ def run(
     fail_conditions: opt.FailIf = None,
     baseline: opt.Baseline = None,
     seed: opt.Seed = 0,
+    exclude_annotator: opt.ExcludeAnnotator = None,
 ) -> None:
     """From annotations and predictions to P(A beats B), with a report."""
     options: dict[str, Any] = {
         "method": truth,
         "estimand": estimand,
         "evidence": evidence,
+        "exclude_annotators": exclude_annotator or (),
         "floor": floor,
         "rope": rope,
     }

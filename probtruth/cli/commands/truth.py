@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+from probtruth.check import count
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
 from probtruth.cli.reading import read_annotations
@@ -21,6 +22,7 @@ def truth(
     file: Annotated[str, opt.argument(metavar="FILE", help=opt.LABEL_FILE)],
     method: opt.Method = None,
     estimand: opt.Estimand = None,
+    exclude_annotator: opt.ExcludeAnnotator = None,
     format: opt.AnnotationFormat = "auto",
     out: Annotated[
         str | None, opt.output(metavar="FILE", help="Write the soft labels to this .parquet or .csv file.")
@@ -30,8 +32,10 @@ def truth(
 ) -> None:
     """Infer soft labels; without --out, print frequencies and annotators' quality."""
     jax_setup.switch_on()
+    import numpy as np
+
     from probtruth.io.truth import check_soft_out, write_soft
-    from probtruth.line.labelled import alike_labels
+    from probtruth.line.labelled import alike_labels, clickers, drifts
     from probtruth.report.formats import terminal
     from probtruth.truth.annotators.quality import with_others
     from probtruth.truth.infer import infer_truth
@@ -40,7 +44,12 @@ def truth(
     if out is not None:
         check_soft_out(out)
     with console.progress("reading annotations"):
-        annotations, unlabelled = read_annotations(file, columns, format).annotated()
+        annotations = read_annotations(file, columns, format)
+        if exclude_annotator:
+            annotations = annotations.without_annotators(exclude_annotator)
+        annotations, unlabelled = annotations.annotated()
+    if annotations.excluded:
+        console.note(f"{count(len(annotations.excluded), 'annotator')} left out as asked")
     if unlabelled:
         console.note(f"{len(unlabelled)} items without annotations left out")
     for warning in alike_labels(annotations.index.labels):
@@ -48,6 +57,13 @@ def truth(
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
+    assert inferred.n_votes is not None  # truths of annotations have votes
+    read = np.flatnonzero(inferred.n_votes)
+    if len(read) < inferred.n_items:
+        console.note(f"{count(inferred.n_items - len(read), 'item')} that only clickers answered left out")
+        inferred = inferred.of_items(read)
+    for warning in (*drifts(inferred), *clickers(inferred)):
+        console.note(warning)
     quality = None if annotations.annotator is None else with_others(annotations)
     if out is not None:
         write_soft(inferred, out)

@@ -23,7 +23,7 @@ from probtruth.types import Audit, RuleFacts, Scores
 
 def single_votes_only(estimand: str, n_votes: Int[np.ndarray, " item"] | None) -> bool:
     """Whether every label is an opinion of which there is no second: what annotators differ by cannot be told then."""
-    return estimand == "distribution" and n_votes is not None and bool((n_votes == 1).all())
+    return estimand != "class" and n_votes is not None and bool((n_votes == 1).all())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from probtruth.kernels.exact_sums import exact_sum
 
 LEVEL = 0.95
 """Confidence of the upper bound for the rate of what was not seen."""
-SEEN = {"distribution": 0.01, "class": 0.5}
+SEEN = {"distribution": 0.01, "attentive": 0.01, "class": 0.5}
 """From this weight on a label came on an item: a share of the opinions, or the more probable class."""
 LEAST = 1e-6
 """Mean probability below which an infinite difference is taken for rounding of the forecasts."""

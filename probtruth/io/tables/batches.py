@@ -26,7 +26,7 @@ from probtruth.io.tables.wide import cells, labels_of
 from probtruth.io.truth import noted, read_soft
 from probtruth.kernels.cores import ahead
 from probtruth.types import Truth
-from probtruth.types.arguments import Estimand
+from probtruth.types.arguments import ESTIMANDS, Estimand
 from probtruth.types.index import Index, positions, sort_names
 
 LEAST, MOST = 1 << 10, 1 << 18
@@ -243,7 +243,7 @@ def read_many_soft(
         probs[rows] = cells(batch.frame, labels, batch.source, item, "probs", "soft labels")
 
     def build(kind: str) -> tuple[Truth, bool]:
-        check.one_of(kind, ("distribution", "class"), "estimand")
+        check.one_of(kind, ESTIMANDS, "estimand")
         written = [column for column in table.columns if column != item]
         as_written = written == list(labels) and bool((order[1:] > order[:-1]).all())
         return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written

@@ -30,8 +30,8 @@ class AnnotatorAnalysis:
     """`agreement` by each measure; `rows` on single annotators, best first, by the method of `truth`; `copies`, pairs
     that agree more than their skill explains; `replicated`, the agreement beside that of replicated annotations.
 
-    What nothing is known of is empty. `truth` is the one asked for if its method says something of annotators, else
-    that of the other estimand.
+    What nothing is known of is empty. `truth` is the one asked for if its method says how accurate annotators
+    are, else that of the other estimand.
     """
 
     truth: Truth | None
@@ -46,7 +46,7 @@ def annotators_of(labelled: Labelled | None) -> AnnotatorAnalysis:
     if labelled is None:
         return AnnotatorAnalysis(None, (), (), (), ())
     truths = [labelled.truth] + ([] if labelled.other is None else [labelled.other.truth])
-    truth = next((truth for truth in truths if truth.annotator_results), None)
+    truth = next((truth for truth in truths if "accuracy" in truth.annotator_results), None)
     return AnnotatorAnalysis(
         truth,
         _agreement(labelled.annotations),

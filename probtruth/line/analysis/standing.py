@@ -1,4 +1,4 @@
-"""How far the leading model's lead stands: under the other estimand, what was not seen, and another prior."""
+"""How far the leading model's lead stands: under other questions and methods, what was not seen, another prior."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,9 +48,10 @@ class Unseen:
 class Standing:
     """The leading model and the next, P(the leading one is the best), and what would turn the verdict.
 
-    `answers` are those under the two estimands where these name different winners, else empty; `unseen` is the worst of
-    the pairs of the leading model; `prior` whether half or double the prior makes another model more probable; `same`
-    whether a verdict is unknown because every item shows the same difference.
+    `answers` are those under the two estimands where these name different winners, else empty; `methods` those of two
+    methods of the estimand asked for, likewise; `unseen` is the worst of the pairs of the leading model; `prior`
+    whether half or double the prior makes another model more probable; `same` whether a verdict is unknown because
+    every item shows the same difference.
     """
 
     lead: str
@@ -60,11 +61,17 @@ class Standing:
     unseen: Unseen | None = None
     prior: bool = False
     same: bool = False
+    methods: tuple[Answer, ...] = ()
 
     @property
     def turned_by(self) -> tuple[str, ...]:
-        """What turns the verdict: `estimand`, `unseen`, `prior`."""
-        named = (("estimand", bool(self.answers)), ("unseen", self.unseen is not None), ("prior", self.prior))
+        """What turns the verdict: `estimand`, `method`, `unseen`, `prior`."""
+        named = (
+            ("estimand", bool(self.answers)),
+            ("method", bool(self.methods)),
+            ("unseen", self.unseen is not None),
+            ("prior", self.prior),
+        )
         return tuple(name for name, turns in named if turns)
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,12 +82,15 @@ class Standing:
             "p": self.p,
             "turned_by": list(self.turned_by),
             "answers": [vars(answer) for answer in self.answers],
+            **({"methods": [vars(answer) for answer in self.methods]} if self.methods else {}),
             "unseen": None if self.unseen is None else vars(self.unseen),
         }
 
 
-def standing_of(comparison: Comparison, truth: Truth | None, other: OtherEstimand | None) -> Standing | None:
-    """How far the lead stands; None for one model."""
+def standing_of(
+    comparison: Comparison, truth: Truth | None, other: OtherEstimand | None, method: OtherEstimand | None = None
+) -> Standing | None:
+    """How far the lead stands; None for one model. `method` is the comparison under another method of the estimand."""
     ranked = leaders(comparison.ranks)
     if len(ranked) < 2:
         return None
@@ -97,6 +107,7 @@ def standing_of(comparison: Comparison, truth: Truth | None, other: OtherEstiman
         _unseen(comparison, lead) if claimed or p is None else None,
         claimed and _prior_turns(comparison.sensitivity, lead),
         bool(pair.get("reason")),
+        _answers(comparison, lead, truth, method),
     )
 
 

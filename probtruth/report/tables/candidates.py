@@ -11,6 +11,7 @@ from probtruth.line.result import Result
 from probtruth.report.tables.cells import LONGEST_NAME, Cell, Column, Row, Table, chance, filled, named, number, titled
 from probtruth.report.words.numbers import UNKNOWN, as_float, decimals, interval_width, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, sentence, with_unit
+from probtruth.report.words.verdict import QUESTIONS
 from probtruth.types import Comparison
 
 SURE = 0.95
@@ -95,11 +96,10 @@ def other_estimand(result: Result) -> Table | None:
     ]
     if not several:
         columns = [column for column in columns if column[0].title != ("P(best)",)]
-    meaning = {"distribution": "how annotators would answer", "class": "the one true class of each item"}
     note = (
         f"Means of {with_unit(result.comparison.rule)}. {truth.estimand.capitalize()} (asked for; {truth.method}): "
-        f"{meaning[truth.estimand]}. {other.truth.estimand.capitalize()} ({other.truth.method}): "
-        f"{meaning[other.truth.estimand]}. Means of different estimands are not compared with each other"
+        f"{QUESTIONS[truth.estimand]}. {other.truth.estimand.capitalize()} ({other.truth.method}): "
+        f"{QUESTIONS[other.truth.estimand]}. Means of different estimands are not compared with each other"
         f"{', orders are' if several else ''}."
     )
     return filled("The same models under the other estimand", columns, result.comparison.ranks, (note,))

@@ -112,7 +112,11 @@ def verdict(result: Result) -> Verdict:
     return Verdict(level, headline, tuple(details), failing)
 
 
-QUESTIONS = {"distribution": "how annotators would answer", "class": "the one true class of each item"}
+QUESTIONS = {
+    "distribution": "how annotators would answer",
+    "attentive": "how annotators who read the item would answer",
+    "class": "the one true class of each item",
+}
 """What each estimand asks for."""
 
 
@@ -127,6 +131,15 @@ def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
             f" is best by {QUESTIONS[first.estimand]}, ",
             names[second.best],
             f" by {QUESTIONS[second.estimand]}.",
+        )
+    if standing.methods:
+        first, second = standing.methods
+        return sentence(
+            "It depends on the truth method: ",
+            names[first.best],
+            f" is best by {first.method}, ",
+            names[second.best],
+            f" by {second.method}.",
         )
     if standing.unseen is not None:
         other = names[standing.unseen.other]
@@ -144,7 +157,7 @@ def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name
             names[answer.best],
             f", P {equals(answer.p_best)}." if answer.p_best is not None else ".",
         )
-        for answer in standing.answers
+        for answer in (*standing.answers, *standing.methods)
     ]
     if standing.unseen is not None:
         units = count(standing.unseen.n_units, "item" if comparison.settings.get("clusters") is None else "cluster")
@@ -306,7 +319,7 @@ def _estimand(result: Result) -> list[Sentence]:
         return [estimand, *anchored]
     how = "given with the data" if truth.method == "given" else f"inferred by {truth.method}"
     what = QUESTIONS[truth.estimand]
-    what += " (a distribution of labels for each item)" if truth.estimand == "distribution" else ""
+    what += " (a distribution of labels for each item)" if truth.estimand != "class" else ""
     both = truth.diagnostics.get("evidence") == "annotators and models"
     how += ", with the models' own forecasts, weighed, as further evidence" if both else ""
     return [estimand, sentence(f"The standard is {what}, {how}."), *anchored]

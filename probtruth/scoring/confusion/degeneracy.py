@@ -46,7 +46,7 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     """
     if not isinstance(truth, Truth):
         raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
-    table = truth.shares if truth.estimand == "distribution" and truth.shares is not None else truth.probs
+    table = truth.shares if truth.estimand != "class" and truth.shares is not None else truth.probs
     y = table.astype(np.float64)
     honest, _ = measure_table(y.T @ y)
     rows = [_row("accuracy", None, float(honest[0]), *_accuracy(y))]

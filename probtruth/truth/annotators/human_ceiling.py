@@ -56,8 +56,10 @@ def human_ceiling(
 
     Errors: `InputError` for an unknown rule, no item with two votes, or predictions for other items or labels.
 
-    Source: the alternative annotator test of Calderon, Reichart and Dror (2025), doi:10.18653/v1/2025.acl-long.782, in
-    Bayesian form; Rubin (1981), The Bayesian bootstrap, doi:10.1214/aos/1176345338.
+    This estimates a mean loss; `alternative_annotator_test` is the test of Calderon, Reichart and Dror (2025), which
+    compares the model with each annotator by who is nearer, item by item. They need not agree.
+
+    Source: Rubin (1981), The Bayesian bootstrap, doi:10.1214/aos/1176345338.
 
     Example:
         >>> import probtruth as pt
@@ -75,7 +77,7 @@ def human_ceiling(
     else:
         rows = [("a random annotator", "annotator", human), ("the others' majority", "committee", _committee(votes))]
     if predictions is not None:
-        probs = _aligned(annotations, predictions)[:, votes.item]
+        probs = aligned_probs(annotations, predictions)[:, votes.item]
         for name, own in zip(predictions.models, probs, strict=True):
             rows.append((name, "model", _model(own, votes.others, rule)))
     losses = np.stack([loss for _, _, loss in rows], 1)
@@ -109,7 +111,7 @@ def _votes(annotations: Annotations) -> _Votes:
     return _Votes(item, who, label, multiplicity / totals[item], others / (totals[item] - 1)[:, None])
 
 
-def _aligned(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
+def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
     """The models' probabilities in the annotations' order; every annotated item and label must be there."""
     items, own, rows = match_items(annotations.index, predictions.index, "the predictions")
     _, used, columns = match_labels(annotations.index, predictions.index, "the predictions")

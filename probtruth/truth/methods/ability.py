@@ -10,7 +10,7 @@ from probtruth import check
 from probtruth.truth import em
 from probtruth.truth.earlier import EarlierTruth, earlier_of, evidence
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import FlatAnnotations, flatten
+from probtruth.truth.flat import FlatAnnotations, far_from, flatten, plurality
 from probtruth.types import Truth
 
 ABILITY_SPREAD = 0.7
@@ -26,6 +26,9 @@ SHARED_DIAGONAL = 3.0
 """Prior logit by which the right label stands above the others in the shared confusion."""
 
 ABILITY_PRECISION, OWN_PRECISION, SHARED_PRECISION = ABILITY_SPREAD**-2, OWN_SPREAD**-2, SHARED_SPREAD**-2
+
+ANCHOR = 1.0
+"""Pseudo-items that each item adds to the class marginals where a label drifts."""
 
 SWEEPS = 4
 """Rounds over the four blocks of parameters in each M-step."""
@@ -82,6 +85,22 @@ def fit_ability(
     first = np.ones(n_annotators), np.zeros((n_annotators, n_labels)), cells, np.asarray(shared_centre(n_labels)), cells
     limits = em.EmLimits(max_iterations, tolerance)
     return em.solve(request, flat, MODEL, first, (before.counts,), class_counts, limits)
+
+
+def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmSolution:
+    """As `fit_ability`; where a label drifts far above what most votes name, marginals are pooled with the latter.
+
+    With a confusion of their own, annotators can explain split votes by a class that nobody recognises well: a rare
+    class then absorbs the items on which they disagree.
+    """
+    free = fit_ability(request, flat)
+    counts = np.zeros((flat.n_items, flat.n_labels))
+    np.add.at(counts, (flat.item, flat.label), flat.weight)
+    possible = np.where(flat.known == 0, counts, -1.0)  # a known answer stands for the votes
+    voted = plurality(possible).sum(0)
+    if not (far_from(free.probs.sum(0), voted) > 0).any():
+        return free
+    return fit_ability(request, flat, 1 + ANCHOR * voted)
 
 
 def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:

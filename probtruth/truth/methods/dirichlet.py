@@ -1,5 +1,6 @@
 """One Dirichlet prior for all items, learned from the data; each item's posterior in closed form."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -85,6 +86,12 @@ def learn_dirichlet(counts: Int[np.ndarray, "item label"]) -> tuple[Float[np.nda
         raise InputError("counts whose Dirichlet cannot be fitted", "finite counts", "Give prior=[...] yourself.")
     at_rest = float(np.abs(best.jac).max()) < 1e-6 * scale
     return np.exp(best.x), int(best.nit), bool(best.success or at_rest)
+
+
+def log_posterior(counts: Int[np.ndarray, "item label"]) -> Callable[[Float[np.ndarray, " label"]], np.ndarray]:
+    """The log posterior density of log pseudo-counts, up to a constant, given the votes."""
+    cells, totals = _histograms(counts)
+    return lambda log_alpha: np.asarray(_log_likelihood(log_alpha, cells, totals) + _log_prior(log_alpha)[0])
 
 
 _Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]

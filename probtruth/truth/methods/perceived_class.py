@@ -12,7 +12,7 @@ from probtruth.truth import em, gibbs
 from probtruth.truth.annotators.quality import sampled_columns
 from probtruth.truth.fit import MethodFit, MethodRequest, affordable, class_rows
 from probtruth.truth.flat import FlatAnnotations, flatten
-from probtruth.truth.methods.ability import fit_ability
+from probtruth.truth.methods.ability import fit_anchored
 from probtruth.truth.sampled import settled
 
 LOG_SPREAD = 0.3
@@ -73,7 +73,9 @@ def perceived_class(
     """phi_i | z_i = k ~ Dirichlet(delta e_k + epsilon c_k), s_n ~ phi_i is what the annotator sees, y_n ~ theta_j[s_n].
 
     An item can look like another class to everybody: then most annotators agree on a wrong label. Class marginals are
-    those of `ability`, c_kl follows its pooled confusion off the diagonal, and theta_j[s] ~ Dirichlet(kappa_s m_s) with
+    those of `ability`; where these hold a label of far more items than most votes name, they are pooled with the labels
+    that most votes name (a pseudo-item for each item), so that a rare class does not absorb the items on which
+    annotators disagree. c_kl follows the pooled confusion off the diagonal, theta_j[s] ~ Dirichlet(kappa_s m_s) with
     log kappa_s ~ N(log 10, 1), m_s ~ Dirichlet(8 on the diagonal, 0.5 off it). Blocked Gibbs sampling; probabilities
     are averages over sweeps of P(z_i | perceptions).
 
@@ -92,7 +94,7 @@ def perceived_class(
     Source: this package; see the study of truth methods in the documentation.
     """
     flat, settings = flatten(request), PerceptionSettings(epsilon, delta, sweeps, chains)
-    return fit_perceived(request, flat, fit_ability(request, flat), settings)
+    return fit_perceived(request, flat, fit_anchored(request, flat), settings)
 
 
 def fit_perceived(

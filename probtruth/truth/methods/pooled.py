@@ -13,7 +13,7 @@ from probtruth.truth.earlier import earlier_of, evidence
 from probtruth.truth.fit import INDEPENDENT, MethodFit, MethodRequest, class_draws, evenly
 from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.truth.held_out import predicted, split, stacking_weight
-from probtruth.truth.methods.ability import fit_ability
+from probtruth.truth.methods.ability import fit_anchored
 from probtruth.truth.methods.perceived_class import PerceptionSettings, fit_perceived
 
 RHO_WEIGHT = 6.0
@@ -84,7 +84,7 @@ class _Views:
 
 
 def _views(request: MethodRequest, flat: FlatAnnotations, rho: float, settings: PerceptionSettings) -> _Views:
-    ability = fit_ability(request, flat)
+    ability = fit_anchored(request, flat)
     perceived = fit_perceived(request, flat, ability, settings)
     n_votes = np.bincount(flat.item, flat.weight, flat.n_items)
     return _Views(perceived, temper(ability.probs, n_votes, rho), ability.probs, np.exp(ability.parameters[-1]))

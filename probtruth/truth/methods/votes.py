@@ -8,7 +8,7 @@ from jax.typing import ArrayLike
 
 from probtruth import check
 from probtruth.truth.fit import MethodFit, MethodRequest
-from probtruth.truth.flat import vote_shares
+from probtruth.truth.flat import plurality, vote_shares
 
 
 @check.checks_itself
@@ -20,9 +20,8 @@ def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> Metho
     """
     counts = request.annotations.counts()
     empty = counts.sum(1) == 0
-    most = (counts == counts.max(1, keepdims=True)).astype(np.float64)
-    n_ties = int(((most.sum(1) > 1) & ~empty).sum())
-    probs = most / most.sum(1, keepdims=True)
+    probs = plurality(counts)
+    n_ties = int(((probs.max(1) < 1) & ~empty).sum())
     if prior is not None:
         row = check.positive_row(prior, request.annotations.n_labels, "prior")
         probs[empty] = row / row.sum()

@@ -1,9 +1,12 @@
 """What turns the verdict is found, and nothing else is."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import probtruth as pt
 from probtruth.line.analysis.standing import standing_of
+from probtruth.line.other_estimand import changed
 
 
 def one_class(n, bold=0.999):
@@ -51,3 +54,21 @@ def test_two_questions_with_two_winners():
         ("distribution", "flat"),
         ("class", "sharp"),
     ]
+
+
+def test_two_methods_with_two_winners():
+    """Most items have a label of probability 0.8 by one method and 0.99 by the other: flat wins there, sharp here."""
+    rng = np.random.default_rng(1)
+    true = rng.integers(2, size=200)
+    sharp, flat = (np.abs(np.eye(2)[true] - rng.uniform(*ends, 200)[:, None]) for ends in ((0.03, 0.05), (0.2, 0.25)))
+    predictions = pt.Predictions.from_probs({"sharp": sharp, "flat": flat})
+    careful, sure = (
+        replace(pt.Truth.from_probs(np.abs(np.eye(2)[true] - doubt), estimand="class"), method=method)
+        for doubt, method in ((0.2, "pooled"), (0.01, "ability"))
+    )
+    one, two = (pt.evaluate(truth, predictions, engine="exact").comparison for truth in (careful, sure))
+    standing = standing_of(one, careful, None, changed(sure, one, two))
+    assert standing.turned_by == ("method",)
+    assert [(answer.method, answer.best) for answer in standing.methods] == [("pooled", "flat"), ("ability", "sharp")]
+    assert standing.to_dict()["methods"][1]["best"] == "sharp"
+    assert standing_of(one, careful, None, changed(careful, one, one)).turned_by == ()

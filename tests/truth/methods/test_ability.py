@@ -1,12 +1,23 @@
 """Ability: the fit is a maximum of its posterior, abilities are recovered, rare classes learn."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 import probtruth as pt
+from probtruth.line.labelled import drifts
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
-from probtruth.truth.methods.ability import ABILITY_SPREAD, OWN_SPREAD, SHARED_DIAGONAL, SHARED_SPREAD, fit_ability
+from probtruth.truth.infer import _drifted
+from probtruth.truth.methods.ability import (
+    ABILITY_SPREAD,
+    OWN_SPREAD,
+    SHARED_DIAGONAL,
+    SHARED_SPREAD,
+    fit_ability,
+    fit_anchored,
+)
 
 
 def objective(annotations: pt.Annotations, parts: list[np.ndarray]) -> float:
@@ -77,3 +88,46 @@ def test_rare_classes_learn_from_common_ones() -> None:
             order = [int(name) for name in annotations.index.items]
             losses[method].append(float(-np.log(probs[np.arange(400), classes[order]]).mean()))
     assert np.mean(losses["ability"]) < np.mean(losses["dawid-skene-em"])
+
+
+def poor_crowd(seed: int) -> tuple[pt.Annotations, np.ndarray]:
+    """300 items, 8 per cent of the class 1; forty poor annotators, right in two of three, eight an item."""
+    generator = np.random.default_rng(seed)
+    classes = (np.arange(300) < 24).astype(int)
+    right = generator.beta(5.2, 2.8, (40, 2))
+    who = np.argsort(generator.random((300, 40)), 1)[:, :8]
+    correct = generator.random((300, 8)) < right[who, classes[:, None]]
+    label = np.where(correct, classes[:, None], 1 - classes[:, None])
+    rows = {"item": np.repeat(np.arange(300), 8), "annotator": who.ravel(), "label": label.ravel()}
+    return pt.Annotations.from_long(rows), classes
+
+
+def test_a_rare_class_that_drifts_is_held_and_others_are_not() -> None:
+    """In the first crowd free marginals make 64 per cent of 8 and err on most items; in the second nothing drifts."""
+    for seed, drifts_away in ((0, True), (1, False)):
+        annotations, classes = poor_crowd(seed)
+        request = MethodRequest.without_draws(annotations)
+        flat = flatten(request)
+        free, anchored = fit_ability(request, flat), fit_anchored(request, flat)
+        errors = [(fit.probs.argmax(1) != classes).mean() for fit in (free, anchored)]
+        if drifts_away:
+            assert errors[0] > 0.5
+            assert errors[1] < 0.3
+            assert np.exp(anchored.log_marginals[1]) < np.exp(free.log_marginals[1]) / 2
+        else:
+            np.testing.assert_array_equal(free.probs, anchored.probs)
+
+
+def test_labels_that_drift_are_named() -> None:
+    """Most votes name 1 on 40 of 200 items, the truth holds it of 100: 60 more, above 10 + 3 sqrt(41) = 29.2.
+
+    0 has 60 fewer than 160, below 40 + 3 sqrt(161) = 78.
+    """
+    votes = pt.Annotations.from_counts(np.tile([[3, 1], [3, 1], [3, 1], [3, 1], [1, 3]], (40, 1)))
+    drifted = _drifted(votes, np.full((200, 2), 0.5), np.full(200, -1))
+    assert drifted == {"1": (0.5, 0.2)}
+    assert _drifted(votes, np.tile([0.75, 0.25], (200, 1)), np.full(200, -1)) == {}
+    given = replace(pt.infer_truth(votes, "majority"), method="pooled", diagnostics={"drifted_labels": drifted})
+    (warning,) = drifts(given)
+    assert "'1' for 50% of the items (20%)" in warning
+    assert drifts(pt.infer_truth(votes, "majority")) == []

@@ -27,3 +27,20 @@ def test_accuracies_are_recovered() -> None:
     truth = pt.infer_truth(pt.Annotations.from_long(rows), "one-coin")
     five_errors = 5 * 0.5 / np.sqrt(600)
     np.testing.assert_allclose(truth.annotators()["ability"], skill, atol=five_errors)
+
+
+def test_a_label_that_is_lost_is_warned_of() -> None:
+    """Annotators who lean to yes: one accuracy for both labels explains their votes by items that are all yes."""
+    from probtruth.line.labelled import drifts
+
+    generator = np.random.default_rng(0)
+    rows = {"item": np.repeat(np.arange(100), 6), "annotator": np.tile(np.arange(6), 100)}
+    leaning = pt.Annotations.from_long({**rows, "label": np.where(generator.random(600) < 0.75, "yes", "no")})
+    lost = pt.infer_truth(leaning, "one-coin", draws=0)
+    assert lost.marginals is not None
+    assert lost.marginals.min() < 0.05
+    assert any("labels may have switched" in words and "'no'" in words for words in drifts(lost))
+    plain = np.where(
+        generator.random(600) < 0.8, np.repeat(np.arange(100) % 2, 6), 1 - np.repeat(np.arange(100) % 2, 6)
+    )
+    assert not drifts(pt.infer_truth(pt.Annotations.from_long({**rows, "label": plain}), "one-coin", draws=0))

@@ -1,0 +1,206 @@
+"""The alternative annotator test: may a model take the place of an annotator?"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.stats import ttest_1samp
+
+from probtruth import check, frames
+from probtruth.errors import InputError
+from probtruth.truth.annotators.human_ceiling import aligned_probs
+from probtruth.types import Annotations, Predictions
+
+if TYPE_CHECKING:
+    import polars
+
+type Alignment = Literal["accuracy", "rmse"]
+"""How near an answer is to those of the other annotators: the share who gave it, or the root mean squared error."""
+
+SAME = 1e-12
+"""Squared errors that differ by less than this, relative to their size, are equal: labels are decimal numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class AlternativeTest:
+    """What `alternative_annotator_test` returns.
+
+    `models` has one row for each model: `winning_rate`, the share of the annotators whom it may replace;
+    `advantage_probability`, the mean over annotators of P(the model is at least as near to the others as the
+    annotator); `passes`, a winning rate of at least 0.5. `annotators` has one row for each model and annotator:
+    `n_items`, the two probabilities of being at least as near (`model_as_near`, `annotator_as_near`), the `p_value`,
+    and `replaceable`, whether the test rejects at the false discovery rate.
+    """
+
+    models: "polars.DataFrame"
+    annotators: "polars.DataFrame"
+
+
+@check.checks_itself
+def alternative_annotator_test(
+    annotations: Annotations,
+    predictions: Predictions,
+    *,
+    epsilon: float = 0.2,
+    alignment: Alignment = "accuracy",
+    false_discovery_rate: float = 0.05,
+    least_items: int = 30,
+) -> AlternativeTest:
+    """Leaves out each annotator in turn, and asks who is nearer to the remaining ones: the model or the annotator.
+
+    For annotator j and item i, W_model = 1 where the model's answer is at least as near to the answers of the others as
+    that of j, W_j = 1 where that of j is at least as near as the model's. The test of j rejects mean(W_j - W_model) >=
+    epsilon by a one-sided t test; the Benjamini-Yekutieli correction over annotators bounds the false discovery rate.
+    The winning rate is the share of annotators for whom it rejects.
+
+    Arguments: `epsilon` is how much worse than a person the model may be because it is cheaper; the authors suggest 0.2
+    against experts, 0.15 against skilled annotators and 0.1 against crowds. `alignment` is the share of the others who
+    gave the same answer ("accuracy"), or the negative root mean squared error ("rmse", for labels that are numbers).
+    `false_discovery_rate` is the level of the correction. `least_items` is how many items an annotator must share with
+    others to be in the test. A model's answer is its most probable label.
+
+    Returns: an `AlternativeTest` with two tables, by model and by annotator. Where all differences are equal the t test
+    has no spread: it rejects where they are below epsilon.
+
+    Errors: `InputError` for annotations without annotators, no annotator with enough items, two labels that are
+    equally probable for a model, labels that are no numbers under "rmse", or predictions for other items or labels.
+
+    Source: Calderon, Reichart and Dror (2025), doi:10.18653/v1/2025.acl-long.782; Benjamini and Yekutieli (2001),
+    doi:10.1214/aos/1013699998. For posterior probabilities in place of a test, see `human_ceiling`.
+
+    Example:
+        >>> import probtruth as pt
+        >>> rows = [(i, who, "yes" if i % 3 else "no") for i in range(40) for who in "abc"]
+        >>> votes = pt.Annotations.from_long(dict(zip(["item", "annotator", "label"], zip(*rows))))
+        >>> judge = pt.Predictions.from_probs({"judge": [[0.1, 0.9]] * 40}, items=range(40), labels=["no", "yes"])
+        >>> pt.annotators.alternative_annotator_test(votes, judge).models.row(0)
+        ('judge', 3, 0.0, 0.65, False)
+    """
+    check.one_of(alignment, ("accuracy", "rmse"), "alignment")
+    check.non_negative(epsilon, "epsilon")
+    level, least = (
+        check.non_negative(false_discovery_rate, "false_discovery_rate"),
+        check.whole(least_items, 2, "least_items"),
+    )
+    if level >= 1:
+        raise InputError(f"false_discovery_rate {level!r}", "a number below 1", "The authors use 0.05.")
+    shared = _shared(annotations)
+    many = np.bincount(shared.annotator, minlength=len(annotations.index.annotators))
+    tested = np.flatnonzero(many >= least)
+    if not tested.size:
+        raise InputError(
+            f"at most {many.max()} items that an annotator shares with others",
+            f"an annotator with at least {least}",
+            "Annotate more items twice, or lower least_items=.",
+        )
+    values = _numbers(annotations) if alignment == "rmse" else None
+    by_model: list[tuple[object, ...]] = []
+    by_annotator: list[tuple[object, ...]] = []
+    for model, answers in zip(predictions.models, _answers(annotations, predictions), strict=True):
+        nearer = shared.gap(answers[shared.item], values) - shared.gap(shared.label, values)
+        wins, loses = nearer >= 0, nearer <= 0
+        rows = [np.flatnonzero(shared.annotator == annotator) for annotator in tested]
+        p_values = np.array([_p_value(loses[own].astype(float) - wins[own], epsilon) for own in rows])
+        beaten = _benjamini_yekutieli(p_values, level)
+        as_near = np.array([wins[own].mean() for own in rows])
+        rate = float(beaten.mean())
+        by_model.append((model, len(tested), rate, float(as_near.mean()), rate >= 0.5))
+        for at, annotator in enumerate(tested.tolist()):
+            name, theirs = annotations.index.annotators[annotator], float(loses[rows[at]].mean())
+            by_annotator.append(
+                (model, name, len(rows[at]), float(as_near[at]), theirs, float(p_values[at]), bool(beaten[at]))
+            )
+    first = ("model", "n_annotators", "winning_rate", "advantage_probability", "passes")
+    second = ("model", "annotator", "n_items", "model_as_near", "annotator_as_near", "p_value", "replaceable")
+    return AlternativeTest(_table(first, by_model), _table(second, by_annotator))
+
+
+def _table(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> "polars.DataFrame":
+    return frames.as_polars(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class _BesideOthers:
+    """One row for each annotation of an item that others annotated too; `others` is how often they gave each label."""
+
+    item: Int[np.ndarray, " annotation"]
+    annotator: Int[np.ndarray, " annotation"]
+    label: Int[np.ndarray, " annotation"]
+    others: Int[np.ndarray, "annotation label"]
+
+    def gap(
+        self, answer: Int[np.ndarray, " annotation"], values: Float[np.ndarray, " label"] | None
+    ) -> Float[np.ndarray, " annotation"]:
+        """How near an answer is to those of the others, up to a factor of the annotation: larger is nearer."""
+        if values is None:
+            return np.asarray(self.others[np.arange(len(answer)), answer], float)
+        squares = (values[answer][:, None] - values) ** 2
+        errors: np.ndarray = (self.others * squares).sum(1)
+        scale = (self.others.sum(1) * np.ptp(values) ** 2).clip(np.finfo(float).tiny)
+        return np.asarray(-np.round(errors / scale / SAME) * SAME)
+
+
+def _shared(annotations: Annotations) -> _BesideOthers:
+    """The annotations of items that others annotated too; an annotator's own repeats are not others."""
+    if annotations.annotator is None:
+        raise InputError(
+            "counts, without annotators",
+            "annotations with the annotator who gave each label",
+            "Give the long form (item, annotator, label): the test leaves out one annotator at a time.",
+        )
+    item, label, who = annotations.item, annotations.label, annotations.annotator
+    others = annotations.counts()[item]
+    pair = item.astype(np.int64) * len(annotations.index.annotators) + who
+    _, rank = np.unique(pair, return_inverse=True)
+    mine = np.zeros((int(rank.max(initial=-1)) + 1, annotations.n_labels), np.int64)
+    np.add.at(mine, (rank, label), 1)
+    others = others - mine[rank]
+    shared = others.sum(1) > 0
+    return _BesideOthers(item[shared], who[shared], label[shared], others[shared])
+
+
+def _answers(annotations: Annotations, predictions: Predictions) -> Int[np.ndarray, "model item"]:
+    """Every model's most probable label."""
+    probs = aligned_probs(annotations, predictions)
+    tied = (probs == probs.max(2, keepdims=True)).sum(2) > 1
+    if tied.any():
+        model, item = (int(axis[0]) for axis in np.nonzero(tied))
+        raise InputError(
+            f"two labels that are equally probable for model {predictions.models[model]!r}",
+            "one most probable label: the test compares answers",
+            "Choose its answer yourself, with Predictions.from_labels.",
+            f"item {annotations.index.items[item]!r}",
+        )
+    return np.asarray(probs.argmax(2))
+
+
+def _numbers(annotations: Annotations) -> Float[np.ndarray, " label"]:
+    """The labels as the numbers that they name."""
+    try:
+        values = np.array([float(name) for name in annotations.index.labels])
+    except ValueError:
+        values = np.array([np.nan])
+    if not np.isfinite(values).all():
+        raise InputError(
+            f"labels {check.shortlist(annotations.index.labels)} with alignment 'rmse'",
+            "labels that are numbers",
+            "Use alignment='accuracy' for labels without a scale.",
+        )
+    return values
+
+
+def _p_value(differences: Float[np.ndarray, " item"], epsilon: float) -> float:
+    """Of the one-sided t test of a mean below epsilon."""
+    if np.ptp(differences) == 0:
+        return 0.0 if differences[0] < epsilon else 1.0
+    return float(ttest_1samp(differences, epsilon, alternative="less").pvalue)
+
+
+def _benjamini_yekutieli(p_values: Float[np.ndarray, " test"], level: float) -> Bool[np.ndarray, " test"]:
+    """Which tests are rejected at the false discovery rate under any dependence between them."""
+    n_tests = len(p_values)
+    ranks = np.arange(1, n_tests + 1)
+    ordered = np.sort(p_values)
+    below = np.flatnonzero(ordered <= ranks * level / (n_tests * (1 / ranks).sum()))
+    return np.asarray(p_values <= ordered[below[-1]]) if below.size else np.zeros(n_tests, bool)
