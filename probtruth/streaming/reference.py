@@ -16,6 +16,7 @@ from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.sweeps import RowSums, alone
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.scoring.align import widened
 from probtruth.types import Truth
 from probtruth.types.index import Index, match_labels
@@ -79,7 +80,7 @@ class Reference:
         rows = np.arange(truth.n_items)
         shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))
         voted = truth.estimand == "distribution" and shares is not None
-        centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, len(known))
+        centre = shares if voted and shares is not None else widened(to_host(truth.probs), rows, columns, len(known))
         return cls(
             frames.compact(frames.as_series(truth.index.items)), known, truth.estimand, centre, shares, truth.n_votes
         )
