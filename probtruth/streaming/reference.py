@@ -135,4 +135,4 @@ def label_terms(
     one, other = (np.where(weight > 0, loss, 0.0) for loss in (first, second))
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return None
-    return item_moments(one - other, weight, votes)[0]
+    return item_moments(one - other, to_host(weight), votes)[0]

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.arrays import Table, moments_around_mean, on_device
+from probtruth.kernels.arrays import Table, moments_around_mean, on_device, to_host
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
 
@@ -52,7 +52,7 @@ class Labels:
             of_items = _with_votes(*central, self.votes)
         else:
             loss = self.loss[model] if minus is None else self.loss[model] - self.loss[minus]
-            of_items = item_moments(loss, self.weight, self.votes)
+            of_items = item_moments(loss, to_host(self.weight), self.votes)
         second, third, df = of_items
         second, third = second * item_weights**2, third * item_weights**3
         variance, spread = float(exact_sum(second)), float(exact_sum(second**2 / df))

@@ -181,22 +181,22 @@ def expected_confusion(
     if not isinstance(draws, int) or draws < 2:
         raise InputError(f"draws={draws!r}", "an integer of at least 2", "1000 is the default.")
     aligned = align(predictions, truth)
-    if way == "ratio" and on_device(aligned.log_probs):
-        answers, counts = None, _counts_there(aligned, how, threshold)
+    held = None if way == "ratio" and on_device(aligned.log_probs) else aligned.on_host()
+    if held is None:
+        counts = _counts_there(aligned, how, threshold)
     else:
-        aligned = aligned.on_host()
-        answers = response_probs(aligned.log_probs, how, threshold)
-        counts = np.stack([aligned.truth.T @ answer for answer in answers])
+        answers = response_probs(held.log_probs, how, threshold)
+        counts = np.stack([held.truth.T @ answer for answer in answers])
     plug_in, undefined = measure_table(counts)
-    if way == "ratio" or answers is None:
+    if way == "ratio" or held is None:
         none = np.full_like(plug_in, np.nan)
         summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        summary = exact_measures(aligned.truth, answers, draws, seed)
+        summary = exact_measures(held.truth, answers, draws, seed)
     else:
         tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
         if tables is None:
-            summary = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
+            summary = sampled_measures(held.truth, answers, draws, seed, respond=False)
         else:
             summary = posterior_measures(tables, answers)
     return Confusion(

@@ -105,12 +105,18 @@ def _sums(terms: list[Term], forecast: Array, truth: Array, is_log: bool) -> lis
     def both(one: tuple[Array, ...], other: tuple[Array, ...]) -> tuple[Array, ...]:
         joined: list[Array] = []
         for at in range(0, len(one), 3):
-            joined += [*add_pairs(one[at : at + 2], other[at : at + 2]), one[at + 2] + other[at + 2]]
+            joined += [*_add(one, other, at), one[at + 2] + other[at + 2]]
         return tuple(joined)
 
     nothing = jnp.zeros((), forecast.dtype)
     parts = lax.reduce(tuple(operands), (nothing,) * len(operands), both, (1,))
     return [sum(parts[at + 1 : at + 3], parts[at]) for at in range(0, len(parts), 3)]
+
+
+def _add(one: tuple[Array, ...], other: tuple[Array, ...], at: int) -> list[Array]:
+    """The pairs at a position of both, added up."""
+    pair = add_pairs((one[at], one[at + 1]), (other[at], other[at + 1]))
+    return [jnp.asarray(part) for part in pair]
 
 
 def _cells(forecast: Array, truth: Array, is_log: bool) -> Cells:
@@ -129,7 +135,7 @@ def totals(columns: list[Float[Array, " item"]]) -> tuple[Total, Array]:
     def both(one: tuple[Array, ...], other: tuple[Array, ...]) -> tuple[Array, ...]:
         joined: list[Array] = []
         for at in range(0, len(one), 5):
-            joined += add_pairs((one[at], one[at + 1]), (other[at], other[at + 1]))
+            joined += _add(one, other, at)
             joined += [one[at + more] + other[at + more] for more in (2, 3, 4)]
         return tuple(joined)
 
