@@ -17,7 +17,7 @@ else:
 """Numbers on the host or on devices; this module works without loading JAX."""
 
 
-Order = Int[np.ndarray, " position"]
+Order = Int[np.ndarray, "_"]
 """Positions of rows or columns."""
 
 

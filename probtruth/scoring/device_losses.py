@@ -64,7 +64,7 @@ def truth_means(rule: ScoringRule, truth: Rows) -> tuple[float, Float[np.ndarray
 
 
 def _mean(total: Total, n: int) -> Float[np.ndarray, "*sum"]:
-    return compensated.value(total) / n
+    return np.asarray(compensated.value(total) / n)
 
 
 def _wide(values: Array) -> np.ndarray:

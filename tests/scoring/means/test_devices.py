@@ -100,7 +100,7 @@ def test_rules_and_powers_together_read_both_arrays_once(items, n_labels, log_pr
 
 
 def test_counts_beyond_one_float():
-    count = one_pass.exactly(jnp.int32(2**24 + 1), np.float32)  # float32 goes in steps of 2 there
+    count = one_pass.exactly(jnp.int32(2**24 + 1), np.dtype(np.float32))  # float32 goes in steps of 2 there
     assert float(count.high) + float(count.low) == 2**24 + 1
 
 
