@@ -61,6 +61,7 @@ def test_the_mode_of_jax_changes_nothing():
     np.testing.assert_array_equal(narrow.values, wide.values)
 
 
+@pytest.mark.long
 def test_parts_counts_and_calibration_are_those_of_the_host():
     held, there = both(estimand="class")
     for rule in ("brier", "log"):
@@ -75,6 +76,7 @@ def test_parts_counts_and_calibration_are_those_of_the_host():
         np.testing.assert_allclose(other["error"], one["error"], rtol=0, atol=ROUNDING[np.float32])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("estimand", ["distribution", "class"])
 def test_the_verdict_is_that_of_the_host(estimand):
     truth, models = tables()
