@@ -7,6 +7,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.named_numbers import labelled
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
