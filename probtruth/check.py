@@ -1,16 +1,20 @@
-"""Checks of values, made once, on the host, where data enter. Kernels check nothing."""
+"""Checks of values, made once, where data enter: on the host, or where the array lies. Kernels check nothing."""
 
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import Table, on_device
+
+if TYPE_CHECKING:
+    from jax import Array
 
 SUM_TOLERANCE = 1e-4
 """How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals)."""
@@ -136,11 +140,27 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
         raise InputError(
             f"{what} that are not numbers ({error})", "an array of numbers", "Check for text or ragged rows."
         ) from None
+    _need_axes(array, axes, what)
+    return array
+
+
+def as_float_table(values: object, what: str) -> Float[Table, "item label"]:
+    """`as_floats` of a table by item and label; an array of JAX stays where it lies, half precision as float32."""
+    if not on_device(values):
+        return as_floats(values, "item label", what)
+    from probtruth.kernels import device_tables
+
+    _need_axes(values, "item label", what)
+    if values.dtype.kind == "c":
+        raise InputError(f"{what} of type {values.dtype}", "an array of real numbers", "Take the real part.")
+    return device_tables.as_float_table(values)
+
+
+def _need_axes(array: Table, axes: str, what: str) -> None:
     if array.ndim != len(axes.split()):
         raise InputError(
             f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", "Check the shape of the array."
         )
-    return array
 
 
 def no_masked(values: object, what: str) -> None:
@@ -177,9 +197,15 @@ def length(got: int, wanted: int, what: str) -> None:
 
 
 def simplex(
-    probs: Float[np.ndarray, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
+    probs: Float[Table, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
 ) -> None:
     """Raises at the first row that is not a distribution: NaN, infinite, negative, above 1, or a sum other than 1."""
+
+    if probs.shape[-1] == 0 or probs.shape[0] == 0:
+        raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
+    if on_device(probs):
+        _rows_there(probs, "probs", lambda row, at: simplex(row, what, at, labels), where)
+        return
 
     def cell(bad: np.ndarray, expected: str) -> None:
         if bad.any():
@@ -192,8 +218,6 @@ def simplex(
                 where(row),
             )
 
-    if probs.shape[-1] == 0 or probs.shape[0] == 0:
-        raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
     if surely_simplex(probs):
         return
     cell(~np.isfinite(probs), "a finite number")
@@ -211,8 +235,46 @@ def simplex(
         )
 
 
-def surely_simplex(probs: Float[np.ndarray, "item label"]) -> bool:
+def exponentials(log_probs: Float[Table, "item label"], what: str, where: Callable[[int], str]) -> None:
+    """`simplex` of the exponentials of a table."""
+    if on_device(log_probs):
+        _rows_there(log_probs, "log-probs", lambda row, at: exponentials(row, what, at), where)
+        return
+    with np.errstate(over="ignore"):
+        simplex(np.exp(log_probs), what, where)
+
+
+def logits(array: Float[Table, "item label"], where: Callable[[int], str]) -> None:
+    """Raises at the first row that has no softmax: NaN, infinity, or minus infinity alone."""
+    if on_device(array):
+        _rows_there(array, "logits", logits, where)
+        return
+    bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
+
+
+def _rows_there(
+    cells: "Array", kind: str, refuse: Callable[[np.ndarray, Callable[[int], str]], None], where: Callable[[int], str]
+) -> None:
+    """Checks a table on devices: three numbers come back, and where a row is faulty that row, which is then refused."""
+    from probtruth.kernels.device_tables import faulty_row
+
+    if not cells.size:
+        refuse(np.zeros(cells.shape), where)
+        return
+    fault = faulty_row(cells, kind, SUM_TOLERANCE)
+    if fault is not None:
+        refuse(fault[1][None], lambda _: where(fault[0]))
+
+
+def surely_simplex(probs: Float[Table, "item label"]) -> bool:
     """Whether every row is well within the tolerance, in two quick passes; False means that `simplex` must decide."""
+    if on_device(probs):
+        from probtruth.kernels import device_tables
+
+        return device_tables.surely_simplex(probs, SUM_TOLERANCE / 2)
     if not probs.size or not probs.min() >= 0:
         return False
     totals = np.einsum("ij->i", probs, dtype=np.float64)

@@ -11,6 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import matrix, numbers
 from probtruth.frames import as_array, as_polars, encode, name_text
+from probtruth.kernels.arrays import on_device
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +46,15 @@ class NamedNumbers:
 def labelled(table: object, item: str = "item") -> NamedNumbers:
     """A table of numbers by item and label: an array, a dataframe, a dict of columns, or an xarray DataArray.
 
+    An array of JAX stays where it lies.
+
     A dataframe's columns are labels, except a column `item`, which names the items (as does a pandas index that was
     set). Names that a library made up (0, 1, ... or column_0, column_1, ...) do not count.
     """
     if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
         return _of_xarray(table)
     if not is_frame(table):
-        return NamedNumbers(as_array(table))
+        return NamedNumbers(table if on_device(table) else as_array(table))
     frame = as_polars(table)
     index = _pandas_index(table)
     columns = [column for column in frame.columns if column != item]

@@ -13,6 +13,7 @@ from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
 from probtruth.io.output.folder import whole_file
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import check_rows, read_wide
+from probtruth.kernels.arrays import to_host
 from probtruth.types import Truth
 from probtruth.types.arguments import Estimand
 
@@ -31,7 +32,8 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         raise InputError(
             "a label called 'item'", "other names", "Rename that label: it is the name of the items' column."
         )
-    columns = {label: truth.probs[:, position] for position, label in enumerate(truth.index.labels)}
+    probs = to_host(truth.probs)
+    columns = {label: probs[:, position] for position, label in enumerate(truth.index.labels)}
     notes = {
         "content": "soft labels",
         "method": truth.method,

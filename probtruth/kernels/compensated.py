@@ -10,6 +10,8 @@ import numpy as np
 from jax import Array, lax
 from jaxtyping import Float
 
+from probtruth.kernels.arrays import to_host
+
 Floats = Float[Array | np.ndarray, "*sum"] | np.floating
 Pair = tuple[Floats, Floats]
 
@@ -37,20 +39,20 @@ def total(terms: Float[Array, "*sum item"]) -> Total:
     Source: Dekker (1971), "A floating-point technique for extending the available precision", doi:10.1007/BF01397083
     """
     nothing = jnp.zeros((), terms.dtype)
-    high, low = lax.reduce((terms, jnp.zeros_like(terms)), (nothing, nothing), _add, (terms.ndim - 1,))
+    high, low = lax.reduce((terms, jnp.zeros_like(terms)), (nothing, nothing), add_pairs, (terms.ndim - 1,))
     bound = PER_ADDITION * terms.shape[-1] * _unit(terms) ** 2
     return Total(high, low, jnp.abs(terms).sum(-1) * jnp.asarray(bound, terms.dtype))
 
 
 def merge(one: Total, other: Total) -> Total:
     """Both totals together."""
-    high, low = _add((one.high, one.low), (other.high, other.low))
+    high, low = add_pairs((one.high, one.low), (other.high, other.low))
     return Total(high, low, one.error + other.error + jnp.abs(high) * (PER_ADDITION * _unit(high) ** 2))
 
 
 def value(of: Total) -> Float[np.ndarray, "*sum"]:
     """The total, rounded to float64 (host)."""
-    high, low = (np.asarray(part, np.float64) for part in (of.high, of.low))
+    high, low = (to_host(part).astype(np.float64) for part in (of.high, of.low))
     return np.asarray(np.where(np.isfinite(high), high + np.where(np.isfinite(low), low, 0), high))
 
 
@@ -58,7 +60,7 @@ def _unit(values: Floats) -> float:
     return float(np.finfo(values.dtype).eps) / 2
 
 
-def _add(one: Pair, other: Pair) -> Pair:
+def add_pairs(one: Pair, other: Pair) -> Pair:
     """Two pairs as a pair."""
     high, lost = _two_sum(one[0], other[0])
     lost = lost + (one[1] + other[1])

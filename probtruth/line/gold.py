@@ -7,6 +7,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.io.gold import ExpertAnswers
 from probtruth.scoring.score import expectations
 from probtruth.types import ExpertScores, Scores
@@ -25,16 +26,16 @@ def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) 
             "An expert's answer says which label is true, not how annotators would answer; add estimand='class' "
             "(command line: --estimand class), or leave gold out.",
         )
-    column = {name: place for place, name in enumerate(labels)}
+    column = {name: position for position, name in enumerate(labels)}
     table = np.zeros((len(answers.items), len(labels)))
     for row, (item, shares) in enumerate(zip(answers.items, answers.shares, strict=True)):
         for label, share in shares.items():
             check.one_of(label, tuple(labels), f"gold of item {check.quote(item)}: label")
             table[row, column[label]] = share
-    place, kept = _places(answers.items, scores)
-    losses = np.stack([expectations(one[place], table[kept]) for one in behind.losses])
-    chosen = None if answers.probability is None else answers.probability[kept]
-    return replace(scores, gold=ExpertScores(place, losses, chosen, answers.n_answers))
+    position, present = _places(answers.items, scores)
+    losses = np.stack([expectations(to_host(one[position]), table[present]) for one in behind.losses])
+    chosen = None if answers.probability is None else answers.probability[present]
+    return replace(scores, gold=ExpertScores(position, losses, chosen, answers.n_answers))
 
 
 def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str, float] | None) -> Scores:
@@ -56,13 +57,13 @@ def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str,
         )
     if expert.higher_is_better != scores.higher_is_better:
         raise InputError("gold that counts the other way", "scores of one orientation", "Check higher_is_better.")
-    place, kept = _places(expert.items, scores)
+    position, present = _places(expert.items, scores)
     rows = [expert.models.index(model) for model in scores.models]
-    losses = expert.values[rows][:, kept]
+    losses = expert.values[rows][:, present]
     if np.isnan(losses).any():
         raise InputError("NaN in gold", "numbers", "Fill in the score, or remove the item.")
-    chosen = None if probability is None else np.array([probability[expert.items[row]] for row in kept])
-    return replace(scores, gold=ExpertScores(place, losses, chosen, len(kept)))
+    chosen = None if probability is None else np.array([probability[expert.items[row]] for row in present])
+    return replace(scores, gold=ExpertScores(position, losses, chosen, len(present)))
 
 
 def _places(items: Sequence[str], scores: Scores) -> tuple[np.ndarray, np.ndarray]:
@@ -70,15 +71,15 @@ def _places(items: Sequence[str], scores: Scores) -> tuple[np.ndarray, np.ndarra
 
     Errors: `InputError` for an item that nobody knows.
     """
-    place = {name: row for row, name in enumerate(scores.items)}
+    position = {name: row for row, name in enumerate(scores.items)}
     dropped = {*scores.audit.missing, *scores.audit.extra}
-    unknown = [name for name in items if name not in place and name not in dropped]
+    unknown = [name for name in items if name not in position and name not in dropped]
     if unknown:
         raise InputError(
             f"gold for item {check.shortlist(unknown, 3)}",
             "items that are compared",
             f"Names are compared as text. {check.did_you_mean(unknown[0], list(scores.items)[:1000])}",
         )
-    kept = [row for row, name in enumerate(items) if name in place]
-    kept.sort(key=lambda row: place[items[row]])
-    return np.array([place[items[row]] for row in kept], np.int64), np.array(kept, np.int64)
+    present = [row for row, name in enumerate(items) if name in position]
+    present.sort(key=lambda row: position[items[row]])
+    return np.array([position[items[row]] for row in present], np.int64), np.array(present, np.int64)

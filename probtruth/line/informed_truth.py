@@ -8,7 +8,8 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.scoring.align import Aligned, align
+from probtruth.kernels.arrays import to_host
+from probtruth.scoring.align import Aligned, AlignedOnHost, align
 from probtruth.scoring.log_pool import LogPool, covariances, features_of, fit_log_pool, posterior
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT, class_draws
@@ -54,7 +55,7 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
     >>> bool(pt.informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
     True
     """
-    informed = _informed(truth, align(predictions, truth), seed)
+    informed = _informed(truth, align(predictions, truth).on_host(), seed)
     return truth if informed is None else informed.truth
 
 
@@ -83,13 +84,13 @@ def score_on_evidence(
             "annotators alone, or several models",
             "Leave evidence out.",
         )
-    informed = _informed(truth, aligned, seed) if evidence == "annotators-and-models" else None
+    informed = _informed(truth, aligned.on_host(), seed) if evidence == "annotators-and-models" else None
     if informed is None:
         return ScoredTruth(truth, aligned, score_aligned(aligned, rule, floor))
     aligned = aligned.against(informed.truth)
     scores = score_aligned(aligned, rule, floor)
     if scores.labels is not None:
-        influence = informed.influence(scores.labels.losses)
+        influence = informed.influence(to_host(scores.labels.losses))
         scores = replace(scores, labels=replace(scores.labels, influence=influence))
     return ScoredTruth(informed.truth, aligned, scores)
 
@@ -133,15 +134,16 @@ class InformedTruth:
         return mean
 
 
-def _informed(truth: Truth, aligned: Aligned, seed: int) -> InformedTruth | None:
+def _informed(truth: Truth, aligned: AlignedOnHost, seed: int) -> InformedTruth | None:
     if truth.estimand != "class":
         raise InputError(
             f"evidence of models for the estimand {truth.estimand!r}",
             "the estimand 'class'",
             "Models say nothing of how annotators would answer; leave evidence out.",
         )
-    told = [truth.probs, truth.evidence[INDEPENDENT]] if INDEPENDENT in truth.evidence else [truth.probs]
-    marginals = [truth.probs.mean(0) if truth.marginals is None else truth.marginals, *(t.mean(0) for t in told[1:])]
+    own = to_host(truth.probs)
+    told = [own, truth.evidence[INDEPENDENT]] if INDEPENDENT in truth.evidence else [own]
+    marginals = [own.mean(0) if truth.marginals is None else truth.marginals, *(t.mean(0) for t in told[1:])]
     order = _models_in_order(aligned.log_probs, aligned.truth)
     views = [
         _view(aligned.of_truth(probs), _widened(freq, aligned.columns, len(aligned.labels)), aligned.log_probs[order])
@@ -150,7 +152,7 @@ def _informed(truth: Truth, aligned: Aligned, seed: int) -> InformedTruth | None
     fitted = tuple(view for view in views if view is not None)
     if len(fitted) < len(views):
         return None
-    table = truth.probs.astype(np.float64)
+    table = own.astype(np.float64)
     table[aligned.rows] = np.mean([view.probs for view in fitted], axis=0)[:, aligned.columns]
     weights = np.mean([view.pool.weights for view in fitted], axis=0).tolist()
     named = dict(sorted(zip((aligned.models[model] for model in order), weights, strict=False)))

@@ -16,6 +16,7 @@ from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.batches import columns_of
 from probtruth.io.tables.wide import CellKind, known_kind
 from probtruth.io.truth import read_soft
+from probtruth.kernels.arrays import on_device, to_host
 from probtruth.named_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
@@ -125,7 +126,7 @@ def reference_of(
 def _axes(reference: object) -> int:
     """One for labels, two for numbers by item and label; anything else is an error."""
     try:
-        axes = np.ndim(frames.as_array(reference))  # type: ignore[arg-type]
+        axes = reference.ndim if on_device(reference) else np.ndim(frames.as_array(reference))  # type: ignore[arg-type]
     except ValueError:  # rows of several lengths
         axes = 0
     if isinstance(reference, Predictions):
@@ -147,6 +148,8 @@ def _hard(
     if names is not None:
         return Truth.from_labels(values, items=items, classes=names)  # type: ignore[arg-type]
     known = _labels_of(predictions, item)
+    if on_device(values):
+        values = to_host(values)
     whole = np.asarray(frames.as_array(values)).dtype.kind in "biu"
     if isinstance(known, int):
         return Truth.from_labels(values, known if whole else None, items)  # type: ignore[arg-type]
@@ -170,8 +173,9 @@ def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
 
 def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Truth:
     """Soft labels where every row sums to 1, counts where all numbers are whole; an error elsewhere."""
-    array = check.as_floats(table.values, "item label", "the reference")
-    whole = bool((np.isfinite(array) & (array >= 0) & (array == np.floor(array))).all())
-    if whole and not check.surely_simplex(array):
-        return Annotations.from_counts(array, table.items, table.labels)
+    array = check.as_float_table(table.values, "the reference")
+    if not check.surely_simplex(array):
+        numbers = to_host(array)
+        if (np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))).all():
+            return Annotations.from_counts(numbers, table.items, table.labels)
     return Truth.from_probs(array, table.items, table.labels, estimand or "distribution")

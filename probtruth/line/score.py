@@ -109,6 +109,9 @@ def score(
     With `out`, a Parquet file with the columns item, model and score is written, as `probtruth score` writes it. Then
     predictions in files need not fit into memory; `client`, `memory`, `scratch` and `on_progress` as in `evaluate`.
 
+    Arrays of JAX are scored on their devices in their own type: float32 losses are off by less than K eps times the
+    size of their terms (eps = 6e-8, K labels). All else is computed in float64.
+
     Returns: `Scores`, lower is better, in units of the rule (nats for "log"); infinite losses stay infinite. With
     `out`: `means`, {model: mean score}, `n_items` and `audit` of what was written.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Cell, Column, Table, chance, loose, named, number, titled, words
@@ -202,9 +203,12 @@ def _shares(labels: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Table
 def label_shares(shown: Annotations | Truth | Predictions) -> dict[str, np.ndarray]:
     """The mean share of each label: of votes, of the truth, or of each model's forecasts."""
     if isinstance(shown, Predictions):
-        return {model: probs.mean(0) for model, probs in zip(shown.models, shown.probs.astype(np.float64), strict=True)}
+        return {
+            model: probs.mean(0)
+            for model, probs in zip(shown.models, to_host(shown.probs).astype(np.float64), strict=True)
+        }
     if isinstance(shown, Truth):
-        return {"probability": shown.probs.mean(0)}
+        return {"probability": to_host(shown.probs).mean(0)}
     votes = shown.counts().sum(0)
     return {"share of votes": votes / votes.sum()}
 
@@ -257,7 +261,9 @@ def _frame(caption: str, make: Callable[[Any], Any]) -> Callable[[Any], Table]:
 
 
 def _of_multilabel(truth: Any) -> Table:
-    rows = tuple((named(label), number(p, 3)) for label, p in zip(truth.index.labels, truth.probs.mean(0), strict=True))
+    rows = tuple(
+        (named(label), number(p, 3)) for label, p in zip(truth.index.labels, to_host(truth.probs).mean(0), strict=True)
+    )
     return Table("Share of items that a label applies to", (titled("Label", False), titled("Share of items")), rows)
 
 

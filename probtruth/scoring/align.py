@@ -1,13 +1,14 @@
 """Predictions and truth side by side, by the names of items and labels."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import Table, exponential, is_own, on_device, reordered, some_items, to_host
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.shown import Brief
@@ -22,10 +23,12 @@ class Aligned(Brief):
     opinions and there are votes, else the probabilities of the truth. `rows` are the rows of the truth's items, and
     `columns` are where the truth's labels stand; labels that the truth does not know have probability 0. `item_rows` is
     the order in which the caller gave the items (see `Index`), of the truth if it has one, else of the predictions.
+
+    `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host.
     """
 
-    log_probs: Float[np.ndarray, "model item label"]
-    truth: Float[np.ndarray, "item label"]
+    log_probs: Float[Table, "model item label"]
+    truth: Float[Table, "item label"]
     shares: Float[np.ndarray, "item label"] | None
     n_votes: Int[np.ndarray, " item"] | None
     models: tuple[str, ...]
@@ -38,23 +41,44 @@ class Aligned(Brief):
     item_rows: Int[np.ndarray, " item"] | None = None
 
     @property
-    def probs(self) -> Float[np.ndarray, "model item label"]:
+    def probs(self) -> Float[Table, "model item label"]:
         """The probabilities of the predictions."""
-        return np.exp(self.log_probs)
+        return exponential(self.log_probs)
+
+    def tables(self) -> Iterator[tuple[str, Float[Table, "item label"]]]:
+        """Each model's name and log-probabilities."""
+        if not on_device(self.log_probs):
+            yield from zip(self.models, self.log_probs, strict=True)
+            return
+        from probtruth.kernels import device_tables
+
+        for at, model in enumerate(self.models):
+            yield model, device_tables.one_of(self.log_probs, at)
+
+    @property
+    def by_votes(self) -> bool:
+        """Whether the truth is the unsmoothed vote shares."""
+        return self.shares is not None and self.estimand != "class"
+
+    def on_host(self) -> "AlignedOnHost":
+        """The same, for what is computed on the host; arrays that lie there are not copied."""
+        shares = self.shares
+        truth = shares if shares is not None and self.by_votes else to_host(self.truth)
+        known = {part.name: getattr(self, part.name) for part in fields(self)}
+        return AlignedOnHost(**{**known, "log_probs": to_host(self.log_probs), "truth": truth})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
-        return replace(self, **_reference(truth, self.rows, self.columns, len(self.labels)))
+        return replace(self, **_reference(truth, self.log_probs, self.rows, self.columns))
 
-    def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "Aligned":
-        """Some of the items, by their positions here, and some of the models."""
+    def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "AlignedOnHost":
+        """Some of the items, by their positions here, and some of the models, on the host."""
         rows_of_models = [self.models.index(model) for model in models]
-        log_probs = self.log_probs[rows_of_models]
         shares = None if self.shares is None else self.shares[items]
-        return replace(
+        chosen = replace(
             self,
-            log_probs=log_probs if _whole(items, len(self.items)) else log_probs[:, items],
-            truth=shares if shares is not None and self.truth is self.shares else self.truth[items],
+            log_probs=some_items(self.log_probs, items)[rows_of_models],
+            truth=shares if shares is not None and self.by_votes else some_items(self.truth, items),
             shares=shares,
             n_votes=None if self.n_votes is None else self.n_votes[items],
             models=tuple(models),
@@ -62,10 +86,19 @@ class Aligned(Brief):
             rows=self.rows[items],
             item_rows=None,
         )
+        return chosen.on_host()
 
     def of_truth(self, table: Float[np.ndarray, "*draw given known"]) -> Float[np.ndarray, "*draw item label"]:
         """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
         return widened(table, self.rows, self.columns, len(self.labels))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlignedOnHost(Aligned):
+    """Both sides on the host."""
+
+    log_probs: Float[np.ndarray, "model item label"]
+    truth: Float[np.ndarray, "item label"]
 
 
 def align(predictions: object, truth: object) -> Aligned:
@@ -88,8 +121,9 @@ def align(predictions: object, truth: object) -> Aligned:
     ours, theirs = truth.index, predictions.index
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
+    log_probs = reordered(predictions.log_probs, their_rows, their_columns)
     return Aligned(
-        log_probs=reordered(predictions.log_probs, their_rows, their_columns),
+        log_probs=log_probs,
         models=predictions.models,
         items=items,
         labels=labels,
@@ -97,28 +131,34 @@ def align(predictions: object, truth: object) -> Aligned:
         columns=columns,
         audit=predictions.audit + _audit(ours, theirs, predictions),
         item_rows=_written(ours, theirs, rows, their_rows),
-        **_reference(truth, rows, columns, len(labels)),
+        **_reference(truth, log_probs, rows, columns),
     )
 
 
-def _reference(truth: Truth, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> dict[str, Any]:
-    """What the truth says of the common items, under the labels of the predictions."""
+def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.ndarray) -> dict[str, Any]:
+    """What the truth says of the common items, under the labels of the predictions, and beside these."""
+    n_labels = log_probs.shape[-1]
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     voted = truth.estimand != "class" and shares is not None
+    centre = shares if voted and shares is not None else truth.probs
     return {
-        "truth": shares if voted else widened(truth.probs, rows, columns, n_labels),
+        "truth": _beside(centre, voted, log_probs, rows, columns),
         "shares": shares,
         "n_votes": None if truth.n_votes is None else truth.n_votes[rows],
         "estimand": truth.estimand,
     }
 
 
-def reordered(
-    table: Float[np.ndarray, "model row column"], rows: Int[np.ndarray, " item"], columns: Int[np.ndarray, " label"]
-) -> Float[np.ndarray, "model item label"]:
-    """The rows and columns of a table in this order; the table itself where that is its own."""
-    chosen = table if _whole(rows, table.shape[1]) else table[:, rows]
-    return chosen if _whole(columns, table.shape[2]) else np.ascontiguousarray(chosen[:, :, columns])
+def _beside(table: Table, is_wide: bool, log_probs: Table, rows: np.ndarray, columns: np.ndarray) -> Table:
+    """A table of the truth where the predictions lie; on the host unless they are on devices."""
+    n_labels = log_probs.shape[-1]
+    if not on_device(log_probs):
+        return table if is_wide else widened(to_host(table), rows, columns, n_labels)
+    from probtruth.kernels import device_tables
+
+    if on_device(table):
+        return device_tables.beside(device_tables.widened(table, rows, columns, n_labels), log_probs)
+    return device_tables.beside(table if is_wide else widened(table, rows, columns, n_labels), log_probs)
 
 
 def _written(
@@ -134,13 +174,9 @@ def _written(
     return None if theirs.item_rows is None else ranks(theirs.item_rows[their_rows])
 
 
-def _whole(places: np.ndarray, size: int) -> bool:
-    return len(places) == size and bool((places == np.arange(size)).all())
-
-
 def widened(table: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> np.ndarray:
     """The rows and columns of a table at their places; labels that the table does not know get 0."""
-    if _whole(rows, table.shape[-2]) and _whole(columns, n_labels):
+    if is_own(rows, table.shape[-2]) and is_own(columns, n_labels):
         return table
     wide = np.zeros((*table.shape[:-2], len(rows), n_labels), table.dtype)
     wide[..., columns] = table[..., rows, :]

@@ -1,5 +1,6 @@
 """Where the expected loss of each model comes from: the labels' own spread, and the distance from them."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -8,12 +9,14 @@ import numpy as np
 from jax import Array
 
 from probtruth import check, frames
-from probtruth.kernels import simplex
+from probtruth.kernels import device_tables, simplex
+from probtruth.kernels.arrays import on_device
+from probtruth.scoring import device_losses
 from probtruth.scoring.align import Aligned, align
-from probtruth.scoring.calibration.corp import Problem
+from probtruth.scoring.calibration.corp import Problem, calibrated_there, of_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import check_floor, floored, mean_corrected_entropy
+from probtruth.scoring.score import baseline_of, check_floor, floored, mean_corrected_entropy, truth_means
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
@@ -31,7 +34,8 @@ def decompose(
 
     Formula: expected = entropy + divergence, with entropy the least expected loss that any report can reach (the same
     for all models) and divergence the rest, by a formula of its own that does not cancel. With a floor, or on rows that
-    sum to 1 only within the tolerance of files, divergence is expected - entropy. Also expected = miscalibration -
+    sum to 1 only within the tolerance of files, divergence is expected - entropy. Arrays of JAX are scored where they
+    lie; their labels' columns come to the host one by one for the isotonic fits. Also expected = miscalibration -
     discrimination + uncertainty, the joint form of `calibration_decomposition`.
 
     Vote shares of few annotators have too little entropy. Where there are votes, `entropy_corrected` allows for that by
@@ -61,22 +65,18 @@ def decompose(
 def decompose_aligned(aligned: Aligned, rule: object = "log", floor: object = None) -> "polars.DataFrame":
     """`decompose` of predictions and truth that are aligned."""
     chosen = get_rule(rule).for_labels(aligned.labels)
-    logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
-    with jax.enable_x64(True):
-        expected, entropy, divergence = map(np.asarray, _parts(chosen, logs, aligned.truth))
-    off = (np.abs(np.exp(logs).sum(-1) - 1) > EXACT_SUM) | (np.abs(aligned.truth.sum(-1) - 1) > EXACT_SUM)
-    rest = np.where(off, expected - entropy, divergence)
+    parts = _parts_of(aligned, chosen, check_floor(floor, len(aligned.labels)))
     corrected = mean_corrected_entropy(chosen, aligned)
     rows = []
-    for position, model in enumerate(aligned.models):
-        mean = float(expected[position].mean())
-        _, miscalibration, discrimination, uncertainty = Problem.of(chosen, logs[position], aligned.truth).parts()
+    for model, (mean, entropy, rest, (_, miscalibration, discrimination, uncertainty)) in zip(
+        aligned.models, parts, strict=True
+    ):
         rows.append(
             {
                 "model": model,
                 "expected": mean,
-                "entropy": float(entropy.mean()),
-                "divergence": float(rest[position].mean()),
+                "entropy": entropy,
+                "divergence": rest,
                 "entropy_corrected": corrected,
                 "divergence_corrected": mean - corrected,
                 "miscalibration": miscalibration,
@@ -85,6 +85,36 @@ def decompose_aligned(aligned: Aligned, rule: object = "log", floor: object = No
             }
         )
     return frames.from_rows(rows)
+
+
+type Parts = tuple[float, float, float, tuple[float, float, float, float]]
+"""Means of expected loss, entropy and divergence; then mean loss, miscalibration, discrimination, uncertainty."""
+
+
+def _parts_of(aligned: Aligned, rule: ScoringRule, floor: float | None) -> Iterator[Parts]:
+    """The parts of each model, computed where its predictions lie."""
+    if on_device(aligned.log_probs):
+        entropy, mean_label = truth_means(rule, aligned.truth)
+        values, rests = device_losses.parts(rule, floor, aligned.log_probs, aligned.truth)
+        for at, (own, rest) in enumerate(zip(values, rests, strict=True)):
+            calibrated = calibrated_there(device_tables.one_of(aligned.log_probs, at), aligned.truth)
+            fitted = device_losses.mean_of_probs(rule, calibrated, aligned.truth)
+            joint = of_losses(float(own.mean()), fitted, baseline_of(rule, mean_label))
+            yield float(own.mean()), entropy, float(rest.mean()), joint
+        return
+    held = aligned.on_host()
+    logs = floored(held.log_probs, floor)
+    with jax.enable_x64(True):
+        expected, entropies, divergence = map(np.asarray, _parts(rule, logs, held.truth))
+    off = (np.abs(np.exp(logs).sum(-1) - 1) > EXACT_SUM) | (np.abs(held.truth.sum(-1) - 1) > EXACT_SUM)
+    rests = np.where(off, expected - entropies, divergence)
+    for own, rest, table in zip(expected, rests, logs, strict=True):
+        yield (
+            float(own.mean()),
+            float(entropies.mean()),
+            float(rest.mean()),
+            Problem.of(rule, table, held.truth).parts(),
+        )
 
 
 @partial(jax.jit, static_argnums=0)

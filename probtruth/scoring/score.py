@@ -16,7 +16,9 @@ from jaxtyping import Float, Int
 
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
+from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.exact_sums import few_terms
+from probtruth.scoring import device_losses
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
@@ -42,21 +44,21 @@ def score_aligned(
     """`score` of predictions and truth that are aligned."""
     chosen = get_rule(rule, order).for_labels(aligned.labels)
     least = check_floor(floor, len(aligned.labels))
-    scored = [losses(chosen, floored(logs, least), aligned.truth) for logs in aligned.log_probs]
+    values, label_values = model_losses(chosen, least, aligned.log_probs, aligned.truth)
     single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
-        np.stack([values for values, _ in scored]),
+        values,
         aligned.models,
         aligned.items,
         chosen.name,
         known=rule_facts(chosen, least, aligned.truth),
         labels=LabelsBehind(
-            losses=np.stack([label_values for _, label_values in scored]),
+            losses=label_values,
             truth=aligned.truth,
             estimand=aligned.estimand,
             shares=aligned.shares,
             n_votes=aligned.n_votes,
-            forecast=aligned.probs.mean(0) if single_votes else None,
+            forecast=to_host(aligned.probs).mean(0) if single_votes else None,
             log_probs=aligned.log_probs,
             sampled=sampled_items(*aligned.truth.shape),
         ),
@@ -66,16 +68,37 @@ def score_aligned(
     )
 
 
-def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[np.ndarray, "item label"]) -> RuleFacts:
+def model_losses(
+    rule: ScoringRule,
+    floor: float | None,
+    log_probs: Float[Table, "model item label"],
+    truth: Float[Table, "item label"],
+) -> tuple[Float[np.ndarray, "model item"], Float[Table, "model item label"]]:
+    """The expected loss of every model on every item, and the loss if the label were k, computed where they lie."""
+    if on_device(log_probs):
+        return device_losses.losses(rule, floor, log_probs, truth)
+    scored = [losses(rule, floored(logs, floor), to_host(truth)) for logs in to_host(log_probs)]
+    return np.stack([values for values, _ in scored]), np.stack([label_values for _, label_values in scored])
+
+
+def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
     """What is known of a rule where labels of these distributions are scored."""
+    entropy, mean_label = truth_means(rule, truth)
     return RuleFacts(
         floor=floor,
         label_order=rule.order,
         range=rule.range_for(truth.shape[1]),
         proper=rule.proper and floor is None,
-        entropy=math.fsum(few_terms(entropies(rule, truth))) / len(truth),
-        baseline=baseline_of(rule, truth),
+        entropy=entropy,
+        baseline=baseline_of(rule, mean_label),
     )
+
+
+def truth_means(rule: ScoringRule, truth: Float[Table, "item label"]) -> tuple[float, Float[np.ndarray, " label"]]:
+    """The mean generalised entropy of the items' labels, and the mean label, computed where they lie."""
+    if on_device(truth):
+        return device_losses.truth_means(rule, truth)
+    return math.fsum(few_terms(entropies(rule, truth))) / len(truth), truth.mean(0, dtype=np.float64)
 
 
 def check_floor(floor: object, n_labels: int) -> float | None:
@@ -165,10 +188,10 @@ def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Floa
     return values
 
 
-def baseline_of(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> float:
+def baseline_of(rule: ScoringRule, mean_label: Float[np.ndarray, " label"]) -> float:
     """The mean score of the mean label, given for every item."""
-    mean_label = truth.mean(0, dtype=np.float64)
-    with jax.enable_x64(True), np.errstate(divide="ignore"):
+    here = jax.local_devices(backend="cpu")[0]
+    with jax.enable_x64(True), jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
         return float(rule.expected_from_log(np.log(mean_label), mean_label))
 
 
@@ -255,6 +278,6 @@ def corrected_entropy(
 
 def mean_corrected_entropy(rule: ScoringRule, aligned: Aligned) -> float:
     """Mean of `corrected_entropy` over the items; NaN where the labels are not vote shares or an item has one vote."""
-    if aligned.shares is None or aligned.n_votes is None or aligned.truth is not aligned.shares:
+    if aligned.shares is None or aligned.n_votes is None or not aligned.by_votes:
         return float("nan")
     return float(corrected_entropy(rule, aligned.shares, aligned.n_votes).mean())

@@ -49,7 +49,7 @@ def skill_scores(
     >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
     0.84
     """
-    aligned = align(predictions, truth)
+    aligned = align(predictions, truth).on_host()
     chosen, n_labels = get_rule(rule).for_labels(aligned.labels), len(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, n_labels))
     name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
@@ -102,7 +102,7 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
     4.0
     """
     chosen = get_rule("log")
-    aligned = align(predictions, truth)
+    aligned = align(predictions, truth).on_host()
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     with jax.enable_x64(True):
         expected = np.asarray(chosen.expected_from_log(logs, aligned.truth)).mean(1)

@@ -16,6 +16,7 @@ from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.sweeps import RowSums, alone
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.scoring.align import widened
 from probtruth.types import Truth
 from probtruth.types.index import Index, match_labels
@@ -79,7 +80,7 @@ class Reference:
         rows = np.arange(truth.n_items)
         shares = None if truth.shares is None else widened(truth.shares, rows, columns, len(known))
         voted = truth.estimand != "class" and shares is not None
-        centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, len(known))
+        centre = shares if voted and shares is not None else widened(to_host(truth.probs), rows, columns, len(known))
         return cls(
             frames.compact(frames.as_series(truth.index.items)), known, truth.estimand, centre, shares, truth.n_votes
         )
@@ -134,4 +135,4 @@ def label_terms(
     one, other = (np.where(weight > 0, loss, 0.0) for loss in (first, second))
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return None
-    return item_moments(one - other, weight, votes)[0]
+    return item_moments(one - other, to_host(weight), votes)[0]

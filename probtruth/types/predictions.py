@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import overload
 
 import numpy as np
 from jaxtyping import Float
@@ -11,22 +12,24 @@ from scipy.special import log_softmax
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 from probtruth.types.shown import Shown
 
-Build = Callable[[np.ndarray, Callable[[int], str]], np.ndarray]
+Build = Callable[[Table, Callable[[int], str]], Table]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Shown):
     """Log-probabilities of each model for each item; -inf if a model calls a label impossible.
 
+    `log_probs` lie where the caller's arrays do: on the host (NumPy), or on devices (JAX), where they are then scored.
     `warnings` say what looks wrong in the input; a result repeats them.
     """
 
-    log_probs: Float[np.ndarray, "model item label"]
+    log_probs: Float[Table, "model item label"]
     models: tuple[str, ...]
     index: Index
     audit: Audit = field(default_factory=Audit)
@@ -38,9 +41,9 @@ class Predictions(Shown):
         return f"Predictions: {len(self.models)} models ({models}) on {len(self.index.items):,} items; labels {labels}"
 
     @property
-    def probs(self) -> Float[np.ndarray, "model item label"]:
-        """The probabilities."""
-        return np.exp(self.log_probs)
+    def probs(self) -> Float[Table, "model item label"]:
+        """The probabilities, where the log-probabilities lie."""
+        return exponential(self.log_probs)
 
     def named_by(self, other: Index) -> "Predictions":
         """The same predictions; if they have no names, with the names of another index, in its caller's order."""
@@ -55,7 +58,7 @@ class Predictions(Shown):
             index = replace(index, labels=names, positional_labels=False, label_columns=columns)
         if not items and not labels:
             return self
-        return replace(self, log_probs=np.ascontiguousarray(self.log_probs[:, rows][:, :, columns]), index=index)
+        return replace(self, log_probs=reordered(self.log_probs, rows, columns), index=index)
 
     @classmethod
     @check.checks_itself
@@ -71,13 +74,14 @@ class Predictions(Shown):
         Arguments: each table is an array of any library, a dataframe with a column for each label (and a column
         `item`), or an xarray DataArray. Rows and columns follow `items` and `labels` if you pass them, else the names
         in the tables, else the caller's order of the names in `index` (usually `annotations.index`), else the order of
-        the rows and names on the other side of the comparison.
+        the rows and names on the other side of the comparison. Arrays of JAX stay on their devices, one or several
+        (sharded over the items), in their own type, and other models' arrays are put beside them.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check.SUM_TOLERANCE`); nothing is clipped or renormalised.
         """
 
-        def log(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
+        def log(array: Table, where: Callable[[int], str]) -> Table:
             check.simplex(array, "probabilities", where)
             return as_logs("probs", array)
 
@@ -94,9 +98,8 @@ class Predictions(Shown):
     ) -> "Predictions":
         """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
 
-        def same(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-            with np.errstate(over="ignore"):
-                check.simplex(np.exp(array), "exponentials of log-probabilities", where)
+        def same(array: Table, where: Callable[[int], str]) -> Table:
+            check.exponentials(array, "exponentials of log-probabilities", where)
             return array
 
         return cls._build(log_probs, items, labels, index, "log-probabilities", same)
@@ -116,11 +119,8 @@ class Predictions(Shown):
         """
         like_probs: list[bool] = []
 
-        def normalise(array: np.ndarray, where: Callable[[int], str]) -> np.ndarray:
-            bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
+        def normalise(array: Table, where: Callable[[int], str]) -> Table:
+            check.logits(array, where)
             like_probs.append(check.surely_simplex(array))
             return as_logs("logits", array)
 
@@ -162,16 +162,12 @@ class Predictions(Shown):
         check.unique(models, "model")
         read = [labelled(table) for table in tables.values()]
         own = read[0]
-        arrays = [
-            np.ascontiguousarray(
-                check.as_floats(
-                    table.in_order_of(own, f"model {check.quote(name)}"),
-                    "item label",
-                    f"{what} of model {check.quote(name)}",
-                )
+        arrays = together(
+            check.as_float_table(
+                table.in_order_of(own, f"model {check.quote(name)}"), f"{what} of model {check.quote(name)}"
             )
             for name, table in zip(models, read, strict=True)
-        ]
+        )
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
                 raise InputError(
@@ -188,7 +184,7 @@ class Predictions(Shown):
                 labels = index.written_labels("predictions")
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
         logs = [build(array, _row_name(name, names)) for name, array in zip(models, arrays, strict=True)]
-        return cls(np.stack([log[rows][:, columns] for log in logs]), models, made)
+        return cls(stacked(logs, rows, columns), models, made)
 
 
 def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
@@ -203,8 +199,16 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+@overload
+def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]: ...
+@overload
+def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]: ...
+def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]:
     """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
+    if on_device(cells):
+        from probtruth.kernels import device_tables
+
+        return device_tables.log_table(kind, cells)
     if kind == "logits":
         return np.asarray(log_softmax(cells, axis=-1))
     if kind == "log-probs":

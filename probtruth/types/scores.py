@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import Table
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, positions, ranks, sort_names
@@ -43,17 +44,17 @@ class LabelsBehind(Brief):
     models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
     times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
     counts in the spread (the mean is 0). `log_probs` are the forecasts; `sampled` are positions of the items that stand
-    for all where labels are looked at one by one.
+    for all where labels are looked at one by one. `losses`, `truth` and `log_probs` lie where the predictions do.
     """
 
-    losses: Float[np.ndarray, "model item label"]
-    truth: Float[np.ndarray, "item label"]
+    losses: Float[Table, "model item label"]
+    truth: Float[Table, "item label"]
     estimand: str
     shares: Float[np.ndarray, "item label"] | None = None
     n_votes: Int[np.ndarray, " item"] | None = None
     forecast: Float[np.ndarray, "item label"] | None = None
     influence: Float[np.ndarray, "model item"] | None = None
-    log_probs: Float[np.ndarray, "model item label"] | None = None
+    log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
 
 
@@ -126,7 +127,7 @@ class Scores(Shown):
         return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{known}"
 
     @property
-    def label_values(self) -> Float[np.ndarray, "model item label"] | None:
+    def label_values(self) -> Float[Table, "model item label"] | None:
         """The loss if the label were k; None for scores without labels behind them."""
         return None if self.labels is None else self.labels.losses
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import as_array
+from probtruth.kernels.arrays import Table, on_device, reordered, to_host
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
 from probtruth.types.index import Index, as_names, sort_names
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
 class Truth(Shown):
     """The reference: one distribution over labels for each item, under a named estimand.
 
-    `probs` is the posterior mean. `shares` are the unsmoothed vote shares and `n_votes` the votes behind them, if
-    there are votes. `draws` are posterior draws of the whole table. Under the estimand `distribution` a row is how
-    annotators would answer, under `attentive` how those would who read the item (the votes are theirs, then); under
-    `class` it is the probability that the item's one true class is that label.
+    `probs` is the posterior mean (an array of JAX, if that is what `from_probs` got). `shares` are the unsmoothed
+    vote shares and `n_votes` the votes behind them, if there are votes. `draws` are posterior draws of the whole
+    table. Under the estimand `distribution` a row is how annotators would answer, under `attentive` how those would who
+    read the item (the votes are theirs, then); under `class` it is the probability that the item's one true class is
+    that label.
     `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that annotator
     j says l if the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
     `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`; `evidence`,
@@ -39,7 +41,7 @@ class Truth(Shown):
     of methods that sample them, with axes chain and draw first, for `datatree()`.
     """
 
-    probs: Float[np.ndarray, "item label"]
+    probs: Float[Table, "item label"]
     index: Index
     estimand: str
     method: str
@@ -80,7 +82,8 @@ class Truth(Shown):
 
     def by_item(self) -> "polars.DataFrame":
         """One row for each item: `item`, `n_votes`, `entropy` of its probabilities (nats), and the method's columns."""
-        entropy = -np.where(self.probs > 0, self.probs * np.log(np.where(self.probs > 0, self.probs, 1)), 0).sum(1)
+        probs = to_host(self.probs)
+        entropy = -np.where(probs > 0, probs * np.log(np.where(probs > 0, probs, 1)), 0).sum(1)
         columns: dict[str, object] = {"item": list(self.index.items)}
         if self.n_votes is not None:
             columns["n_votes"] = self.n_votes
@@ -126,16 +129,19 @@ class Truth(Shown):
     ) -> "Truth":
         """Soft labels from the caller: one distribution (row) for each item. Their own uncertainty is unknown.
 
+        An array of JAX stays where it lies.
+
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
         table = labelled(probs)
-        array = check.as_floats(table.values, "item label", "soft labels")
+        array = check.as_float_table(table.values, "soft labels")
         names = table.items if items is None else as_names(items, "items")
         labels = table.labels if labels is None else labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
         check.simplex(array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}")
         check.one_of(estimand, ESTIMANDS, "estimand")
-        return cls(array[rows][:, columns], index, estimand, "given")
+        own = reordered(array, rows, columns) if on_device(array) else array[rows][:, columns]
+        return cls(own, index, estimand, "given")
 
     @classmethod
     @check.checks_itself
@@ -180,7 +186,7 @@ class Truth(Shown):
 def _coded(labels: object, classes: tuple[str, ...] | None) -> tuple[object, tuple[str, ...] | None]:
     """Labels as positions, and the names at these positions; None where the labels are positions without names."""
     check.no_masked(labels, "labels")
-    array = np.asarray(as_array(labels))
+    array = to_host(labels) if on_device(labels) else np.asarray(as_array(labels))
     if array.dtype.kind == "b":
         array = array.astype(object if classes is not None else np.int64)
     whole = array.dtype.kind in "iu"
@@ -253,7 +259,7 @@ def build(truth: "Truth") -> "xarray.DataTree":
     observed = {name: ((), np.asarray(truth.diagnostics[name])) for name in PREDICTED if name in truth.diagnostics}
     if observed:
         tree["/observed_data"] = dataset(observed)
-    constant: dict[str, tuple[tuple[str, ...], np.ndarray]] = {"probs": (("item", "label"), truth.probs)}
+    constant: dict[str, tuple[tuple[str, ...], np.ndarray]] = {"probs": (("item", "label"), to_host(truth.probs))}
     if truth.shares is not None:
         constant["shares"] = (("item", "label"), truth.shares)
     if truth.n_votes is not None:

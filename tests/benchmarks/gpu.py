@@ -1,7 +1,7 @@
 """Scores and Dawid-Skene on a GPU against what the device's memory allows; prints one Markdown table.
 
-Run by hand, on a machine with JAX for its device: `python tests/benchmarks/gpu.py [--items N] [--annotations N ...]`.
-Needs numpy, scipy, jax and jaxtyping only. Without a GPU it measures the CPU (choose smaller sizes).
+Run by hand, on a machine with JAX for its device: `python -m tests.benchmarks.gpu [--scale S] [--annotations N ...]`.
+Without a GPU it measures the CPU: `--scale 0.01 --annotations 100000` takes a minute.
 """
 
 import argparse
@@ -14,11 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from probtruth.scoring.means.arrays import mean_scores
+import probtruth as pt
+from probtruth.scoring.means import devices
+from probtruth.scoring.means.streaming import RunningMeans
 from probtruth.truth import em
 from probtruth.truth.methods import dawid_skene
 
-LABELS = 10
+SIZES = ((10_000_000, 10), (100_000, 1_000))
 CLASSES = 4
 REPEATS = 7
 
@@ -34,10 +36,10 @@ def seconds(work: Callable[[], object]) -> float:
     return statistics.median(taken)
 
 
-@partial(jax.jit, static_argnums=1)
-def simplex_rows(key: jax.Array, n_items: int) -> jax.Array:
+@partial(jax.jit, static_argnums=(1, 2))
+def simplex_rows(key: jax.Array, n_items: int, n_labels: int) -> jax.Array:
     """Random distributions, made on the device."""
-    weights = jax.random.exponential(key, (n_items, LABELS), jnp.float32) + 1e-6
+    weights = jax.random.exponential(key, (n_items, n_labels), jnp.float32) + 1e-6
     return weights / weights.sum(1, keepdims=True)
 
 
@@ -47,36 +49,45 @@ def copy_bandwidth(array: jax.Array) -> float:
     return 2 * array.nbytes / seconds(lambda: copy(array))
 
 
-def scoring(n_items: int) -> list[list[str]]:
-    """Mean scores of n_items x 10 float32 that lie on the device."""
-    truth, probs = (simplex_rows(jax.random.key(seed), n_items) for seed in (0, 1))
-    bandwidth = copy_bandwidth(probs)
-    rows = [["copy (read + write)", f"{n_items:,} x {LABELS}", "", f"{bandwidth / 1e9:,.0f} GB/s", "100 %", ""]]
-    logs = jnp.log(probs)
+def scoring(n_items: int, n_labels: int) -> list[list[str]]:
+    """Mean scores of float32 arrays that lie on the device, and the whole line from them to the verdict."""
+    truth, one, other = (simplex_rows(jax.random.key(seed), n_items, n_labels) for seed in (0, 1, 2))
+    bandwidth = copy_bandwidth(one)
+    size = f"{n_items:,} x {n_labels:,}"
+    rows = [["copy (read + write)", size, "", f"{bandwidth / 1e9:,.1f} GB/s", "100 %", ""]]
+    logs = jnp.log(one)
+    three = ("log", "brier", "spherical")
     cases = {
-        "log": (probs, ("log",), False),
-        "log, from log-probabilities": (logs, ("log",), True),
-        "brier": (probs, ("brier",), False),
-        "log + brier + spherical": (probs, ("log", "brier", "spherical"), False),
+        "log": (one, RunningMeans("log", parts=False)),
+        "log, from log-probabilities": (logs, RunningMeans("log", parts=False, log_probs=True)),
+        "brier": (one, RunningMeans("brier", parts=False)),
+        "log + brier + spherical": (one, RunningMeans(three, parts=False)),
+        "these + powers (1, 0, -2/3)": (one, RunningMeans(three, (1, 0, -2 / 3), parts=False)),
     }
-    some = slice(0, min(n_items, 1_000_000))
-    for name, (forecast, rules, is_log) in cases.items():
-        taken = seconds(lambda: mean_scores(forecast, truth, rules, log_probs=is_log).means)  # noqa: B023
+    some = slice(0, min(n_items, 100_000))
+    for name, (forecast, means) in cases.items():
+        taken = seconds(lambda: devices.fold_there(means, forecast, truth))  # noqa: B023
         rate = (forecast.nbytes + truth.nbytes) / taken
-        found = mean_scores(forecast[some], truth[some], rules, log_probs=is_log).means
-        wide = mean_scores(*(np.asarray(a[some], np.float64) for a in (forecast, truth)), rules, log_probs=is_log).means
-        error = f"{np.max(np.abs(found / wide - 1)):.0e}"
-        share = f"{100 * rate / bandwidth:.0f} %"
+        result = means.finalize(devices.fold_there(means, forecast[some], truth[some])).means
+        wide = means.finalize(means.of(*(np.asarray(array[some], np.float64) for array in (forecast, truth)))).means
+        error = f"{np.max(np.abs(result / wide - 1)):.0e}"
         rows.append(
             [
                 f"mean {name}",
-                f"{n_items:,} x {LABELS}",
+                size,
                 f"{1e3 * taken:.2f} ms",
-                f"{rate / 1e9:,.0f} GB/s",
-                share,
+                f"{rate / 1e9:,.1f} GB/s",
+                f"{100 * rate / bandwidth:.0f} %",
                 error,
             ]
         )
+
+    def verdict() -> pt.Result:
+        return pt.evaluate(pt.Truth.from_probs(truth), {"a": one, "b": other}, engine="exact")
+
+    taken = seconds(lambda: verdict().scores.values)
+    better = verdict().comparison.pairwise()["p_a_better"][0]
+    rows.append(["evaluate, two models, to the verdict", size, f"{taken:.2f} s", "", "", f"P(a better) {better:.3f}"])
     return rows
 
 
@@ -117,13 +128,13 @@ def truth_by_em(n_annotations: int) -> list[str]:
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--items", type=int, default=100_000_000)
+    parser.add_argument("--scale", type=float, default=1.0, help="factor for the number of items")
     parser.add_argument("--annotations", type=int, nargs="*", default=[1_000_000, 10_000_000, 100_000_000])
     options = parser.parse_args()
     print(f"{jax.devices()[0].device_kind}, jax {jax.__version__}, medians of {REPEATS}\n")
     print("| work | size | time | bytes read a second | of copy bandwidth | relative error, or result |")
     print("|---|---|---|---|---|---|")
-    rows = scoring(options.items)
+    rows = [row for items, labels in SIZES for row in scoring(max(int(items * options.scale), 1), labels)]
     rows += [truth_by_em(number) for number in options.annotations]
     for row in rows:
         print("| " + " | ".join(row) + " |", flush=True)

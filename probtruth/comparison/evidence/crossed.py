@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Annotations, Scores
 
@@ -156,7 +157,7 @@ def annotator_cells(scores: Scores, annotations: object) -> Cells:
         raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
     cell = item * n_units + unit
     count = np.bincount(cell, minlength=n_items * n_units)
-    losses = labels.losses
+    losses = to_host(labels.losses)
 
     def of(model: int) -> Float[np.ndarray, "item unit"]:
         total = np.bincount(cell, losses[model, item, label], n_items * n_units)

@@ -17,6 +17,7 @@ from probtruth.comparison.evidence.replicates import FixedReplicates, cells_of, 
 from probtruth.comparison.evidence.serial import serial_notes
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import PLAIN, Options
+from probtruth.kernels.arrays import some_items
 from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.types import Scores
 from probtruth.types.scores import LabelsBehind
@@ -64,8 +65,10 @@ def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all; None without forecasts."""
     if behind is None or behind.log_probs is None or behind.sampled is None:
         return None
-    some = slice(None) if len(behind.sampled) == len(behind.truth) else behind.sampled
-    return Outcomes.of(behind.losses[:, some], behind.log_probs[:, some], behind.truth[some], behind.estimand)
+    losses, log_probs, truth = (
+        some_items(table, behind.sampled) for table in (behind.losses, behind.log_probs, behind.truth)
+    )
+    return Outcomes.of(losses, log_probs, truth, behind.estimand)
 
 
 def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:

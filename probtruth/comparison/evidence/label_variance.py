@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError, PosteriorError
+from probtruth.kernels.arrays import Table, moments_around_mean, on_device, to_host
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.types import Scores
 
@@ -18,20 +19,41 @@ LARGE_DF = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The losses if the label were k (0 where k has no weight), the weight of each label, and the votes behind it.
+    """The losses if the label were k, the weight of each label, and the votes behind it.
 
     `votes` is None where the weights are a posterior; an item with a single vote has the models' average prediction.
     """
 
-    loss: Float[np.ndarray, "model item label"]
-    weight: Float[np.ndarray, "item label"]
+    loss: Float[Table, "model item label"]
+    weight: Float[Table, "item label"]
     votes: Int[np.ndarray, " item"] | None
 
+    def first_infinite(self, models: Sequence[int]) -> tuple[int, int] | None:
+        """The first of these models (its position among them) and its item with an infinite loss under a label that
+        may be; None where there is none."""
+        if on_device(self.loss):
+            from probtruth.kernels import device_tables
+
+            return device_tables.first_infinite(self.loss, self.weight, models)
+        odd = ~np.isfinite(self.loss[[*models]])
+        return (int(np.nonzero(odd)[0][0]), int(np.nonzero(odd)[1][0])) if odd.any() else None
+
     def moments(
-        self, loss: Float[np.ndarray, "item label"], item_weights: Float[np.ndarray, " item"]
+        self, model: int, minus: int | None, item_weights: Float[np.ndarray, " item"]
     ) -> tuple[float, float, float]:
-        """Variance, third central moment and degrees of freedom of the mean of one row of losses, over the labels."""
-        second, third, df = item_moments(loss, self.weight, self.votes)
+        """Variance, third central moment and degrees of freedom, over the labels, of a model's mean loss.
+
+        Of the difference from the model `minus`, unless that is None.
+        """
+        if on_device(self.loss):
+            from probtruth.kernels import device_tables
+
+            central = device_tables.central_moments(self.loss, self.weight, model, minus)
+            of_items = _with_votes(*central, self.votes)
+        else:
+            loss = self.loss[model] if minus is None else self.loss[model] - self.loss[minus]
+            of_items = item_moments(loss, to_host(self.weight), self.votes)
+        second, third, df = of_items
         second, third = second * item_weights**2, third * item_weights**3
         variance, spread = float(exact_sum(second)), float(exact_sum(second**2 / df))
         return variance, float(exact_sum(third)), min(variance**2 / spread, LARGE_DF) if spread > 0 else LARGE_DF
@@ -43,8 +65,13 @@ def item_moments(
     votes: Int[np.ndarray, " item"] | None,
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
     """Variance, third central moment and degrees of freedom of each item's mean loss, over the labels."""
-    centred = loss - (weight * loss).sum(1)[:, None]
-    second, third = (weight * centred**2).sum(1), (weight * centred**3).sum(1)
+    return _with_votes(*moments_around_mean(loss, weight), votes)
+
+
+def _with_votes(
+    second: Float[np.ndarray, " item"], third: Float[np.ndarray, " item"], votes: Int[np.ndarray, " item"] | None
+) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+    """Moments of one label's loss as those of the mean over the votes, unbiased, and their degrees of freedom."""
     df = np.full(len(second), np.inf)
     if votes is not None:
         m = votes.astype(np.float64)
@@ -56,11 +83,11 @@ def item_moments(
 
 def label_weights(
     estimand: str,
-    truth: Float[np.ndarray, "item label"],
+    truth: Float[Table, "item label"],
     shares: Float[np.ndarray, "item label"] | None,
     n_votes: Int[np.ndarray, " item"] | None,
     forecast: Float[np.ndarray, "item label"] | None,
-) -> tuple[Float[np.ndarray, "item label"], Int[np.ndarray, " item"] | None] | None:
+) -> tuple[Float[Table, "item label"], Int[np.ndarray, " item"] | None] | None:
     """The weight of each label and the votes behind it; None where nothing is known of how unsure the labels are.
 
     An item with a single vote has the forecast's.
@@ -81,15 +108,22 @@ def labels_of(scores: Scores) -> Labels | None:
     if behind is None:
         return None
     known = label_weights(behind.estimand, behind.truth, behind.shares, behind.n_votes, behind.forecast)
-    return None if known is None else Labels(np.where(known[0] > 0, behind.losses, 0.0), *known)
+    if known is None:
+        return None
+    weight, votes = known
+    if on_device(behind.losses):
+        from probtruth.kernels import device_tables
+
+        return Labels(behind.losses, device_tables.beside(weight, behind.losses), votes)
+    return Labels(np.where(weight > 0, behind.losses, 0.0), weight, votes)
 
 
 def label_variance(scores: Scores, a: int, b: int, item_weights: Float[np.ndarray, " item"]) -> float | None:
     """The labels' part of the variance of the mean difference of two models; None where it is not known."""
     labels = labels_of(scores)
-    if labels is None or not np.isfinite(labels.loss[[a, b]]).all():
+    if labels is None or labels.first_infinite([a, b]) is not None:
         return None
-    return labels.moments(labels.loss[a] - labels.loss[b], item_weights)[0]
+    return labels.moments(a, b, item_weights)[0]
 
 
 def label_locations(
@@ -113,16 +147,16 @@ def label_locations(
             "labels whose uncertainty is known, for population='these-items'",
             "Score against a truth inferred from annotations, or leave population out for new items.",
         )
-    losses, means = labels.loss[order], scores.values[order]
-    if not np.isfinite(losses).all():
-        model, item, _ = (int(axis[0]) for axis in np.nonzero(~np.isfinite(losses)))
+    models, means = [int(model) for model in order], scores.values[order]
+    odd = labels.first_infinite(models)
+    if odd is not None:
         raise PosteriorError(
-            f"model {scores.models[order[model]]!r} has an infinite loss under a label that item "
-            f"{scores.items[item]!r} may have: the variance due to labels is infinite. "
+            f"model {scores.models[models[odd[0]]]!r} has an infinite loss under a label that item "
+            f"{scores.items[odd[1]]!r} may have: the variance due to labels is infinite. "
             "Hint: score with a floor, or with another rule."
         )
-    pairs = [labels.moments(losses[a] - losses[b], item_weights) for a, b in all_pairs(len(order))]
-    levels = [labels.moments(loss, item_weights) for loss in losses]
+    pairs = [labels.moments(models[a], models[b], item_weights) for a, b in all_pairs(len(order))]
+    levels = [labels.moments(model, None, item_weights) for model in models]
     differences = [means[a] - means[b] for a, b in all_pairs(len(order))]
     return _location(differences, pairs, item_weights), _location(list(means), levels, item_weights)
 

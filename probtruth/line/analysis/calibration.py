@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth.line.labelled import Labelled
-from probtruth.scoring.align import Aligned
+from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.corp import decomposition_aligned
 from probtruth.scoring.calibration.expected_error import error_aligned
 from probtruth.scoring.calibration.reliability import reliability_aligned
@@ -68,7 +68,7 @@ def calibration_of(labelled: Labelled, scores: Scores | Streamed, comparison: Co
     )
 
 
-def _rows(scores: Scores | Streamed, rule: ScoringRule, aligned: Aligned, way: str) -> list[dict[str, Any]]:
+def _rows(scores: Scores | Streamed, rule: ScoringRule, aligned: AlignedOnHost, way: str) -> list[dict[str, Any]]:
     """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
     rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
     for row in error_aligned(aligned, by=way).to_dicts():  # of two labels both have the same error

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.kernels.arrays import some_items, to_host
 from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.labelled import Labelled
-from probtruth.scoring.align import Aligned
+from probtruth.scoring.align import Aligned, AlignedOnHost
 from probtruth.scoring.rules.proper import zero_one_score
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
@@ -84,7 +85,7 @@ def listed_items(scores: Scores | Streamed, comparison: Comparison, labelled: La
 
 def _with_labels(listed: ListedItems, aligned: Aligned, rows: Int[np.ndarray, " item"]) -> ListedItems:
     at = np.array([aligned.models.index(model) for model in listed.models])
-    shares, probs = _shares(aligned)[rows], np.exp(aligned.log_probs[at][:, rows])
+    shares, probs = _shares(aligned)[rows], np.exp(some_items(aligned.log_probs, rows)[at])
     columns = np.broadcast_to(np.arange(shares.shape[1]), shares.shape)
     if shares.shape[1] > MOST_LISTED_LABELS:
         weight = np.maximum(shares, probs.max(0))
@@ -99,7 +100,7 @@ def _with_labels(listed: ListedItems, aligned: Aligned, rows: Int[np.ndarray, " 
 
 def expected_accuracy(labelled: Labelled) -> dict[str, float]:
     """How often each model's most probable label is right, expected under the labels; ties share the choice."""
-    aligned = labelled.aligned
+    aligned = labelled.aligned.on_host()
     wrong = zero_one_score(aligned.probs, _shares(aligned))
     return dict(zip(aligned.models, (1 - np.asarray(wrong).mean(1)).tolist(), strict=True))
 
@@ -133,14 +134,16 @@ def divided_items(
     gap = _gap(scores, a, b)
     sign = -1.0 if scores.higher_is_better else 1.0
     rows = [int(row) for row in np.argsort(-gap, kind="stable")[:most] if gap[row] > 0]
+    pair = [scores.models[a], scores.models[b]]
+    seen = None if labelled is None else labelled.aligned.subset(np.array(rows, np.int64), pair)
     return [
         DividedItem(
             str(scores.items[row]),
             (sign * float(scores.values[a, row]), sign * float(scores.values[b, row])),
-            None if labelled is None else _top_labels(labelled.aligned, row, a, b),
-            () if labelled is None else _largest(_shares(labelled.aligned)[row], labelled.aligned.labels),
+            None if seen is None else _top_labels(seen, at),
+            () if seen is None else _largest(_shares(seen)[at], seen.labels),
         )
-        for row in rows
+        for at, row in enumerate(rows)
     ]
 
 
@@ -150,14 +153,14 @@ def _gap(scores: Scores, a: int, b: int) -> Float[np.ndarray, " item"]:
         return np.asarray(np.nan_to_num(np.abs(scores.values[a] - scores.values[b]), nan=0.0, posinf=np.inf))
 
 
-def _top_labels(aligned: Aligned, row: int, a: int, b: int) -> tuple[Share, Share]:
+def _top_labels(two: AlignedOnHost, row: int) -> tuple[Share, Share]:
     """What two models find most probable for an item."""
-    first, second = (_largest(np.exp(aligned.log_probs[model, row]), aligned.labels)[0] for model in (a, b))
+    first, second = (_largest(np.exp(logs[row]), two.labels)[0] for logs in two.log_probs)
     return first, second
 
 
 def _shares(aligned: Aligned) -> Float[np.ndarray, "item label"]:
-    return aligned.truth if aligned.shares is None else aligned.shares
+    return to_host(aligned.truth) if aligned.shares is None else aligned.shares
 
 
 def _largest(row: Float[np.ndarray, " label"], labels: tuple[str, ...]) -> tuple[Share, ...]:

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.tables import checks, groups
 from probtruth.report.tables import models as tables
@@ -126,8 +127,8 @@ def _quality(names: Sequence[str], quality: Quality) -> RenderableType:
 
 def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
     """The label frequencies of the method's model, else the mean over items."""
-    numbers: np.ndarray = truth.probs.mean(0) if truth.marginals is None else truth.marginals
-    return numbers
+    shares: np.ndarray = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
+    return shares
 
 
 def _marginals(truth: Truth, labels: list[Name]) -> RenderableType:

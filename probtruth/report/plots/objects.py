@@ -8,6 +8,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.objects import label_shares
 from probtruth.report.plots import axes as figures
@@ -58,7 +59,9 @@ def plot_labels(shown: Annotations | Truth | Predictions, ax: Axes | None = None
 
 def plot_multilabel(truth: MultilabelTruth, ax: Axes | None = None) -> Axes:
     """The share of items that each label applies to."""
-    return _shares(truth.index.labels, {"share": truth.probs.mean(0)}, "share of items that a label applies to", ax)
+    return _shares(
+        truth.index.labels, {"share": to_host(truth.probs).mean(0)}, "share of items that a label applies to", ax
+    )
 
 
 def _shares(

@@ -14,6 +14,7 @@ from scipy.special import logsumexp
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import Table, on_device, to_host
 
 BINS = ("uniform", "quantile")
 
@@ -65,6 +66,7 @@ def check_bins(n_bins: object, bins: object) -> tuple[int, str]:
 
 
 Rows = Float[np.ndarray, "item label"]
+Lying = Float[Table, "item label"]
 Pairs = Float[np.ndarray, "item 2"]
 
 
@@ -90,9 +92,23 @@ def _log_sum(logs: np.ndarray) -> np.ndarray:
 
 
 def events(
-    log_probs: Rows, truth: Rows, labels: Sequence[str], by: str
+    log_probs: Lying, truth: Lying, labels: Sequence[str], by: str
 ) -> Iterator[tuple[str | None, Float[np.ndarray, " item"], Float[np.ndarray, " item"]]]:
-    """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item."""
+    """For each label (or the most probable one): its name (or None), forecast probability and outcome of every item.
+
+    Of tables on devices only these numbers come to the host.
+    """
+    if on_device(log_probs) and on_device(truth):
+        from probtruth.kernels import device_tables as there
+
+        if by == "top-label":
+            highest, right = there.top_label(log_probs, truth)
+            yield None, np.exp(highest), right
+            return
+        for position, label in enumerate(labels):
+            yield label, np.exp(there.column(log_probs, position)), there.column(truth, position)
+        return
+    log_probs, truth = to_host(log_probs).astype(np.float64), to_host(truth)
     if by == "top-label":
         logs, outcomes = top_label(log_probs, truth)
         yield None, np.exp(logs[:, 1]), outcomes[:, 1]

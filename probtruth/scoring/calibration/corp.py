@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from probtruth import check, frames
-from probtruth.scoring.align import Aligned, align
+from probtruth.kernels import device_tables
+from probtruth.kernels.arrays import Table
+from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.calibration.binning import (
     Weights,
     against_rest,
@@ -129,11 +131,13 @@ def calibration_decomposition(
     >>> [round(row[part], 3) for part in ("score", "miscalibration", "discrimination", "uncertainty")]
     [0.373, 0.04, 0.111, 0.444]
     """
-    return decomposition_aligned(align(predictions, truth), rule, by, floor, weights, n_bootstrap, level, seed)
+    return decomposition_aligned(
+        align(predictions, truth).on_host(), rule, by, floor, weights, n_bootstrap, level, seed
+    )
 
 
 def decomposition_aligned(
-    aligned: Aligned,
+    aligned: AlignedOnHost,
     rule: object = "log",
     by: object = "label",
     floor: object = None,
@@ -193,9 +197,7 @@ class Problem:
         plain = np.broadcast_to(shares @ self.truth, self.truth.shape)
         with np.errstate(divide="ignore"):
             tables = (self.log_probs, np.log(self.calibrated(weights)), np.log(plain))
-        score, fitted, uncertainty = (self._mean(table, shares) for table in tables)
-        best = min(score, fitted, uncertainty)
-        return score, score - best, uncertainty - best, uncertainty
+        return of_losses(*(self._mean(table, shares) for table in tables))
 
     def _mean(self, log_probs: Rows, shares: np.ndarray) -> float:
         with jax.enable_x64(True):
@@ -203,12 +205,33 @@ class Problem:
         return float(np.where(shares > 0, losses, 0) @ shares)
 
 
+def of_losses(score: float, calibrated: float, plain: float) -> tuple[float, float, float, float]:
+    """Mean loss, miscalibration, discrimination, uncertainty, from the mean losses of the forecasts, of the calibrated
+    ones, and of the mean label."""
+    best = min(score, calibrated, plain)
+    return score, score - best, plain - best, plain
+
+
+def calibrated_there(
+    log_probs: Float[Array, "item label"], truth: Float[Table, "item label"]
+) -> Float[Array, "item label"]:
+    """`Problem.calibrated` of tables on devices: each label's column is fitted on the host and put back."""
+    last = 1 if log_probs.shape[1] == 2 else 0
+    columns = []
+    for label in range(last, log_probs.shape[1]):
+        order = Isotone.of(np.exp(device_tables.column(log_probs, label)))
+        columns.append(order.fit(device_tables.column(truth, label))[order.point_of])
+    if last:
+        columns.insert(0, 1 - columns[0])
+    return device_tables.distributions(columns, log_probs)
+
+
 @partial(jax.jit, static_argnums=0)
 def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
     return rule.expected_from_log(log_probs, truth)
 
 
-def problems(aligned: Aligned, log_probs: Rows, by: str, rule: ScoringRule) -> list[tuple[str | None, Problem]]:
+def problems(aligned: AlignedOnHost, log_probs: Rows, by: str, rule: ScoringRule) -> list[tuple[str | None, Problem]]:
     """The forecasts to judge: the whole distribution, each label against the others, or the most probable label."""
     if by == "joint":
         return [(None, Problem.of(rule, log_probs, aligned.truth))]

@@ -75,9 +75,9 @@ def error_aligned(
     size, _ = check_resampling(n_resamples, 0.5)
     shares = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
-    for model, table in zip(aligned.models, aligned.log_probs, strict=True):
+    for model, table in aligned.tables():
         group_rows: list[dict[str, object]] = []
-        for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
+        for label, forecasts, outcomes in events(table, aligned.truth, aligned.labels, way):
             binned = ForecastBins.of(forecasts, shares, *binning)
             order = Isotone.of(forecasts)
             fitted = order.fit(outcomes, shares)[order.point_of]

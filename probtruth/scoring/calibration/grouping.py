@@ -46,7 +46,7 @@ def grouping_decomposition(
     >>> [round(row[part], 3) for part in ("expected", "calibration", "grouping", "irreducible")]
     [0.5, 0.02, 0.18, 0.3]
     """
-    aligned = align(predictions, truth)
+    aligned = align(predictions, truth).on_host()
     chosen = get_rule(rule).for_labels(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
     with jax.enable_x64(True):

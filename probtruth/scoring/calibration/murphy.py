@@ -56,7 +56,7 @@ def murphy_diagram(
     grid = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
     if not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
-    aligned = align(predictions, truth)
+    aligned = align(predictions, truth).on_host()
     heavy = item_weights(weights, len(aligned.items))
     shares = np.full(len(aligned.items), 1 / len(aligned.items)) if heavy is None else heavy / heavy.sum()
     rows: list[dict[str, object]] = []

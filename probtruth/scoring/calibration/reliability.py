@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, frames
-from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.calibration.binning import (
     ForecastBins,
     Weights,
@@ -75,11 +75,13 @@ def reliability_curve(
     >>> curve.filter(label="1").select("forecast", "observed").rows()
     [(0.2, 0.5), (0.7, 1.0), (0.9, 1.0)]
     """
-    return reliability_aligned(align(predictions, truth), by, method, n_bins, band, level, n_resamples, weights, seed)
+    return reliability_aligned(
+        align(predictions, truth).on_host(), by, method, n_bins, band, level, n_resamples, weights, seed
+    )
 
 
 def reliability_aligned(
-    aligned: Aligned,
+    aligned: AlignedOnHost,
     by: object = "label",
     method: object = "isotonic",
     n_bins: object = 10,

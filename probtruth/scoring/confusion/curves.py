@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check, frames
-from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
 from probtruth.types import Predictions, Truth
 from probtruth.types.shown import Brief, Shown
@@ -105,7 +105,7 @@ def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None =
     >>> round(curves.of("a").area, 4), round(curves.of("a", implied=True).area, 4)
     (0.9444, 0.7679)
     """
-    return _curves(align(predictions, truth), label, "roc")
+    return _curves(align(predictions, truth).on_host(), label, "roc")
 
 
 @check.checks_itself
@@ -127,10 +127,10 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
     >>> round(curves.of("a").area, 4)
     0.9167
     """
-    return _curves(align(predictions, truth), label, "precision-recall")
+    return _curves(align(predictions, truth).on_host(), label, "precision-recall")
 
 
-def _curves(aligned: Aligned, label: object, kind: str) -> Curves:
+def _curves(aligned: AlignedOnHost, label: object, kind: str) -> Curves:
     labels = aligned.labels
     curves = []
     for model, logs in zip(aligned.models, aligned.log_probs, strict=True):

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.scoring.confusion.measures import METRICS, label_columns, measure_table
 from probtruth.types.truth import Truth
 
@@ -46,7 +47,7 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     """
     if not isinstance(truth, Truth):
         raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with Truth.from_probs.")
-    table = truth.shares if truth.estimand != "class" and truth.shares is not None else truth.probs
+    table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
     honest, _ = measure_table(y.T @ y)
     rows = [_row("accuracy", None, float(honest[0]), *_accuracy(y))]

@@ -9,7 +9,9 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.scoring.align import align
+from probtruth.kernels import compensated
+from probtruth.kernels.arrays import on_device
+from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures, truth_draws
 from probtruth.scoring.confusion.measures import (
     AVERAGES,
@@ -22,7 +24,8 @@ from probtruth.scoring.confusion.measures import (
     measure_names,
     measure_table,
 )
-from probtruth.scoring.confusion.tables import RESPONSES, response_probs
+from probtruth.scoring.confusion.tables import RESPONSES, check_threshold, response_probs
+from probtruth.scoring.means import devices, state
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
@@ -151,12 +154,12 @@ def expected_confusion(
 
     Arguments: `response` is how a model answers: "sample" draws from its distribution, "argmax" gives its most
     probable label (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one
-    threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios of
-    expected counts; "exact" the expectation of each ratio given that it is defined, over labels and responses, with
-    the spread of one realisation (macro and weighted averages go over the labels defined in it); "draws" the posterior
-    of the ratio over the draws of the truth, or over drawn labels if it has none. A posterior that smooths vote shares
-    moves the centre: compare `plug_in`, which does not. `draws` and `seed` are for what is simulated: spreads beyond a
-    few hundred items, some averages, drawn labels.
+    threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios
+    of expected counts (added up where the arrays lie); "exact" the expectation of each ratio given that it is
+    defined, over labels and responses, with the spread of one realisation (macro and weighted averages go over the
+    labels defined in it); "draws" the posterior of the ratio over the draws of the truth, or over drawn labels if it
+    has none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not. `draws` and
+    `seed` are for what is simulated: spreads beyond a few hundred items, some averages, drawn labels.
 
     Returns: a `Confusion`; metrics are between 0 and 1, higher is better, and NaN (counted) for 0/0. None of them is a
     proper score: see `degeneracy_report`.
@@ -178,18 +181,22 @@ def expected_confusion(
     if not isinstance(draws, int) or draws < 2:
         raise InputError(f"draws={draws!r}", "an integer of at least 2", "1000 is the default.")
     aligned = align(predictions, truth)
-    answers = response_probs(aligned.log_probs, how, threshold)
-    counts = np.stack([aligned.truth.T @ answer for answer in answers])
+    held = None if way == "ratio" and on_device(aligned.log_probs) else aligned.on_host()
+    if held is None:
+        counts = _counts_there(aligned, how, threshold)
+    else:
+        answers = response_probs(held.log_probs, how, threshold)
+        counts = np.stack([held.truth.T @ answer for answer in answers])
     plug_in, undefined = measure_table(counts)
-    if way == "ratio":
+    if way == "ratio" or held is None:
         none = np.full_like(plug_in, np.nan)
         summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        summary = exact_measures(aligned.truth, answers, draws, seed)
+        summary = exact_measures(held.truth, answers, draws, seed)
     else:
         tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
         if tables is None:
-            summary = sampled_measures(aligned.truth, answers, draws, seed, respond=False)
+            summary = sampled_measures(held.truth, answers, draws, seed, respond=False)
         else:
             summary = posterior_measures(tables, answers)
     return Confusion(
@@ -210,3 +217,12 @@ def expected_confusion(
         threshold,
         aligned.audit,
     )
+
+
+def _counts_there(aligned: Aligned, response: str, threshold: object) -> Float[np.ndarray, "model label label"]:
+    """The expected counts of tables that lie on devices, added up there."""
+    n_labels = len(aligned.labels)
+    limits = check_threshold(response, threshold, n_labels)
+    options = state.MeanOptions((), n_labels=n_labels, response=response, threshold=limits, parts=False, log_probs=True)
+    folded = [devices.fold_there(options, table, aligned.truth) for _, table in aligned.tables()]
+    return np.stack([compensated.value(one.counts) for one in folded])

@@ -88,21 +88,30 @@ def response_probs(
     is a number for two labels (the second label is the answer if its probability is at least that), or one number for
     each label (the answer is the label of greatest probability divided by threshold).
     """
+    chosen = check_threshold(response, threshold, log_probs.shape[-1])
+    if response == "sample":
+        return np.exp(log_probs.astype(np.float64))
+    if response == "argmax":
+        return _shared_by_ties(log_probs)
+    assert chosen is not None  # a threshold is needed for this response
+    if len(chosen) == 1:
+        positive = np.exp(log_probs[..., 1].astype(np.float64)) >= chosen[0]
+        return np.stack([~positive, positive], -1).astype(np.float64)
+    return _shared_by_ties(log_probs - np.log(chosen))
+
+
+def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:
+    """The thresholds: one for two labels, else one for each label; None where the response has none."""
     if response != "threshold" and threshold is not None:
         raise InputError(
             f"threshold {threshold!r} with response {response!r}",
             "a threshold only with response 'threshold'",
             "Give response='threshold', or leave the threshold out.",
         )
-    if response == "sample":
-        return np.exp(log_probs.astype(np.float64))
-    if response == "argmax":
-        return _shared_by_ties(log_probs)
-    limits = _limits(threshold, log_probs.shape[-1])
-    if limits.ndim == 0:
-        positive = np.exp(log_probs[..., 1].astype(np.float64)) >= limits
-        return np.stack([~positive, positive], -1).astype(np.float64)
-    return _shared_by_ties(log_probs - np.log(limits))
+    if response != "threshold":
+        return None
+    limits = _limits(threshold, n_labels)
+    return tuple(np.atleast_1d(limits).tolist())
 
 
 def _shared_by_ties(values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item label"]:

@@ -7,11 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 from jax.sharding import NamedSharding, PartitionSpec
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Real
 
 from probtruth.errors import InputError
 from probtruth.kernels import compensated, simplex
+from probtruth.kernels.arrays import on_device
 from probtruth.kernels.compensated import Total
+from probtruth.scoring.means import one_pass
 from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState, merge
 from probtruth.scoring.rules import ScoringRule, proper
 
@@ -21,12 +23,43 @@ GROUP = 256
 """Items whose products are added up in the arrays' own precision; groups are added up as pairs."""
 
 Rows = Float[Array, "item label"]
+Batch = Real[Array | np.ndarray, "item label"]
 Position = Int[Array, ""]
 
 
 def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, platform: str) -> MeanState:
     """The state of the items of two arrays, for use inside a traced function."""
     values, weights = simplex.as_floats(forecast, truth)
+    if not in_one_pass(options) or not len(values):
+        return _in_blocks(options, values, weights, start, platform)
+    state = _in_one_pass(options, values, weights)
+    if options.n_labels is None:
+        return state
+    counted = MeanOptions(
+        (),
+        n_labels=options.n_labels,
+        response=options.response,
+        threshold=options.threshold,
+        parts=False,
+        log_probs=options.log_probs,
+    )
+    return state._replace(counts=_in_blocks(counted, values, weights, start, platform).counts)
+
+
+def _in_one_pass(options: MeanOptions, forecast: Rows, truth: Rows) -> MeanState:
+    kind = forecast.dtype
+    recipes = [made for made in (one_pass.recipe(*column) for column in options.columns) if made is not None]
+    summed, endless = one_pass.totals(one_pass.losses(recipes, forecast, truth, options.log_probs))
+    return MeanState(
+        one_pass.exactly(jnp.int32(len(forecast)), kind),
+        summed,
+        one_pass.exactly(endless, kind),
+        compensated.zero((0, 0), kind),
+        jnp.zeros((len(options.rules), 0), jnp.int32),
+    )
+
+
+def _in_blocks(options: MeanOptions, values: Rows, weights: Rows, start: Position, platform: str) -> MeanState:
     n, n_labels = values.shape
     size = max(CELLS.get(platform, CELLS["gpu"]) // n_labels, 1)
     body = n // size * size
@@ -44,7 +77,32 @@ def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, pla
     return state
 
 
+def in_one_pass(options: MeanOptions) -> bool:
+    """Whether all that is averaged can be computed in one read of both arrays, and totalled in the same loop."""
+    made = all(one_pass.recipe(*column) is not None for column in options.columns)
+    return made and bool(options.columns) and not options.n_first
+
+
 fold_here = partial(jax.jit, static_argnums=(0, 4))(fold)
+
+
+def fold_there(options: MeanOptions, forecast: Batch, truth: Batch, start: Position | int = 0) -> MeanState:
+    """The state of the items of two arrays, where the first of them that lies on devices does (else on the CPU)."""
+    with jax.enable_x64(True):  # types are named everywhere: float32 stays float32
+        spread = item_sharding(forecast)
+        arrays = [array for array in (forecast, truth) if on_device(array)]
+        far = [array for array in arrays if next(iter(array.devices())).platform != "cpu"]
+        first = (far or arrays)[:1]
+        on = next(iter(first[0].devices())) if first else jax.local_devices(backend="cpu")[0]
+        where = on if spread is None else spread
+        both = [jax.device_put(array, where) for array in (forecast, truth)]
+        number = start if on_device(start) else np.int32(start)
+        if spread is not None:
+            number = jax.device_put(number, NamedSharding(spread.mesh, PartitionSpec()))  # type: ignore[no-untyped-call]
+            sharded: MeanState = fold_sharded(options, spread, *both, number)
+            return sharded
+        folded: MeanState = fold_here(options, *both, jax.device_put(number, on), on.platform)
+        return folded
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -56,14 +114,15 @@ def fold_sharded(
     platform = spread.mesh.devices.flat[0].platform
     n_devices = int(np.prod([spread.mesh.shape[axis] for axis in (axes if isinstance(axes, tuple) else (axes,))]))
 
-    def local(forecast: Array, truth: Array) -> MeanState:
+    def local(forecast: Array, truth: Array, start: Position) -> MeanState:
         first = _later(start, lax.axis_index(axes).astype(jnp.int32) * forecast.shape[0])
         gathered: MeanState = lax.all_gather(fold(options, forecast, truth, first, platform), axes)
         return gathered
 
     everywhere = PartitionSpec()  # type: ignore[no-untyped-call]
-    run = jax.shard_map(local, mesh=spread.mesh, in_specs=spread.spec, out_specs=everywhere, check_vma=False)
-    states = run(forecast, truth)
+    into = (spread.spec, spread.spec, everywhere)
+    run = jax.shard_map(local, mesh=spread.mesh, in_specs=into, out_specs=everywhere, check_vma=False)
+    states = run(forecast, truth, start)
     parts: list[MeanState] = [jax.tree.map(lambda leaf, at=at: leaf[at], states) for at in range(n_devices)]
     return reduce(merge, parts)
 
@@ -114,23 +173,15 @@ def _column(
     options: MeanOptions, what: str, of: ScoringRule | float, forecast: Rows, truth: Rows
 ) -> Float[Array, " item"]:
     """One quantity of each item."""
-    if not isinstance(of, ScoringRule):
-        return _box_cox(truth, options.log_of(forecast), of)
+    made = one_pass.recipe(what, of)
+    if made is not None:
+        return one_pass.losses([made], forecast, truth, options.log_probs)[0]
+    assert isinstance(of, ScoringRule)  # a power has a recipe
     if what == "entropy":
         return of.entropy(truth)
     if what == "divergence":
         return of.divergence_from_log(forecast, truth) if options.log_probs else of.divergence(forecast, truth)
     return of.expected_from_log(forecast, truth) if options.log_probs else of.expected(forecast, truth)
-
-
-def _box_cox(truth: Rows, log_probs: Rows, power: float) -> Float[Array, " item"]:
-    """sum_k t_k (p_k^m - 1)/m; NaN, not infinite, where a power of a positive probability overflows."""
-    logs = jnp.where(truth != 0, log_probs, 0)
-    if power == 0:
-        return (truth * logs).sum(-1)
-    terms = jnp.expm1(power * logs) / power
-    lost = jnp.isinf(terms) & jnp.isfinite(logs)
-    return (truth * jnp.where(lost, jnp.nan, terms)).sum(-1)
 
 
 def _counts(options: MeanOptions, forecast: Rows, truth: Rows) -> Total:

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import compensated, simplex
+from probtruth.kernels.arrays import to_host
 from probtruth.kernels.compensated import Total
 from probtruth.scoring.rules import ScoringRule, get_rule
 
@@ -76,7 +77,7 @@ def errors(state: MeanState) -> Float[np.ndarray, " column"]:
     n = whole(state.n)
     with np.errstate(invalid="ignore", divide="ignore"):
         rounded = np.abs(compensated.value(state.totals)) * np.finfo(np.float64).eps
-        return np.asarray((np.asarray(state.totals.error, np.float64) + rounded) / n)
+        return np.asarray((to_host(state.totals.error).astype(np.float64) + rounded) / n)
 
 
 RESPONSES = ("sample", "argmax", "threshold")

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int, Real
 
 from probtruth.errors import InputError
 from probtruth.kernels import compensated
+from probtruth.kernels.arrays import on_device, to_host
 from probtruth.scoring.confusion.measures import Measure, measure_names, measure_table
 from probtruth.scoring.means import devices, host, state
 from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState
@@ -127,21 +128,11 @@ class RunningMeans(MeanOptions):
             first = jnp.asarray(start, jnp.int32)
             return devices.fold(self, jnp.asarray(forecast), jnp.asarray(weights), first, jax.default_backend())
         with jax.enable_x64(True):  # types are named everywhere: float32 stays float32
-            spread = devices.item_sharding(forecast)
-            first = jnp.asarray(start, jnp.int32)
-            if spread is not None:
-                arrays = [jax.device_put(array, spread) for array in (forecast, weights)]
-                sharded: MeanState = devices.fold_sharded(self, spread, *arrays, first)
-                return sharded
-            where = [next(iter(array.devices())) for array in (forecast, weights) if isinstance(array, Array)]
-            far = [device for device in where if device.platform != "cpu"]
-            if not far and not self.parts and self.response == "sample":
+            where = [device for array in (forecast, weights) if on_device(array) for device in array.devices()]
+            here = len(set(where)) < 2 and all(device.platform == "cpu" for device in where)
+            if here and not self.parts and self.response == "sample":
                 return host.fold(self, np.asarray(forecast), np.asarray(weights))
-            platform = far[0].platform if far else "cpu"
-            on = (far or where or jax.local_devices(backend="cpu"))[0]
-            arrays = [jax.device_put(array, on) for array in (forecast, weights)]
-            folded: MeanState = devices.fold_here(self, *arrays, first, platform)
-            return folded
+            return devices.fold_there(self, forecast, weights, start)
 
     def merge(self, one: MeanState, other: MeanState) -> MeanState:
         """The state of the items of both, in any order; `one` and `other` are states of different items."""
@@ -154,7 +145,7 @@ class RunningMeans(MeanOptions):
         means, errors = state.means(of), state.errors(of)
         losses = means[: len(means) - n_powers].reshape(3 if self.parts else 1, n_rules)
         up, down = state.whole(of.infinite)
-        first = np.asarray(of.first)
+        first = to_host(of.first)
         centres = means[len(means) - n_powers :]
         return MeanScores(
             tuple(rule.name for rule in self.rules),

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.power_mean import log_generalized_mean, rewarded_report
-from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
 from probtruth.types import Predictions, Truth
@@ -65,11 +65,11 @@ def risk_profile(
     >>> [round(float(value[0]), 3) for value in (risk.decisiveness, risk.accuracy, risk.robustness)]
     [0.65, 0.632, 0.621]
     """
-    return profile_aligned(align(predictions, truth), floor, powers, source, smoothing, by_label)
+    return profile_aligned(align(predictions, truth).on_host(), floor, powers, source, smoothing, by_label)
 
 
 def profile_aligned(
-    aligned: Aligned,
+    aligned: AlignedOnHost,
     floor: object = None,
     powers: object = POWERS,
     source: object = "isotonic",

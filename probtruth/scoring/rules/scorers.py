@@ -7,6 +7,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.named_numbers import labelled
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
@@ -107,7 +108,7 @@ def _hard(
                 "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
             )
         made = Truth.from_labels(values, classes=classes)
-        soft = made.probs[:, [made.index.labels.index(name) for name in classes]]
+        soft = to_host(made.probs)[:, [made.index.labels.index(name) for name in classes]]
     if soft.shape != shape:
         raise InputError(f"{len(soft)} labels", f"{shape[0]}, one for each row of probabilities", "Check both arrays.")
     return soft, classes

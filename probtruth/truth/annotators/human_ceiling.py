@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.truth.fit import HumanRule
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
@@ -122,7 +123,7 @@ def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[n
             "a prediction for every annotated item",
             "Drop the annotations of the others first, so that everybody is compared on the same items.",
         )
-    return predictions.probs[:, rows[np.argsort(own)]][:, :, columns[used]]
+    return to_host(predictions.probs)[:, rows[np.argsort(own)]][:, :, columns[used]]
 
 
 def _model(

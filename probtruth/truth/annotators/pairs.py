@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten
 from probtruth.types import Annotations, Truth
@@ -56,7 +57,7 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
     flat = flatten(MethodRequest.without_draws(annotations))
     confusion = np.nan_to_num(truth.confusion)
     pair, common, same, expected, variance = _count_pairs(
-        flat.item, flat.annotator, flat.label, truth.probs, confusion, flat.n_annotators
+        flat.item, flat.annotator, flat.label, to_host(truth.probs), confusion, flat.n_annotators
     )
     enough = common >= check.whole(least, 1, "least")
     first, second = np.divmod(pair[enough], flat.n_annotators)

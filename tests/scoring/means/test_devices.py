@@ -3,7 +3,16 @@ import subprocess
 import sys
 import textwrap
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+
+import probtruth as pt
+from probtruth.scoring.means import devices, one_pass
+from probtruth.scoring.means.state import MeanOptions
+
+QUICK = ("log", "brier", "quadratic", "linear", "spherical")
 
 SHARDED = """
 import re
@@ -52,6 +61,47 @@ except pt.InputError as error:
     assert "over the items alone" in str(error)
     print("passed")
 """
+
+
+@pytest.mark.parametrize("n_labels", [10, 40])  # sums over labels written out, and in a loop
+@pytest.mark.parametrize("log_probs", [False, True])
+def test_one_pass_gives_the_means_of_the_host(n_labels, log_probs):
+    rng = np.random.default_rng(n_labels)
+    probs, truth = (rng.dirichlet(np.ones(n_labels), 300).astype(np.float32) for _ in range(2))
+    probs[7], truth[7] = 0, np.eye(n_labels)[1]
+    probs[7, :2] = 1, 1e-41  # subnormal: costs 94.3, not infinity
+    probs[9], truth[9] = np.eye(n_labels)[0], np.eye(n_labels)[2]
+    forecast = probs
+    if log_probs:
+        with np.errstate(divide="ignore"):
+            forecast = np.log(probs.astype(np.float64)).astype(np.float32)
+    powers = (1.0, 0.0, -0.5)
+    means = pt.streaming.RunningMeans(QUICK, powers, n_labels=n_labels, parts=False, log_probs=log_probs)
+    assert devices.in_one_pass(means)
+    got = means.finalize(devices.fold_there(means, jnp.asarray(forecast), jnp.asarray(truth)))
+    exact = (array.astype(np.float64) for array in (forecast, truth))
+    want = pt.streaming.mean_scores(*exact, QUICK, powers, confusion=True, log_probs=log_probs)
+    assert got.n_infinite.tolist() == [1, 0, 0, 0, 0]
+    for part in ("means", "power_means", "n_impossible", "counts"):
+        # each loss is rounded to float32, off by less than K eps times its size; 40 eps = 2.4e-6
+        np.testing.assert_allclose(getattr(got, part), getattr(want, part), rtol=1e-5, err_msg=part)
+
+
+@pytest.mark.parametrize(("items", "n_labels"), [(2048, 10), (256, 200)])
+@pytest.mark.parametrize("log_probs", [False, True])
+def test_rules_and_powers_together_read_both_arrays_once(items, n_labels, log_probs):
+    options = MeanOptions(QUICK, (1.0, 0.0, -2 / 3), parts=False, log_probs=log_probs)
+    table = jax.ShapeDtypeStruct((items, n_labels), np.float32)
+    number = jax.ShapeDtypeStruct((), np.int32)
+    compiled = devices.fold_here.lower(options, table, table, number, "gpu").compile()
+    read = compiled.cost_analysis()["bytes accessed"] / (2 * 4 * items * n_labels)
+    assert 1 <= read <= 1.15
+    assert "while" not in compiled.as_text()  # of a loop one step alone would be counted
+
+
+def test_counts_beyond_one_float():
+    count = one_pass.exactly(jnp.int32(2**24 + 1), np.dtype(np.float32))  # float32 goes in steps of 2 there
+    assert float(count.high) + float(count.low) == 2**24 + 1
 
 
 @pytest.mark.process
