@@ -7,8 +7,8 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import to_host
 from probtruth.io.gold import ExpertAnswers
+from probtruth.kernels.arrays import to_host
 from probtruth.scoring.score import expectations
 from probtruth.types import ExpertScores, Scores
 
