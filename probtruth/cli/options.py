@@ -28,6 +28,7 @@ KINDS = ("probs", "percent", "log-probs", "logits")
 LIKELIHOODS = ("auto", "normal", "student-t", "skew-t", "tie-spike", "two-component")
 REPLICATES = ("independent", "crossed", "folds")
 NORMALISE = ("none", "characters")
+METRICS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece")
 
 
 def completing(options: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -120,6 +121,18 @@ AnnotationFormat = Annotated[
 Rule = Annotated[
     str,
     question(metavar="R", autocompletion=completing(RULES), help="Scoring rule; `probtruth info` lists them."),
+]
+ByMetric = Annotated[
+    str | None,
+    question(
+        "--metric",
+        metavar="NAME[:LABEL]",
+        autocompletion=completing(METRICS),
+        help="Instead of a rule: f1, kappa, roc-auc, ece, ...; of a label, the second of two unless you say.",
+    ),
+]
+Threshold = Annotated[
+    float | None, question(metavar="X", help="With --metric: answer with the second of two labels from X on.")
 ]
 LabelOrder = Annotated[
     str | None,

@@ -61,10 +61,10 @@ def evaluate(
     or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
     `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1); numbers that are all whole are
     counts of votes, and one value for each item is its label. `evidence` for the class of an item is its annotators
-    ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes are inferred, see
-    `informed_truth`); `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or
-    names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
-    `compare`.
+    ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes are inferred: the
+    likelihood of the annotations times a pool of the forecasts); `rule`, `floor` and `order` as in `score`; `groups`,
+    `clusters` (a mapping from item to name, or names in the order in which you gave the reference's items), `weights`,
+    `engine`, `rope` and `strict` as in `compare`.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
     `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
@@ -105,8 +105,8 @@ def evaluate(
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
-    group_of = _by_item(groups, reference.index, other, "groups")
-    cluster_of = _by_item(clusters, reference.index, other, "clusters")
+    group_of = by_item(groups, reference.index, other, "groups")
+    cluster_of = by_item(clusters, reference.index, other, "clusters")
     scoring = ScoringOptions(get_rule(rule, order), floor, group_of, cluster_of, weights)
     options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress)
     if isinstance(predictions, Predictions):
@@ -115,7 +115,7 @@ def evaluate(
     return evaluate_streamed(reference, files, item, kind, room, options)
 
 
-def _by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
+def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
     """A list by item as a mapping, since items may be dropped on the way; the list is in the caller's order of items.
 
     That is the order of the reference, or of the predictions where the reference has no names or no order.

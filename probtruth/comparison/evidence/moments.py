@@ -109,7 +109,7 @@ def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float |
     total = rows.totals()
     mean = total / n_items
     square, cube = rows.powers(np.arange(len(mean)), mean, largest)
-    plain, third = _spread(square, cube, n, n_items)
+    plain, third = spread_of(square, cube, n, n_items)
     ends = rows.extremes
     low, high = ends.low.min(1), ends.high.max(1)
     means = Means(mean, plain, mean, plain, third, low, high)
@@ -124,13 +124,13 @@ def means_from(rows: RowSums, largest: Float[np.ndarray, " row"], reach: float |
     centre[thin] = total[thin] / (n_items + size)
     square, cube = rows.powers(thin, centre[thin], np.zeros(len(thin)))
     at, shift = pseudo[thin, None], size * centre[thin]
-    variance[thin], third[thin] = _spread(
+    variance[thin], third[thin] = spread_of(
         square + at**2 + shift**2, cube - (3 * at**2 + shift**2) * shift, n + 1, n_items + size
     )
     return Means(mean, plain, centre, variance, third, low, high)
 
 
-def _spread(
+def spread_of(
     square: Float[np.ndarray, "row group"],
     cube: Float[np.ndarray, "row group"],
     n: Int[np.ndarray, " group"],
