@@ -77,7 +77,7 @@ def compare_metric(
     are of; the second of two unless you say. A model answers with its most probable label (ties share), or by
     `threshold` as in `expected_confusion`. `truth` is what `evaluate` takes as its reference; of annotations it is
     inferred by `method` under `estimand`, with the `evidence` that `evaluate` has. `groups`, `clusters`, `engine`,
-    `rope`, `draws`, `seed` and `strict` as in `compare`. Of more than 1,000 units bundles are left out, dealt by the
+    `rope`, `draws`, `seed` and `strict` as in `compare`. Of more than 500 units bundles are left out, dealt by the
     seed.
 
     Returns: a `Comparison`; `score` is the metric on all items, differences are those of losses (the negative metric

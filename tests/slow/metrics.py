@@ -2,7 +2,7 @@
 
     PYTHONPATH=. python tests/slow/metrics.py 1 > docs/validity/metrics.md
 
-takes about two minutes on one idle core; a larger number multiplies the data sets.
+takes about three minutes on one idle core; a larger number multiplies the data sets.
 """
 
 import sys
@@ -130,7 +130,7 @@ def row(metric: str, n: int, rate: float) -> str:
     return f"| {metric} | {n} | {rate} | {' | '.join(cells)} | {np.nanmean(widths):.2f} | {share:.2f} |"
 
 
-def drawn(metric: str, runs: int = 40 * SCALE) -> str:
+def drawn(metric: str, runs: int = 100 * SCALE) -> str:
     """Coverage and widths with and without the variance over drawn classes."""
     true, rng, n = true_difference(metric, 0.5, False), np.random.default_rng(0), 50
     within, ends = Structure.ungrouped(n), []

@@ -15,9 +15,9 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Location, Means, Moments, combine, spread_of
 from probtruth.comparison.evidence.sweeps import all_pairs
 
-MOST_UNITS = 1000
+MOST_UNITS = 500
 """More units than this are dealt into so many bundles, which are left out and weighted as wholes."""
-BOOTSTRAPS = 2000
+BOOTSTRAPS = 1000
 """Draws of the Bayesian bootstrap."""
 CELLS = 1 << 22
 """Weights of items that are held at once (32 MiB)."""

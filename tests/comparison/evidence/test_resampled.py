@@ -67,7 +67,7 @@ def test_the_bootstrap_keeps_what_groups_weigh_and_has_the_moments_of_dirichlet_
     drawn = np.concatenate(seen)[49:]
     for group in range(3):
         assert_allclose(drawn[:, group == GROUP].sum(1), 16)
-    # Dirichlet(1, ..., 1) of 16, times 16: the variance of a weight is 15/17; 2,000 draws
+    # Dirichlet(1, ..., 1) of 16, times 16: the variance of a weight is 15/17; 1,000 draws
     assert drawn[:, 0].var() == pytest.approx(15 / 17, rel=0.15)
 
 
