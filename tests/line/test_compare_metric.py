@@ -5,6 +5,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.line.compare_metric import LABEL_DRAWS, label_draws
+from probtruth.report.tables.models import models
 from probtruth.scoring.align import align
 
 N, RNG = 60, np.random.default_rng(4)
@@ -181,6 +182,7 @@ def test_the_report_and_its_words():
     content = result.to_dict()
     assert content["settings"]["metric"] == "f1"
     assert content["models"][0]["model"] == "a"
+    assert "The score is the metric of all items together" in "".join(models(result).note)
     shown = repr(result)
     assert "f1 of '1'" in shown
     assert "mean f1" not in shown

@@ -98,7 +98,8 @@ def models(result: Result) -> Table:
 def _models_note(result: Result, places: int) -> Sentence:
     comparison = result.comparison
     better = "higher" if comparison.higher_is_better else "lower"
-    note = f"The score is the plain mean over items; {better} is better. "
+    what = "metric of all items together" if comparison.settings.get("metric") else "plain mean over items"
+    note = f"The score is the {what}; {better} is better. "
     entropy = next((as_float(row["entropy"]) for row in comparison.ranks if row["entropy"] is not None), None)
     if entropy is not None:
         note += (
