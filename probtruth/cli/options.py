@@ -126,14 +126,12 @@ ByMetric = Annotated[
     str | None,
     question(
         "--metric",
-        metavar="NAME[:LABEL]",
+        metavar="NAME",
         autocompletion=completing(METRICS),
-        help="Instead of a rule: f1, kappa, roc-auc, ece, ...; of a label, the second of two unless you say.",
+        help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ...",
     ),
 ]
-Threshold = Annotated[
-    float | None, question(metavar="X", help="With --metric: answer with the second of two labels from X on.")
-]
+Threshold = Annotated[float | None, question(metavar="X", help="With --metric: the second label from X on.")]
 LabelOrder = Annotated[
     str | None,
     question("--label-order", metavar="A,B,...", help="Labels from low to high, for ranked-probability."),
