@@ -128,7 +128,7 @@ ByMetric = Annotated[
         "--metric",
         metavar="NAME",
         autocompletion=completing(METRICS),
-        help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ...",
+        help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece and others.",
     ),
 ]
 Threshold = Annotated[float | None, question(metavar="X", help="With --metric: the second label from X on.")]
