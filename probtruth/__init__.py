@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from probtruth.io.predictions import read_predictions as read_predictions
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
     from probtruth.line.compare import compare as compare
+    from probtruth.line.compare_metric import compare_metric as compare_metric
     from probtruth.line.evaluate import evaluate as evaluate
-    from probtruth.line.informed_truth import informed_truth as informed_truth
     from probtruth.line.result import Result as Result
     from probtruth.line.score import score as score
     from probtruth.report.write import write_report as write_report
@@ -64,6 +64,7 @@ _HOME = {
     "brier_score": "scoring.rules.proper",
     "check_proper": "scoring.rules.propriety",
     "compare": "line.compare",
+    "compare_metric": "line.compare_metric",
     "decompose": "scoring.decompose",
     "entropy": "scoring.rules.proper",
     "evaluate": "line.evaluate",
@@ -71,7 +72,6 @@ _HOME = {
     "generalized_mean": "kernels.power_mean",
     "infer_multilabel": "truth.multilabel",
     "infer_truth": "truth.infer",
-    "informed_truth": "line.informed_truth",
     "kl_divergence": "scoring.rules.proper",
     "log_score": "scoring.rules.proper",
     "monitor": "study.monitor",

@@ -14,7 +14,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "figures": ("figures",),
     "files": ("io",),
     "nouns": ("types",),
-    "truth": ("truth", "line.informed_truth"),
+    "truth": ("truth",),
     "scores": ("scoring",),
     "kernels": ("scoring.rules.proper", "kernels"),
     "rules": ("scoring.rules",),

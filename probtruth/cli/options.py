@@ -28,6 +28,7 @@ KINDS = ("probs", "percent", "log-probs", "logits")
 LIKELIHOODS = ("auto", "normal", "student-t", "skew-t", "tie-spike", "two-component")
 REPLICATES = ("independent", "crossed", "folds")
 NORMALISE = ("none", "characters")
+METRICS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece")
 
 
 def completing(options: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -125,6 +126,16 @@ Rule = Annotated[
     str,
     question(metavar="R", autocompletion=completing(RULES), help="Scoring rule; `probtruth info` lists them."),
 ]
+ByMetric = Annotated[
+    str | None,
+    question(
+        "--metric",
+        metavar="NAME",
+        autocompletion=completing(METRICS),
+        help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece and others.",
+    ),
+]
+Threshold = Annotated[float | None, question(metavar="X", help="With --metric: the second label from X on.")]
 LabelOrder = Annotated[
     str | None,
     question("--label-order", metavar="A,B,...", help="Labels from low to high, for ranked-probability."),

@@ -72,7 +72,10 @@ def group_rows(
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What was computed for the models with finite scores, in the order of their content."""
+    """What was computed for the models with finite scores, in the order of their content.
+
+    `tests` are the companions where they are not those of a mean.
+    """
 
     order: np.ndarray
     pairs: Location | None
@@ -80,6 +83,7 @@ class Posterior:
     sampled: Sampled | None
     population: Population | None
     fitted: "Fitted | None" = None
+    tests: Sequence[Companion] | None = None
 
     @cached_property
     def margins(self) -> list[Margin]:
@@ -269,9 +273,9 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
     return choose(known) if known else None
 
 
-def _tests(evidence: Evidence, post: Posterior, options: Options) -> list[Companion]:
-    if post.pairs is None:
-        return []
+def _tests(evidence: Evidence, post: Posterior, options: Options) -> Sequence[Companion]:
+    if post.tests is not None or post.pairs is None:
+        return post.tests or []
     if options.dependent or evidence.parts is None or not (evidence.crossed is None and evidence.gold is None):
         return held_fixed(post.pairs)
     return companions_of(evidence.parts, evidence.order, evidence.design.weights, post.pairs)
@@ -320,6 +324,8 @@ def _estimand(evidence: Evidence, options: Options) -> str:
     if len(facts.models) == 1:
         return f"mean of {of_rule} over {over}"
     sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
+    if not facts.of_means:
+        return f"difference ({sides}) of {facts.rule} over {over}"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
+from probtruth.comparison.companions.paired_tests import Companion
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_scores import of_scores
@@ -82,6 +83,22 @@ def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, i
             if of_items is not None:
                 hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
     return assemble(evidence, Posterior(evidence.order, pairs, levels, sampled, hierarchy, fitted), options)
+
+
+def conclude_at(
+    evidence: Evidence,
+    pairs: Location,
+    levels: Location,
+    options: Options,
+    tests: Sequence[Companion],
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    """The comparison of numbers whose posterior is known to lie at these locations, with these companions."""
+    options = replace(options, rope=width(options.rope_option, evidence.facts, evidence.means))
+    n_models, report = len(evidence.order), on_progress or (lambda done, total: None)
+    how = (n_models, options.engine, options.draws, options.seed, report)
+    sampled = sample_location(pairs, margins(pairs), *how) if n_models > 1 else None
+    return assemble(evidence, Posterior(evidence.order, pairs, levels, sampled, None, None, tests), options)
 
 
 def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted | None":

@@ -17,7 +17,7 @@ FEW_ANSWERS = 40
 UNEVEN = 2
 """Clusters of which one is so many times larger than another are uneven."""
 UNEVEN_CLUSTERS = (
-    ", and their sizes differ: where the size of a cluster goes with its difference, the interval is too narrow"
+    ", and their sizes differ: where the size of a cluster goes with its difference, the interval may be too narrow"
 )
 DECIDED = 0.975
 """A model is better beyond doubt where its probability is above this, and a test says so where p is below 0.05."""

@@ -65,9 +65,10 @@ def evaluate(
     `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
     also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
     is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
-    are inferred, see `informed_truth`); `exclude_annotators` are names of annotators to leave out; `rule`, `floor` and
-    `order` as in `score`; `groups`, `clusters` (a mapping from item to name, or names in the order in which you gave
-    the reference's items), `weights`, `engine`, `rope` and `strict` as in `compare`.
+    are inferred: the likelihood of the annotations times a pool of the forecasts); `exclude_annotators` are names of
+    annotators to leave out; `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to
+    name, or names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
+    `compare`.
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
     comparison under the estimand "class" (which they imply) is then anchored by them, and right however annotators err.
@@ -121,8 +122,8 @@ def evaluate(
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
-    group_of = _by_item(groups, reference.index, other, "groups")
-    cluster_of = _by_item(clusters, reference.index, other, "clusters")
+    group_of = by_item(groups, reference.index, other, "groups")
+    cluster_of = by_item(clusters, reference.index, other, "clusters")
     scoring = ScoringOptions(get_rule(rule, order), floor, group_of, cluster_of, weights)
     options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress, answers)
     if isinstance(predictions, Predictions):
@@ -141,7 +142,7 @@ def _without(reference: Annotations | Truth, names: Sequence[object]) -> Annotat
     return reference.without_annotators(names)
 
 
-def _by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
+def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
     """A list by item as a mapping, since items may be dropped on the way; the list is in the caller's order of items.
 
     That is the order of the reference, or of the predictions where the reference has no names or no order.

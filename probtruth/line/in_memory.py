@@ -41,10 +41,8 @@ class LineOptions:
 
 def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions, options: LineOptions) -> Result:
     """The truth, the scores, the comparison, and the verdict under the other estimand."""
-    predictions = predictions.named_by(reference.index)
-    if isinstance(reference, Annotations):
-        reference, predictions = _annotated(reference, predictions)
-    truth = truth_of(reference, options)
+    reference, predictions = matched(reference, predictions)
+    truth = truth_of(reference, options.method, options.estimand, options.seed)
     annotations = reference if isinstance(reference, Annotations) else None
     if annotations is not None:
         annotations, truth = voted(annotations, truth)
@@ -84,17 +82,17 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
     return Result(scores, comparison, tuple(warnings), labelled)
 
 
-def truth_of(reference: Annotations | Truth, options: LineOptions) -> Truth:
+def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand: Estimand | None, seed: int) -> Truth:
     """The truth itself, or inferred from annotations."""
     if isinstance(reference, Truth):
-        if options.method is not None or options.estimand not in (None, reference.estimand):
+        if method is not None or estimand not in (None, reference.estimand):
             raise InputError(
-                f"method {options.method!r} and estimand {options.estimand!r} with a truth that is given",
+                f"method {method!r} and estimand {estimand!r} with a truth that is given",
                 "neither: the truth has its own",
                 "Leave them out, or give annotations.",
             )
         return reference
-    return infer_truth(reference, options.method, options.estimand, seed=options.seed)
+    return infer_truth(reference, method, estimand, seed=seed)
 
 
 def voted(annotations: Annotations, truth: Truth) -> tuple[Annotations, Truth]:
@@ -112,6 +110,12 @@ def under_labels(annotations: Annotations, index: Index) -> Annotations:
     if index.positional_labels or annotations.index.positional_labels:
         return annotations
     return annotations.with_labels(index) if set(index.labels) >= set(annotations.index.labels) else annotations
+
+
+def matched(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
+    """Both sides under common names; annotations under all labels, without the items that nobody annotated."""
+    predictions = predictions.named_by(reference.index)
+    return _annotated(reference, predictions) if isinstance(reference, Annotations) else (reference, predictions)
 
 
 def _annotated(annotations: Annotations, predictions: Predictions) -> tuple[Annotations, Predictions]:

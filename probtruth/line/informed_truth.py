@@ -52,7 +52,8 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
     >>> import probtruth as pt
     >>> unsure = pt.Truth.from_probs(np.tile([[0.6, 0.4], [0.4, 0.6]], (50, 1)), estimand="class")
     >>> forecasts = pt.Predictions.from_probs({"a": np.tile([[0.9, 0.1], [0.1, 0.9]], (50, 1))})
-    >>> bool(pt.informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
+    >>> from probtruth.line.informed_truth import informed_truth
+    >>> bool(informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
     True
     """
     informed = _informed(truth, align(predictions, truth).on_host(), seed)

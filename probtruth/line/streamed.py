@@ -46,7 +46,7 @@ def evaluate_streamed(
     annotations = None
     if isinstance(reference, Annotations):
         reference = annotations = under_labels(reference.annotated()[0], tables.index)
-    truth = truth_of(reference, options)
+    truth = truth_of(reference, options.method, options.estimand, options.seed)
     if annotations is not None:
         annotations, truth = voted(annotations, truth)
     if annotations is not None and truth.estimand == "distribution" and same_few(annotations):

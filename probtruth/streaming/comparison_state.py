@@ -412,4 +412,4 @@ def _moments(state: ComparisonState, order: Int[np.ndarray, " finite"], furthest
     pairs = pairs_of(order)
     of_pairs = means_from(StateRows.of(state, pairs), largest[pairs].max(1), furthest)
     levels = means_from(StateRows.of(state, alone(order)), largest[order], None)
-    return Moments(state.n_items, state.n_items, of_pairs, levels)
+    return Moments.of(Structure(state.n_items), of_pairs, levels)

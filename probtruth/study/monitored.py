@@ -146,7 +146,7 @@ class Monitor(Shown):
         counted = self.differences[: self.n_items]
         within = Structure.of(np.zeros(self.n_items, np.int64), None if self.clusters is None else self._unit)
         means = means_of(counted[None], np.abs(counted).max()[None], within, self.reach or 0.0)
-        return margins(combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1)))[0]
+        return margins(combine(Moments.of(within, means, means), means, np.ones(1)))[0]
 
     @property
     def warnings(self) -> tuple[str, ...]:

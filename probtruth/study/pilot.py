@@ -112,7 +112,7 @@ class Pilot:
         rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
         within = Structure.of(np.zeros(n, np.int64), None)
         means = means_of(rows, np.abs(rows).max(1), within, None)
-        location = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
+        location = combine(Moments.of(within, means, means), means, np.ones(1))
         return float(_widths(location).mean()) / spread
 
 
@@ -174,7 +174,7 @@ def _of_scores(scores: Scores, a: str, b: str, groups: object, clusters: object,
     within = plan.structure
     largest = np.abs(scores.values[[first, second]]).max()
     means = means_of(difference[None], largest[None], within, None)
-    parts = Moments(within.n_items, within.n_units, means, means)
+    parts = Moments.of(within, means, means)
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to see a spread. Hint: add to the pilot.")
     location = combine(parts, means, plan.weights)

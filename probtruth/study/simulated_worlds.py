@@ -209,7 +209,7 @@ class World:
 
     def _located(self, rows: Float[np.ndarray, "study item"], within: Structure) -> Location:
         means = means_of(rows, np.full(len(rows), self.largest), within, self.reach)
-        return combine(Moments(within.n_items, within.n_units, means, means), means, self.weights)
+        return combine(Moments.of(within, means, means), means, self.weights)
 
 
 def _tilted(world: World, to: float, steepest: float) -> Float[np.ndarray, " unit"] | None:

@@ -242,7 +242,7 @@ def _world(
     difference, within = pair[0] - pair[1], plan.structure
     largest, reach = float(np.abs(pair).max()), reach_of(scores)
     means = means_of(difference[None], np.array([largest]), within, None)
-    parts = Moments(within.n_items, within.n_units, means, means)
+    parts = Moments.of(within, means, means)
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to draw from. Hint: add items.")
     location, cells = combine(parts, means, plan.weights), None

@@ -74,6 +74,11 @@ type MethodName = Literal[
 ]
 """The truth methods."""
 
+type MetricName = Literal[
+    "accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece"
+]
+"""The metrics that `compare_metric` knows."""
+
 type Engine = Literal["nuts", "exact"]
 """How a posterior is computed: by sampling, or by quadrature."""
 

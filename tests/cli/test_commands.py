@@ -98,6 +98,25 @@ def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
     assert json.loads((tmp_path / "soft-run" / "result.json").read_text())["pairwise"] == at_once["pairwise"]
 
 
+def test_a_metric_in_place_of_a_rule(run, files, models):
+    command = ["run", "--annotations", files["labels"], *models, "--engine", "exact", "--json"]
+    outcome = run(*command, "--metric", "f1:no")
+    assert outcome.status == 0, outcome.err
+    assert outcome.json["rule"] == "f1 of 'no'"
+    assert (outcome.json["settings"]["metric"], outcome.json["settings"]["label"]) == ("f1", "no")
+    at = run(*command, "--metric", "accuracy", "--threshold", 0.3)
+    assert at.json["settings"]["threshold"] == 0.3
+    for words, message in (
+        (["--metric", "f1", "--rule", "brier"], "a metric or a rule"),
+        (["--threshold", 0.3], "--threshold without --metric"),
+        (["--metric", "f2"], "f2"),
+        (["--metric", "ece:no"], "no label"),
+    ):
+        wrong = run(*command, *words)
+        assert wrong.status == 2
+        assert message in wrong.err
+
+
 def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
     table = tmp_path / "about.csv"
     rows = [f"i{number},{'even' if number % 2 == 0 else 'odd'},{number // 2}" for number in range(24)]

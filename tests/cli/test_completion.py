@@ -14,11 +14,13 @@ from probtruth.cli.console import Console
 def test_names_are_those_of_the_package() -> None:
     from probtruth.comparison.options import ENGINES, LIKELIHOODS
     from probtruth.io.tables.wide import KINDS
+    from probtruth.scoring.metrics import METRICS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 
     assert tuple(RULES) == options.RULES
     assert tuple(METHODS) == options.METHODS
+    assert METRICS == options.METRICS
     assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == options.ESTIMANDS
     assert set(options.LIKELIHOODS) == {"auto", *LIKELIHOODS}
     assert set(options.ENGINES) == set(ENGINES)

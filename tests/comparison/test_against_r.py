@@ -30,8 +30,12 @@ def test_wilcoxon():
 
 
 def test_clusters():
-    # m <- lm(d ~ 1); c(coef(m), sandwich::vcovCL(m, cluster = cl, type = "HC0", cadjust = TRUE))
-    mean, variance = 0.19166666666667, 0.00605434992284
+    # m <- lm(d ~ 1); c(coef(m), sandwich::vcovCL(m, cluster = cl, type = "HC0", cadjust = TRUE)): the sum of squared
+    # residual totals times C/(C - 1)/n^2; here each square counts (1 - 1/C)/(1 - n_c/n) of that (CR2)
+    mean, variance, clusters = 0.19166666666667, 0.00605434992284, np.array(CLUSTER)
+    sizes = np.bincount(clusters)[1:]
+    square = np.bincount(clusters, np.array(D) - np.mean(D))[1:] ** 2
+    variance *= (square * 0.8 / (1 - sizes / len(D))).sum() / square.sum()
     assert companion(CLUSTER)["t"] == pytest.approx(mean / variance**0.5, rel=PRINTED)
 
 

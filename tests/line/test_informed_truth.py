@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import informed_truth, score_on_evidence
 from probtruth.scoring.align import align
 
 ITEMS, LABELS = 2000, 3
@@ -66,12 +66,12 @@ class TestCentre:
     def test_certain_classes_stay(self):
         classes, _, probs = drawn(2, items=50)
         truth = pt.Truth.from_labels(classes, n_labels=LABELS)
-        assert (pt.informed_truth(truth, pt.Predictions.from_probs(probs)).probs == truth.probs).all()
+        assert (informed_truth(truth, pt.Predictions.from_probs(probs)).probs == truth.probs).all()
 
     def test_without_any_annotator_s_knowledge_nothing_is_learned_of_the_weights(self):
         _, _, probs = drawn(2, items=50)
         truth = pt.Truth.from_probs(np.full((50, LABELS), 1 / LABELS), estimand="class")
-        weights = pt.informed_truth(truth, pt.Predictions.from_probs(probs)).diagnostics["model_weights"]
+        weights = informed_truth(truth, pt.Predictions.from_probs(probs)).diagnostics["model_weights"]
         assert weights == {"dull": 0.5, "sharp": 0.5}  # the prior
 
 
@@ -80,16 +80,16 @@ class TestHomework:
         classes, truth, probs = drawn(4)
         rng = np.random.default_rng(0)
         nonsense = softmax(8 * rng.standard_normal((ITEMS, LABELS)))
-        informed = pt.informed_truth(truth, pt.Predictions.from_probs({**probs, "sure": nonsense}))
+        informed = informed_truth(truth, pt.Predictions.from_probs({**probs, "sure": nonsense}))
         assert abs(informed.diagnostics["model_weights"]["sure"]) < 0.05
         hit = informed.probs[np.arange(ITEMS), classes]
         assert hit.mean() > truth.probs[np.arange(ITEMS), classes].mean()
 
     def test_saying_the_same_with_more_confidence_changes_nothing(self):
         _, truth, probs = drawn(5)
-        alone = pt.informed_truth(truth, pt.Predictions.from_probs({"a": probs["sharp"]}))
+        alone = informed_truth(truth, pt.Predictions.from_probs({"a": probs["sharp"]}))
         powered = probs["sharp"] ** 2 / (probs["sharp"] ** 2).sum(1, keepdims=True)
-        louder = pt.informed_truth(truth, pt.Predictions.from_probs({"a": powered}))
+        louder = informed_truth(truth, pt.Predictions.from_probs({"a": powered}))
         np.testing.assert_allclose(louder.probs, alone.probs, atol=0.01)  # the prior of the weight is all that differs
 
 
@@ -98,12 +98,12 @@ class TestInvariance:
         _, truth, probs = drawn(6, items=200)
         order = np.random.default_rng(0).permutation(200)
         names = [f"item-{number:03d}" for number in range(200)]
-        one = pt.informed_truth(
+        one = informed_truth(
             pt.Truth.from_probs(truth.probs, items=names, estimand="class"),
             pt.Predictions.from_probs({"a": probs["sharp"], "b": probs["dull"]}, items=names),
         )
         shuffled = [names[place] for place in order]
-        two = pt.informed_truth(
+        two = informed_truth(
             pt.Truth.from_probs(truth.probs[order], items=shuffled, estimand="class"),
             pt.Predictions.from_probs({"z": probs["sharp"][order], "b": probs["dull"][order]}, items=shuffled),
         )
@@ -116,7 +116,7 @@ class TestInvariance:
         names = [str(number) for number in range(60)]
         named = pt.Truth.from_probs(truth.probs, items=names, estimand="class")
         some = pt.Predictions.from_probs({"a": probs["sharp"][:50]}, items=names[:50])
-        found = pt.informed_truth(named, some)
+        found = informed_truth(named, some)
         places = [found.index.items.index(name) for name in names[50:]]
         assert (found.probs[places] == named.probs[places]).all()
 
@@ -125,7 +125,7 @@ class TestErrors:
     def test_opinions_are_not_for_models_to_correct(self):
         truth = pt.Truth.from_probs([[0.6, 0.4]] * 4)
         with pytest.raises(pt.InputError, match="estimand 'class'"):
-            pt.informed_truth(truth, pt.Predictions.from_probs({"a": [[0.5, 0.5]] * 4}))
+            informed_truth(truth, pt.Predictions.from_probs({"a": [[0.5, 0.5]] * 4}))
 
     def test_an_unknown_kind_of_evidence_is_named(self):
         votes = pt.Annotations.from_counts([[4, 1], [0, 5], [2, 3], [5, 0]])

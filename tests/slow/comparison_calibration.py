@@ -105,7 +105,7 @@ def matching(many: int, n_items: int) -> float:
     rows = np.random.default_rng(3).standard_normal((many, n_items))
     within = Structure.of(np.zeros(n_items, np.int64), None)
     means = means_of(rows, np.abs(rows).max(1), within, None)
-    place = combine(Moments(within.n_items, within.n_units, means, means), means, np.ones(1))
+    place = combine(Moments.of(within, means, means), means, np.ones(1))
     plain = [type(one)(one.centre, one.scale, one.df) for one in margins(place)]
     return float(kstest([one.below(0.0) for one in plain], "uniform").pvalue)
 

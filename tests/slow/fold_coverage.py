@@ -74,7 +74,7 @@ def reported(by_fold: np.ndarray) -> Margin:
     """What `compare(..., replicates="folds", fold_correlation=1/10)` reports."""
     within = Structure.of(np.zeros(len(by_fold), int), None)
     means = means_of(by_fold[None], np.abs(by_fold).max(keepdims=True), within, None)
-    parts = correlated_folds(Moments(within.n_items, within.n_units, means, means), 1 / FOLDS)
+    parts = correlated_folds(Moments.of(within, means, means), 1 / FOLDS)
     return margins(combine(parts, parts.pairs, np.ones(1)))[0]
 
 

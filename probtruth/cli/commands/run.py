@@ -70,6 +70,8 @@ def run(
     rule: opt.Rule = "log",
     floor: opt.Floor = None,
     label_order: opt.LabelOrder = None,
+    metric: opt.ByMetric = None,
+    threshold: opt.Threshold = None,
     rope: opt.Rope = None,
     engine: opt.Engine = "nuts",
     strict: opt.Strict = False,
@@ -79,6 +81,10 @@ def run(
     exclude_annotator: opt.ExcludeAnnotator = None,
 ) -> None:
     """From annotations and predictions to P(A beats B), with a report."""
+    if metric is not None and (rule, floor, label_order) != ("log", None, None):
+        raise InputError("--metric with --rule, --floor or --label-order", "a metric or a rule", "Leave one out.")
+    if metric is None and threshold is not None:
+        raise InputError("--threshold without --metric", "both or neither", "Add --metric accuracy, for one.")
     options: dict[str, Any] = {
         "method": truth,
         "estimand": estimand,
@@ -86,6 +92,8 @@ def run(
         "exclude_annotators": exclude_annotator or (),
         "floor": floor,
         "rope": rope,
+        "metric": metric,
+        "threshold": threshold,
     }
     options |= {"rule": rule_of(rule, label_order), "engine": engine, "strict": strict, "seed": seed}
     gate = fail_if.gate(fail_conditions, baseline, rope)
@@ -226,8 +234,27 @@ def evaluated(
     """The result of labels and predictions in memory."""
     from probtruth.line.evaluate import evaluate
 
+    options = dict(options)
+    metric, threshold = options.pop("metric", None), options.pop("threshold", None)
     with console.progress("inferring, scoring, sampling") as on_progress:
-        return evaluate(reference, predictions, **options, on_progress=on_progress)
+        if metric is None:
+            return evaluate(reference, predictions, **options, on_progress=on_progress)
+        options = {name: value for name, value in options.items() if name not in ("rule", "floor")}
+        return _by_metric(
+            reference, predictions, metric, {**options, "threshold": threshold, "on_progress": on_progress}
+        )
+
+
+def _by_metric(
+    reference: Any, predictions: "probtruth.types.Predictions", metric: str, options: Mapping[str, Any]
+) -> "probtruth.line.result.Result":
+    """The comparison by `NAME` or `NAME:LABEL`, as a result."""
+    from probtruth.line.compare_metric import compare_metric
+    from probtruth.line.result import Result
+
+    name, of, label = metric.partition(":")
+    known: Any = name
+    return Result.of(compare_metric(predictions, reference, known, label=label if of else None, **options))
 
 
 def _streamed(
@@ -243,6 +270,11 @@ def _streamed(
     from probtruth.line.informed_truth import EVIDENCE
 
     options = dict(options)
+    options.pop("threshold", None)
+    if options.pop("metric", None) is not None:
+        raise InputError(
+            "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
+        )
     reference = files.soft or _annotations(models, files, console)
     if check.one_of(options.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
         raise InputError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,40 @@ class Structure:
     def n_units(self) -> Int[np.ndarray, " group"]:
         """Units of each group."""
         return self.n_items if self.unit_group is None else np.bincount(self.unit_group, minlength=self.n_groups)
+
+    @cached_property
+    def unit_sizes(self) -> Int[np.ndarray, " unit"] | None:
+        """Items of each cluster; None where every item stands for itself."""
+        if self.unit is None or self.unit_group is None:
+            return None
+        return np.bincount(self.unit[self.unit >= 0], minlength=len(self.unit_group))
+
+    @cached_property
+    def leverage(self) -> Float[np.ndarray, " unit"] | None:
+        r"""What a cluster's squared residual counts for, $(1 - 1/C)/(1 - n_c/n)$, 1 where all are of one size."""
+        if self.unit_sizes is None:
+            return None
+        count, items = self.n_units[self.of_unit()], self.n_items[self.of_unit()]
+        rest = count * (items - self.unit_sizes)
+        return np.asarray((count - 1) * items / np.where(rest > 0, rest, 1))
+
+    @cached_property
+    def df(self) -> Float[np.ndarray, " group"]:
+        r"""Degrees of freedom of the variance of each group's mean: C - 1, fewer where clusters differ in size.
+
+        With shares p of the items, $1/(\sum p_c^2 + \sum_{c \ne d} a_c a_d)$, $a_c = p_c^2/(1 - p_c)$ (Bell and
+        McCaffrey's for the mean of independent items).
+        """
+        plain = self.n_units - 1.0
+        if self.unit_sizes is None:
+            return plain
+        group = self.of_unit()
+        share = self.unit_sizes / self.n_items[group]
+        pull = share**2 / np.where(share < 1, 1 - share, 1.0)
+        square, one, two = (np.bincount(group, values, self.n_groups) for values in (share**2, pull, pull**2))
+        even = np.full(self.n_groups, True)
+        even[group[self.unit_sizes * self.n_units[group] != self.n_items[group]]] = False
+        return np.asarray(np.where(even | (plain <= 0), plain, 1 / np.where(square > 0, square + one**2 - two, 1.0)))
 
     def of_item(self) -> Int[np.ndarray, " item"]:
         """Each item's group."""

@@ -30,7 +30,8 @@ def single_votes_only(estimand: str, n_votes: Int[np.ndarray, " item"] | None) -
 class Facts:
     """What the scores say of themselves; see `Scores`.
 
-    `single_votes`: some label rests on one vote alone; `no_second_vote`: all of them do.
+    `single_votes`: some label rests on one vote alone; `no_second_vote`: all of them do. `of_means`: each model's
+    number is the mean of its scores, not a metric of all items together.
     """
 
     models: tuple[str, ...]
@@ -42,6 +43,7 @@ class Facts:
     from_labels: bool
     single_votes: bool
     no_second_vote: bool = False
+    of_means: bool = True
 
     @classmethod
     def of(cls, scores: Scores) -> "Facts":

@@ -41,18 +41,19 @@ class Means:
 class Moments:
     """The means of every pair's difference (a < b, a minus b) and of every model's own score, in every group.
 
-    `n_units` are the independent ones (clusters or items); `df` is n_units - 1.
+    `n_units` are the independent ones (clusters or items); `df` are the degrees of freedom of the variances.
     """
 
     n_items: Num[np.ndarray, " group"]
     n_units: Int[np.ndarray, " group"]
+    df: Float[np.ndarray, " group"]
     pairs: Means
     levels: Means
 
-    @property
-    def df(self) -> Int[np.ndarray, " group"]:
-        """Degrees of freedom of the variances."""
-        return self.n_units - 1
+    @classmethod
+    def of(cls, within: Structure, pairs: Means, levels: Means) -> "Moments":
+        """Those of items that belong together in this way."""
+        return cls(within.n_items, within.n_units, within.df, pairs, levels)
 
 
 def moments(values: Float[np.ndarray, "model item"], within: Structure, reach: float = 0.0) -> Moments:
@@ -66,18 +67,24 @@ def moments_of(
 ) -> Moments:
     """Means, variances and third moments; with clusters, those of the item-weighted ratio estimator, linearised.
 
+    A cluster pulls the mean towards itself, a large one most: its residual is divided by the root of its leverage
+    1 - n_c/n (CR2), and the degrees of freedom are those of Bell and McCaffrey for independent items. With clusters of
+    one size, or items as units, that is the factor C/(C - 1), and C - 1.
+
     Without groups, where more than a fifth of a pair's differences are ties and fewer than 30 are not, all of about one
     size, half an item is added at plus and at minus the largest of them (at `reach`, the largest that there can be, if
     all are ties and it is known), because the spread of what is too rare to be seen would be missed.
 
     Arguments: `order` are the models, whose scores are finite; `largest` is the size of every model's scores.
 
-    Source: Cochran 1977, Sampling Techniques, section 9A.2 (clusters of unequal size), with the factor C/(C-1); Agresti
-    and Min 2005, "Simple improved confidence intervals for comparing matched proportions", doi:10.1002/sim.1781.
+    Source: Cochran 1977, Sampling Techniques, section 9A.2 (clusters of unequal size); Bell and McCaffrey 2002, "Bias
+    reduction in standard errors for linear regression with multi-stage samples", Survey Methodology 28, 169-181;
+    Agresti and Min 2005, "Simple improved confidence intervals for comparing matched proportions",
+    doi:10.1002/sim.1781.
     """
     within, pairs, own = parts.structure, pairs_of(order), alone(order)
     of_pairs = _means(parts, pairs, largest[pairs].max(1), reach)
-    return Moments(within.n_items, within.n_units, of_pairs, _means(parts, own, largest[order], None))
+    return Moments.of(within, of_pairs, _means(parts, own, largest[order], None))
 
 
 def means_of(
@@ -104,7 +111,7 @@ def means_from(rows: Summed, largest: Float[np.ndarray, " row"], reach: float | 
     total = rows.totals()
     mean = total / n_items
     square, cube = rows.powers(np.arange(len(mean)), mean, largest)
-    plain, third = _spread(square, cube, n, n_items)
+    plain, third = spread_of(square, cube, n, n_items)
     ends = rows.extremes
     low, high = ends.low.min(1), ends.high.max(1)
     means = Means(mean, plain, mean, plain, third, low, high)
@@ -119,13 +126,13 @@ def means_from(rows: Summed, largest: Float[np.ndarray, " row"], reach: float | 
     centre[thin] = total[thin] / (n_items + size)
     square, cube = rows.powers(thin, centre[thin], np.zeros(len(thin)))
     at, shift = pseudo[thin, None], size * centre[thin]
-    variance[thin], third[thin] = _spread(
+    variance[thin], third[thin] = spread_of(
         square + at**2 + shift**2, cube - (3 * at**2 + shift**2) * shift, n + 1, n_items + size
     )
     return Means(mean, plain, centre, variance, third, low, high)
 
 
-def _spread(
+def spread_of(
     square: Float[np.ndarray, "row group"],
     cube: Float[np.ndarray, "row group"],
     n: Int[np.ndarray, " group"],
@@ -164,7 +171,7 @@ def combine(parts: Moments, means: Means, weights: Float[np.ndarray, " group"]) 
 
     Source (degrees of freedom): Satterthwaite 1946, doi:10.2307/3002019; with one group they are n - 1.
     """
-    df = (parts.df if means.df is None else means.df).astype(np.float64)
+    df = parts.df if means.df is None else means.df
     size, known = parts.n_items.astype(np.float64), parts.df > 0
     shares = weights[known] ** 2 * means.variance[:, known]
     total, spread = exact_sum(shares), exact_sum(shares**2 / df[..., known])
@@ -185,13 +192,13 @@ def combine(parts: Moments, means: Means, weights: Float[np.ndarray, " group"]) 
     )
 
 
-def pool(parts: Moments, means: Means) -> tuple[Float[np.ndarray, " row"], int]:
+def pool(parts: Moments, means: Means) -> tuple[Float[np.ndarray, " row"], float]:
     """The pooled within-group variance of one item, for each row, and its degrees of freedom."""
     known = parts.df > 0
     if not known.any():
         return np.full(len(means.mean), np.nan), 0
     weight = parts.df[known] * parts.n_items[known]
-    df = int(parts.df.sum())
+    df = float(parts.df.sum())
     return exact_sum(weight * means.variance[:, known]) / df, df
 
 

@@ -80,14 +80,14 @@ class Rectified:
         few = self._effective()
         other = structure.n_units - np.bincount(of_unit, answered, n_groups)
         variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
-        kept = 1.0 if (self.weights == 1.0).all() else 1.0 - 1.0 / (self.effective - 1.0)
-        grown = [_grown(few) / kept, _grown(other)]
+        used = 1.0 if (self.weights == 1.0).all() else 1.0 - 1.0 / (self.effective - 1.0)
+        grown = [_grown(few) / used, _grown(other)]
         for row, deviations in enumerate(rows):
             square = deviations**2
             parts = exact_totals(np.stack([square * answered, square * ~answered]), of_unit, n_groups)
             with np.errstate(divide="ignore", invalid="ignore"):
                 own, rest = parts[0] * grown[0], parts[1] * grown[1]
-                freedom = (own + rest) ** 2 / (own**2 / (kept * (few - 1)) + rest**2 / np.maximum(other - 1, 1))
+                freedom = (own + rest) ** 2 / (own**2 / (used * (few - 1)) + rest**2 / np.maximum(other - 1, 1))
                 ratio = (own + rest) / (parts.sum(0) * _grown(structure.n_units))
             varies = parts.sum(0) > 0
             variance[row] = np.where(varies, ratio, 1.0)

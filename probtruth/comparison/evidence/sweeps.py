@@ -286,8 +286,9 @@ class RowSums:
         if self.within.unit_group is None:
             square, cube = sums(self.parts, terms, peak, (2, 3))
             return np.where(constant, 0.0, square), np.where(constant, 0.0, cube)
-        _, square, cube = self._powers_of(np.where(constant, 0.0, unit_sums(self.parts, terms, peak)))
-        return square, cube
+        units = np.where(constant, 0.0, unit_sums(self.parts, terms, peak))
+        square = units * units * self.within.leverage
+        return self.within.group_totals(square), self.within.group_totals(square * units)
 
     def described(self) -> Float[np.ndarray, "row sum"]:
         """Sums of powers of the units, and of the items where these are not the units: what tells rows apart."""

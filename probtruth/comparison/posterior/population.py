@@ -105,7 +105,7 @@ def _moderated(parts: Moments, pooled: Float[np.ndarray, "pair group"]) -> Float
     Only a group's own answer takes it. The weights of the groups in the population do not: under skew the mean and the
     variance of a group go together, and the mean of means so weighted is off.
     """
-    df = (parts.df if parts.pairs.df is None else parts.pairs.df).astype(np.float64)
+    df = parts.df if parts.pairs.df is None else parts.pairs.df
     own = np.where(df > 0, parts.pairs.variance, 0.0)
     return np.asarray((MODERATION * pooled + df * own) / (MODERATION + df))
 

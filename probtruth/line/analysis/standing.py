@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.analysis.leading import leaders
 from probtruth.line.numbers import as_float
 from probtruth.line.other_estimand import OtherEstimand
@@ -106,7 +107,7 @@ def standing_of(
         _answers(comparison, lead, truth, other),
         _unseen(comparison, lead) if claimed or p is None else None,
         claimed and _prior_turns(comparison.sensitivity, lead),
-        bool(pair.get("reason")),
+        pair.get("reason") == NO_SPREAD,
         _answers(comparison, lead, truth, method),
     )
 

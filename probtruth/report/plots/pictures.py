@@ -33,7 +33,7 @@ from probtruth.report.words.numbers import (
     probability,
     significant,
 )
-from probtruth.report.words.sentences import measure, unit, with_unit
+from probtruth.report.words.sentences import mean_of, unit, with_unit
 from probtruth.report.words.verdict import advantage
 from probtruth.scoring.nelson.risk import MARKS
 
@@ -67,7 +67,7 @@ def _behind_leader(result: Result) -> Picture | None:
     for row in ranked[1:MOST_MODELS]:
         rows.append({"model": row["model"], "p_best": row["p_best"], **advantage(comparison, lead, str(row["model"]))})
     worse = "lower" if comparison.higher_is_better else "higher"
-    title = f"mean {measure(comparison.rule)}: how much {worse} than {{}}'s"
+    title = f"{mean_of(comparison)}: how much {worse} than {{}}'s"
     units = f" ({unit(comparison.rule)})" if unit(comparison.rule) else ""
     with plain_style():
         ax = behind_leader(rows, comparison.rope, title.format("the leader") + units)

@@ -55,6 +55,13 @@ def names_of(result: Result) -> Mapping[str, Name]:
     return shortened(result.scores.models, LONGEST_NAME)
 
 
+def _scores(comparison: Comparison) -> Column:
+    """The column of what is compared."""
+    if comparison.settings.get("metric"):
+        return titled(with_unit(comparison.rule).capitalize(), short="score")
+    return titled(f"Mean {with_unit(comparison.rule)}", short="mean")
+
+
 def models(result: Result) -> Table:
     """One row for each model, best mean score first."""
     comparison = result.comparison
@@ -73,7 +80,7 @@ def models(result: Result) -> Table:
         optional.append((titled("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
         (titled("Model", False), lambda row: named(str(row["model"]))),
-        (titled(f"Mean {with_unit(comparison.rule)}", short="mean"), lambda row: number(row["score"], places)),
+        (_scores(comparison), lambda row: number(row["score"], places)),
         (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
         *optional,
     ]
@@ -91,7 +98,8 @@ def models(result: Result) -> Table:
 def _models_note(result: Result, places: int) -> Sentence:
     comparison = result.comparison
     better = "higher" if comparison.higher_is_better else "lower"
-    note = f"The score is the plain mean over items; {better} is better. "
+    what = "metric of all items together" if comparison.settings.get("metric") else "plain mean over items"
+    note = f"The score is the {what}; {better} is better. "
     entropy = next((as_float(row["entropy"]) for row in comparison.ranks if row["entropy"] is not None), None)
     if entropy is not None:
         note += (

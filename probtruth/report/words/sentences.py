@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from probtruth.line.result import Result  # which loads most of the package: a command prints numbers without it
+    from probtruth.types import Comparison
 
 MEASURES: Mapping[str, tuple[str, str]] = {
     "log": ("log loss", "nats"),
@@ -58,6 +59,12 @@ def joined(names: Sequence[Name]) -> Sentence:
 def measure(rule: str) -> str:
     """What the rule's score is called; a metric of the user's own keeps its name."""
     return MEASURES[rule][0] if rule in MEASURES else rule
+
+
+def mean_of(comparison: "Comparison") -> str:
+    """What is compared: the mean of a score, or a metric of all items together."""
+    known = measure(comparison.rule)
+    return known if comparison.settings.get("metric") else f"mean {known}"
 
 
 def unit(rule: str) -> str:

@@ -10,7 +10,7 @@ from probtruth.line.analysis.leading import leaders
 from probtruth.line.analysis.standing import Standing
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
-from probtruth.report.words.sentences import Name, Sentence, joined, measure, sentence, unit
+from probtruth.report.words.sentences import Name, Sentence, joined, mean_of, measure, sentence, unit
 from probtruth.types import Comparison
 
 CERTAINTY = ((0.99, "almost certainly", "certain"), (0.95, "very probably", "likely"), (0.8, "probably", "likely"))
@@ -234,13 +234,15 @@ def _numbers(
     comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None], several: bool
 ) -> Sentence:
     low, high, size = gap["low"], gap["high"], gap["advantage"]
-    mean = f"mean {measure(comparison.rule)}"
+    mean = mean_of(comparison)
     if size is None:
         return sentence(
             f"The {mean} of ", lead, " and of ", next_best, " is infinite or not known: nothing tells them apart."
         )
     if size == low == high == 0:
         return sentence("On every item, ", lead, " and ", next_best, f" have the same score, and so the same {mean}.")
+    if (low is None or high is None) and comparison.settings.get("metric"):
+        return sentence(f"How sure the difference in {mean} between ", lead, " and ", next_best, " is, is not known.")
     if low is None or high is None:
         shared = f"{exact(float(f'{abs(size):.3g}'))}{f' {unit(comparison.rule)}' if unit(comparison.rule) else ''}"
         return sentence(
@@ -275,7 +277,7 @@ def _infinite(
         return None
     lead, other = (str(row["model"]) for row in ranked[:2])
     infinite, n = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True)), len(ranked)
-    mean = f"mean {measure(result.comparison.rule)}"
+    mean = mean_of(result.comparison)
     return sentence(
         f"The {mean} of ",
         names[other],

@@ -53,8 +53,13 @@ class ForecastBins:
 
     def error(self, forecasts: Float[np.ndarray, " item"], outcomes: Float[np.ndarray, " item"]) -> float:
         """Weighted mean over the bins of |mean outcome - mean forecast|."""
-        gap = np.abs(np.bincount(self.bin_of, self.weights * (outcomes - forecasts), len(self.total)))
-        return float(gap.sum())
+        gap = np.bincount(self.bin_of, self.weights * (outcomes - forecasts), len(self.total))
+        return float(total_gap(gap))
+
+
+def total_gap(gaps: Float[np.ndarray, "*batch bin"]) -> Float[np.ndarray, "*batch"]:
+    """The calibration error of each row: the sum over its bins of share times mean outcome minus mean forecast."""
+    return np.asarray(np.abs(gaps).sum(-1))
 
 
 def check_bins(n_bins: object, bins: object) -> tuple[int, str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 
 from probtruth import check, frames
 from probtruth.scoring.align import AlignedOnHost, align
@@ -165,17 +165,40 @@ def _curve(
     probs: Float[np.ndarray, " item"],
     events: Float[np.ndarray, " item"],
 ) -> Curve:
-    ranked = np.argsort(-order, kind="stable")
-    last = np.append(order[ranked[1:]] != order[ranked[:-1]], True)  # ties enter together
+    ranked, last = ranks_of(order)
     hits = np.cumsum(events[ranked])[last]
     taken = np.flatnonzero(last) + 1.0
-    thresholds = probs[ranked][last]
-    true_rate = ratio(hits, np.array([events.sum()]))
-    if kind == "precision-recall":
-        precision = ratio(hits, taken) if events.sum() > 0 else np.full_like(hits, np.nan)
-        area = float((np.diff(true_rate, prepend=0.0) * precision).sum())
-        return Curve(model, label, kind, implied, thresholds, true_rate, precision, area)
-    false_rate = ratio(np.maximum(taken - hits, 0), np.array([len(events) - events.sum()]))
-    x, y = (np.concatenate([[0.0], rate]) for rate in (false_rate, true_rate))
-    area = float(np.trapezoid(y, x))
-    return Curve(model, label, kind, implied, np.concatenate([[np.inf], thresholds]), x, y, area)
+    thresholds = probs[ranked][last] if kind == "precision-recall" else np.append(np.inf, probs[ranked][last])
+    x, y, area = RATES[kind](hits, taken, np.array([events.sum()]))
+    return Curve(model, label, kind, implied, thresholds, x, y, float(area))
+
+
+def ranks_of(order: Float[np.ndarray, " item"]) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, " item"]]:
+    """The items from the highest report down, and which of them are the last of their ties, which enter together."""
+    ranked = np.argsort(-order, kind="stable")
+    return ranked, np.append(order[ranked[1:]] != order[ranked[:-1]], True)
+
+
+Points = Float[np.ndarray, "*batch point"]
+
+
+def precision_recall(
+    hits: Points, taken: Points, events: Float[np.ndarray, "*batch one"]
+) -> tuple[Points, Points, Float[np.ndarray, "*batch"]]:
+    """Recall, precision and average precision, of the weights of events and of all items above each threshold."""
+    recall = ratio(hits, events)
+    precision = np.where(events > 0, ratio(hits, taken), np.nan)
+    steps = np.diff(recall, prepend=0.0)
+    return recall, precision, np.asarray(np.where(steps == 0, 0.0, steps * precision).sum(-1))
+
+
+def roc(
+    hits: Points, taken: Points, events: Float[np.ndarray, "*batch one"]
+) -> tuple[Points, Points, Float[np.ndarray, "*batch"]]:
+    """False and true positive rate from (0, 0) on and the area, of weights as in `precision_recall`."""
+    rates = (ratio(np.maximum(taken - hits, 0), taken[..., -1:] - events), ratio(hits, events))
+    x, y = (np.concatenate([np.zeros_like(rate[..., :1]), rate], axis=-1) for rate in rates)
+    return x, y, np.trapezoid(y, x)
+
+
+RATES = {"precision-recall": precision_recall, "roc": roc}

@@ -85,6 +85,17 @@ def measure_table(
     return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
 
 
+def cohens_kappa(
+    right: Float[np.ndarray, "*batch label"],
+    of_label: Float[np.ndarray, "*batch label"],
+    of_response: Float[np.ndarray, "*batch label"],
+) -> Float[np.ndarray, "*batch"]:
+    """(accuracy - chance) / (1 - chance) of each table, chance being sum T R / N^2; NaN where chance is 1."""
+    total = of_label.sum(-1)
+    chance = (of_label * of_response).sum(-1)
+    return ratio(right.sum(-1) * total - chance, total**2 - chance)
+
+
 def ratio(
     above: Float[np.ndarray, "*batch value"], below: Float[np.ndarray, "*batch #value"]
 ) -> Float[np.ndarray, "*batch value"]:

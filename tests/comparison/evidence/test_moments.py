@@ -52,12 +52,31 @@ def test_a_further_model_changes_no_bit_of_another_pair(values):
 
 
 def test_clusters_give_the_linearised_variance_of_a_ratio():
-    # Cochran 1977 by hand: residual totals (1, -1), two clusters of sizes 1 and 3, mean difference 1
+    # Cochran 1977 by hand: residual totals (1, -1), two clusters of two items, mean difference 1
     values = np.array([[2.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
-    part = moments(values, np.array([5, 9, 9, 9]))
+    part = moments(values, np.array([5, 5, 9, 9]))
     assert (part.n_items, part.n_units, part.df) == ([4], [2], [1])
     assert part.pairs.mean.tolist() == [[1.0]]
     assert part.pairs.variance.tolist() == [[2 / 1 * (1 + 1) / 16]]
+
+
+def test_clusters_of_unequal_sizes_have_the_variance_and_degrees_of_freedom_of_bell_and_mccaffrey():
+    # by their definition with matrices: V = sum_c (1' A_c e_c)^2 / n^2, A_c = (I - H_cc)^(-1/2) by eigenvalues, and
+    # df = tr(G'G)^2 / tr((G'G)^2), column c of G being (I - H)' [A_c 1] / n for independent items
+    cluster, rng = np.repeat([0, 1, 2, 3], [1, 7, 3, 2]), np.random.default_rng(3)
+    n, d = len(cluster), rng.normal(size=len(cluster))
+    hat, columns, variance = np.full((n, n), 1 / n), [], 0.0
+    for c in range(4):
+        own = cluster == c
+        values, vectors = np.linalg.eigh(np.eye(own.sum()) - hat[np.ix_(own, own)])
+        root = vectors @ np.diag(values**-0.5) @ vectors.T
+        variance += (root @ (d - d.mean())[own]).sum() ** 2 / n**2
+        columns.append((np.eye(n) - hat)[:, own] @ root.sum(0) / n)
+    inner = np.array(columns) @ np.array(columns).T
+    part = moments(np.stack([d, np.zeros(n)]), cluster)
+    assert_allclose(part.pairs.variance, variance, rtol=ROUND_OFF)
+    assert_allclose(part.df, np.trace(inner) ** 2 / np.trace(inner @ inner), rtol=ROUND_OFF)
+    assert part.df < 3  # sizes differ: fewer than C - 1
 
 
 def test_clusters_of_one_item_are_no_clusters(values):

@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import pytest
 
+from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.analysis.standing import Answer, Unseen
 from probtruth.report.words import verdict
 from probtruth.report.words.sentences import Name
@@ -186,7 +187,7 @@ def test_not_yet_known_where_the_prior_would_turn_the_order(result):
 
 def test_the_same_difference_on_every_item_is_no_verdict(make):
     result = make["bare"](2)
-    pair = {"a": "model-00", "b": "model-01", "difference": -0.25, "reason": "the same difference on every item"}
+    pair = {"a": "model-00", "b": "model-01", "difference": -0.25, "reason": NO_SPREAD}
     pair |= dict.fromkeys(("low", "high", "p_a_better", "p_equivalent", "p_b_better"))
     ranks = [{**row, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
     ranks.sort(key=lambda row: row["model"])

@@ -1,0 +1,280 @@
+"""Comparison of models by a metric that is not a mean over items: F1, kappa, ROC area and the like."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.comparison.companions.paired_tests import Companion, student
+from probtruth.comparison.compare import conclude_at, need_two
+from probtruth.comparison.evidence.design import Design, design_of
+from probtruth.comparison.evidence.evidence import Evidence, Facts, ModelMeans
+from probtruth.comparison.evidence.moments import Location
+from probtruth.comparison.evidence.parts import held
+from probtruth.comparison.evidence.resampled import Resampled, bootstrap_p_below, bundled, locations, resampled
+from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.rows import CHANCES, UNSEEN, favours
+from probtruth.errors import PosteriorError
+from probtruth.line.evaluate import by_item
+from probtruth.line.in_memory import matched, truth_of
+from probtruth.line.informed_truth import EVIDENCE, informed_truth
+from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
+from probtruth.scoring.align import AlignedOnHost, align
+from probtruth.scoring.confusion.exact import draw_labels
+from probtruth.scoring.metrics import WeightedMetric, weighted_metric
+from probtruth.types import Comparison, RuleFacts, Truth
+from probtruth.types.arguments import ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
+
+LABEL_DRAWS = 100
+"""Draws of every item's label, from which the labels' share of the variance is told."""
+FEWEST_EVENTS = 5
+"""With fewer items on its rarer side a metric is not compared: intervals would cover far too little."""
+FEW = 15.0
+"""Degrees of freedom below which a warning says on how few items a difference rests."""
+RANK_COLUMNS = (
+    *("model", "score", "low", "high", "entropy", "divergence"),
+    *("p_best", "expected_rank", "expected_regret", "tier"),
+)
+FRAGILE = "undefined without one of the items, so that its spread cannot be estimated"
+
+
+def compare_metric(
+    predictions: Models,
+    truth: Reference,
+    metric: MetricName = "f1",
+    *,
+    label: str | int | None = None,
+    threshold: float | Sequence[float] | None = None,
+    n_bins: int = 15,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
+    method: MethodName | None = None,
+    estimand: Estimand | None = None,
+    evidence: ClassEvidence = "auto",
+    engine: Engine = "nuts",
+    rope: float | str | None = None,
+    draws: int = 2500,
+    seed: int = 0,
+    strict: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Comparison:
+    r"""Which model is better by a metric that is not a mean over items, for all pairs jointly, and how sure that is.
+
+    The metric of each model is a function of the items' weights. With one unit left out at a time (an item, or a
+    cluster; within groups, whose shares stay), $r_u = (n - n_u)(\theta - \theta_{-u})$ are the residuals that a mean
+    would have, and the margin of every pair is the outer skew-t of these, as in `compare`, with Satterthwaite's
+    degrees of freedom for their kurtosis: few items may carry the whole difference. The plain Bayesian bootstrap stands
+    beside it among the companions; it covers too little at 50 items (`docs/validity/metrics.md`). Soft labels are
+    weights, so that the noise of the labels is in the spread between items, once.
+
+    Arguments: `metric` is "accuracy", "precision", "recall", "f1", "macro-f1" (the mean over the labels that occur or
+    are answered), "kappa" (Cohen's), "roc-auc", "average-precision" or "ece" (of the most probable label, in `n_bins`
+    bins of equal width; lower is better, else higher is). `label` is the one that precision, recall, F1 and the areas
+    are of; the second of two unless you say. A model answers with its most probable label (ties share), or by
+    `threshold` as in `expected_confusion`. `truth` is what `evaluate` takes as its reference; of annotations it is
+    inferred by `method` under `estimand`, with the `evidence` that `evaluate` has. `groups`, `clusters`, `engine`,
+    `rope`, `draws`, `seed` and `strict` as in `compare`. Of more than 500 units bundles are left out, dealt by the
+    seed.
+
+    Returns: a `Comparison`; `score` is the metric on all items, differences are those of losses (the negative metric
+    where higher is better): negative favours a. Where a metric is undefined for a model, or would be without one of the
+    items, or rests on fewer than five items (that have the label or do not, or are answered so), what is not known is
+    null with a `reason`, and P(best) is among the other models. `uncertainty` says which
+    share of the variance comes from the labels, by draws of these.
+
+    Errors: `InputError` for fewer than two models or an unusable option; `PosteriorError` where nothing is known of
+    any model's metric.
+
+    Source: Efron and Stein 1981, "The jackknife estimate of variance", doi:10.1214/aos/1176345462; Rubin 1981, "The
+    Bayesian bootstrap", doi:10.1214/aos/1176345338.
+
+    >>> import probtruth as pt
+    >>> good = [0.9, 0.8, 0.6, 0.7, 0.8, 0.3, 0.2, 0.1, 0.2, 0.4]
+    >>> poor = [0.6, 0.4, 0.7, 0.9, 0.6, 0.6, 0.2, 0.5, 0.1, 0.3]
+    >>> models = {name: [[1 - p, p] for p in row] for name, row in {"a": good, "b": poor}.items()}
+    >>> comparison = pt.compare_metric(models, [1] * 5 + [0] * 5, metric="roc-auc", engine="exact")
+    >>> comparison.ranking().select("model", "score").rows()
+    [('a', 1.0), ('b', 0.88)]
+    """
+    options = checked_options(engine, "new-items", rope, draws, seed, strict)
+    aligned, plan = _aligned(predictions, truth, groups, clusters, (method, estimand, evidence), options.seed)
+    within = bundled(plan.structure, options.seed)
+    unit = np.arange(plan.n_items) if within.unit is None else within.unit
+    chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)
+    sign = -1.0 if chosen.higher_is_better else 1.0
+    metrics = resampled(lambda weights: sign * chosen.values(weights), within, options.seed)
+    unknown = _unknown(metrics, chosen)
+    if None not in unknown:
+        raise PosteriorError(
+            f"got {chosen.words} that is {unknown[0]}, and no model of which more is known, expected a number with a "
+            "spread. Hint: add items, choose another metric, label or threshold, or compare by a scoring rule."
+        )
+    defined = np.flatnonzero([reason is None for reason in unknown])
+    order = defined[np.lexsort(metrics.left_out[:, defined])] if len(defined) > 1 else defined
+    pairs, levels = locations(metrics, within, order)
+    below = bootstrap_p_below(metrics, order, pairs.variance > 0)
+    tests = [Companion(*student(pairs, row), bootstrap_p_a_better=p) for row, p in enumerate(below)]
+    tables = label_draws(aligned, options.seed)
+    redrawn = [
+        weighted_metric(replace(aligned, truth=table), unit, metric, label, threshold, n_bins) for table in tables
+    ]
+    ones = np.ones((1, int(within.n_units.sum())))
+    values = np.concatenate([one.values(ones) for one in redrawn])[:, defined] if redrawn else None
+    notes = _few(pairs, [aligned.models[row] for row in order])
+    known = Evidence(
+        facts=_facts(aligned, chosen, defined),
+        design=plan,
+        parts=held(np.zeros((len(defined), plan.n_items)), plan.structure, [aligned.models[row] for row in defined]),
+        totals=ModelMeans(
+            means=metrics.estimate[defined],
+            n_infinite=np.zeros(len(defined), np.int64),
+            infinite_items=[[] for _ in defined],
+        ),
+        order=np.searchsorted(defined, order),
+        moments=None,
+        fixed_items=DrawnLabels(values),
+        notes=notes,
+    )
+    compared = conclude_at(known, pairs, levels, options, tests, on_progress)
+    about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
+    about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
+    compared = replace(compared, settings={**compared.settings, **about})
+    return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
+
+
+def _aligned(
+    predictions: Models,
+    truth: Reference,
+    groups: Groups | None,
+    clusters: Groups | None,
+    how: tuple[MethodName | None, Estimand | None, ClassEvidence],
+    seed: int,
+) -> tuple[AlignedOnHost, Design]:
+    """Predictions and truth on their common items, and which of these belong together."""
+    method, estimand, evidence = how
+    check.one_of(evidence, EVIDENCE, "evidence")
+    reference = reference_of(truth, predictions, estimand=estimand)
+    models = predictions_of(predictions, index=reference.index)
+    need_two(models.models)
+    group_of = by_item(groups, reference.index, models.index, "groups")
+    cluster_of = by_item(clusters, reference.index, models.index, "clusters")
+    known, models = matched(reference, models)
+    took = isinstance(known, Truth) and known is not truth  # soft labels took the estimand where they were read
+    labels = truth_of(known, method, None if took else estimand, seed)
+    inferred = not isinstance(known, Truth) and labels.estimand == "class"
+    if evidence == "annotators-and-models" or (evidence == "auto" and inferred):
+        labels = informed_truth(labels, models, seed)
+    aligned = align(models, labels).on_host()
+    return aligned, design_of(aligned.items, group_of, cluster_of, None)
+
+
+def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
+    """Tables of labels as they might be: classes drawn from their probabilities, or votes from the items' shares.
+
+    None where nothing is known of how unsure the labels are: soft labels without votes, or items with a single vote.
+    Redrawn shares are stretched around the observed ones by sqrt(m/(m - 1)) for m votes, so that their variance is that
+    of the share.
+    """
+    rng, truth = np.random.default_rng(seed), aligned.truth.astype(np.float64)
+    if aligned.estimand == "class":
+        labels = draw_labels(truth, LABEL_DRAWS, rng)
+        for column in labels.T:
+            yield np.eye(truth.shape[1])[column]
+    elif aligned.shares is not None and aligned.n_votes is not None and (aligned.n_votes > 1).all():
+        votes = aligned.n_votes[:, None]
+        for _ in range(LABEL_DRAWS):
+            again = rng.multinomial(aligned.n_votes, truth / truth.sum(1, keepdims=True)) / votes
+            yield truth + (again - truth) * np.sqrt(votes / (votes - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnLabels:
+    """Each model's metric under drawn labels, the items held fixed; None where their uncertainty is not known."""
+
+    values: Float[np.ndarray, "draw model"] | None
+
+    def variance(self, a: int, b: int) -> float | None:
+        """The labels' part of the variance of a difference; None where it is not known."""
+        if self.values is None:
+            return None
+        difference = self.values[:, a] - self.values[:, b]
+        known = difference[np.isfinite(difference)]
+        if len(known) <= LABEL_DRAWS // 2:
+            return None
+        return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        """Not known: metrics are compared over new items only."""
+        raise NotImplementedError
+
+
+def _facts(aligned: AlignedOnHost, metric: WeightedMetric, defined: Int[np.ndarray, " known"]) -> Facts:
+    """What the comparison says of the models whose metric is known."""
+    return Facts(
+        models=tuple(aligned.models[row] for row in defined),
+        rule=metric.words,
+        higher_is_better=metric.higher_is_better,
+        known=RuleFacts(),
+        n_replicates=1,
+        audit=aligned.audit,
+        from_labels=True,
+        single_votes=False,
+        of_means=False,
+    )
+
+
+def _few(pairs: Location, models: Sequence[str]) -> tuple[str, ...]:
+    """A warning where few units carry a difference."""
+    few = [
+        f"{models[a]!r} and {models[b]!r}"
+        for (a, b), df, variance in zip(all_pairs(len(models)), pairs.df, pairs.variance, strict=True)
+        if df < FEW and variance > 0
+    ]
+    more = f" and {len(few) - 3} more pairs" if len(few) > 3 else ""
+    rough = "their intervals are rough guides"
+    return (f"few items carry the difference of {'; '.join(few[:3])}{more}: {rough}",) if few else ()
+
+
+def _unknown(metrics: Resampled, metric: WeightedMetric) -> list[str | None]:
+    """Of each model why its metric, or the spread of that, is not known; None where it is."""
+    reasons: list[str | None] = []
+    for value, events, whole in zip(metrics.estimate, metric.events, metrics.whole, strict=True):
+        if not np.isfinite(value):
+            reasons.append(f"undefined: {metric.undefined}")
+        elif events < FEWEST_EVENTS:
+            reasons.append(f"based on {events:.3g} items of the rarer kind, with fewer than {FEWEST_EVENTS} not judged")
+        else:
+            reasons.append(None if whole else FRAGILE)
+    return reasons
+
+
+def _with_unknown(
+    compared: Comparison, reason_of: Mapping[str, str | None], metrics: Resampled, metric: WeightedMetric
+) -> Comparison:
+    """The comparison with rows for the models whose metric is not known, or not its spread, and the reasons."""
+    models = tuple(reason_of)
+    unknown = {model: reason for model, reason in reason_of.items() if reason is not None}
+    if not unknown:
+        return compared
+    loss = {model: value if np.isfinite(value) else None for model, value in zip(models, metrics.estimate, strict=True)}
+    pairs = list(compared.pairs)
+    for a, b in combinations(sorted(models), 2):
+        reasons = [f"{metric.words} of {name!r} is {unknown[name]}" for name in (a, b) if name in unknown]
+        if reasons:
+            first, second = loss[a], loss[b]
+            difference = None if first is None or second is None else float(first - second)
+            row = {"a": a, "b": b, "difference": difference, **dict.fromkeys(CHANCES), "favours": favours(difference)}
+            pairs.append({**row, "reason": "; ".join(reasons), **dict.fromkeys(UNSEEN)})
+    pairs.sort(key=lambda row: (str(row["a"]), str(row["b"])))
+    sign = -1.0 if metric.higher_is_better else 1.0
+    ranks = list(compared.ranks)
+    for name in sorted(unknown):
+        value = loss[name]
+        row = {**dict.fromkeys(RANK_COLUMNS), "model": name, "score": None if value is None else sign * float(value)}
+        ranks.append(row)
+    notes = [f"{metric.words} of {name!r} is {reason}" for name, reason in sorted(unknown.items())]
+    return replace(compared, models=models, pairs=pairs, ranks=ranks, warnings=(*notes, *compared.warnings))

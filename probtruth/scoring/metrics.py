@@ -1,0 +1,178 @@
+"""Metrics that are not means of one number an item, as functions of the items' weights."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import get_args
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.scoring.align import AlignedOnHost
+from probtruth.scoring.calibration.binning import ForecastBins, events, total_gap
+from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
+from probtruth.scoring.confusion.measures import average_column, cohens_kappa, first_column, measure, ratio
+from probtruth.scoring.confusion.tables import response_probs
+from probtruth.types.arguments import MetricName
+
+Weights = Float[np.ndarray, "draw unit"]
+Values = Float[np.ndarray, "draw model"]
+Cells = Float[np.ndarray, "draw model part label"]
+
+ONE_LABEL = {
+    "precision": "no item is answered with the label",
+    "recall": "no item has the label",
+    "f1": "no item has the label and none is answered with it",
+    "roc-auc": "all items have the label, or none",
+    "average-precision": "no item has the label",
+}
+"""The metrics of one label, and when they are undefined."""
+METRICS = get_args(MetricName.__value__)
+NEEDS_ANSWERS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa")
+NEVER = {"kappa": "labels and answers are all the same"}
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedMetric:
+    """A metric of every model under weights of the units; NaN where it is undefined.
+
+    `words` is what it is called in a sentence, `undefined` says when it is not defined; `label` is the one it is of.
+    `events` is on how many items each model's number rests: those that have the label or do not, whichever are fewer
+    (without a label: that do not have the commonest one), and the same of its answers where these count; infinite for
+    accuracy and calibration error.
+    """
+
+    name: str
+    label: str | None
+    words: str
+    higher_is_better: bool
+    undefined: str
+    events: Float[np.ndarray, " model"]
+    values: Callable[[Weights], Values]
+
+
+def weighted_metric(
+    aligned: AlignedOnHost,
+    unit: Int[np.ndarray, " item"],
+    metric: object,
+    label: object = None,
+    threshold: object = None,
+    n_bins: int = 15,
+) -> WeightedMetric:
+    """The metric of the models' predictions against the truth.
+
+    Arguments: `unit` is each item's cluster (or itself), whose weight it takes; the others as in `compare_metric`.
+
+    Errors: `InputError` for an unknown metric or label, and for an option that the metric does not have.
+    """
+    name = check.one_of(metric, METRICS, "metric")
+    one = name in ONE_LABEL
+    if label is not None and not one:
+        raise InputError(f"label {label!r} with metric {name!r}", "no label", f"It is for {', '.join(ONE_LABEL)}.")
+    if threshold is not None and name not in NEEDS_ANSWERS:
+        raise InputError(f"a threshold with metric {name!r}", "no threshold", f"It is for {', '.join(NEEDS_ANSWERS)}.")
+    position = _position(label, aligned.labels, name) if one else 0
+    words = f"{name} of {check.quote(aligned.labels[position])}" if one else name
+    undefined = ONE_LABEL[name] if one else NEVER.get(name, "there is nothing to average")
+    truth, n_labels = aligned.truth.astype(np.float64), len(aligned.labels)
+    values: Callable[[Weights], Values]
+    counted = [truth.sum(0)] * len(aligned.models)
+    if name in NEEDS_ANSWERS:
+        answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
+        cells = np.stack([truth * answers, np.broadcast_to(truth, answers.shape), answers], axis=2)
+        finish = cohens if name == "kappa" else partial(_measured, _measure_column(name, position, n_labels))
+        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), finish)
+        if name != "recall":
+            counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
+    elif name == "ece":
+        values = partial(_of_totals, _unit_totals(_gaps(aligned, truth, n_bins), unit), _error)
+    else:
+        kind = "roc" if name == "roc-auc" else "precision-recall"
+        orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
+        values = partial(_ranked, kind, orders, truth[:, position], unit)
+    own = aligned.labels[position] if one else None
+    events = np.array([_rarer(name, totals, position) for totals in counted])
+    return WeightedMetric(name, own, words, name != "ece", undefined, events, values)
+
+
+def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -> float:
+    """On how many items a metric rests that has these totals of labels, or of labels and of answers."""
+    if name in ("accuracy", "ece"):
+        return float("inf")
+    total = totals.sum(-1)
+    count = totals[..., position] if name in ONE_LABEL else totals.max(-1)
+    return float((np.minimum(count, total - count) if name in ONE_LABEL else total - count).min())
+
+
+def _position(label: object, labels: Sequence[str], metric: str) -> int:
+    if label is None and len(labels) != 2:
+        raise InputError(
+            f"metric {metric!r} without a label, with {len(labels)} labels",
+            f"one of {check.shortlist(labels)}",
+            "Give label=..., or take macro-f1.",
+        )
+    return chosen_labels(label, labels)[0]
+
+
+def _measure_column(name: str, position: int, n_labels: int) -> int:
+    """Position of the metric among the measures of a table."""
+    if name == "accuracy":
+        return 0
+    if name == "macro-f1":
+        return average_column("f", "macro", n_labels)
+    return first_column("f" if name == "f1" else name, n_labels) + position
+
+
+def _unit_totals(cells: np.ndarray, unit: Int[np.ndarray, " item"]) -> np.ndarray:
+    """Of each unit the totals over its items."""
+    totals = np.zeros((int(unit.max()) + 1, *cells.shape[1:]))
+    np.add.at(totals, unit, cells)
+    return totals
+
+
+def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weights: Weights) -> Values:
+    """A function of the weighted totals over units."""
+    added = weights @ totals.reshape(len(totals), -1)
+    return finish(added.reshape(len(weights), *totals.shape[1:]))
+
+
+def _measured(column: int, cells: Cells) -> Values:
+    return measure(cells[..., 0, :], cells[..., 1, :], cells[..., 2, :])[0][..., column]
+
+
+def cohens(cells: Cells) -> Values:
+    """Cohen's kappa of label and answer."""
+    return cohens_kappa(cells[..., 0, :], cells[..., 1, :], cells[..., 2, :])
+
+
+def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
+    """Of each item outcome minus forecast of its most probable label, in the column of its bin; 1 in the last one."""
+    table = np.zeros((len(truth), len(aligned.models), n_bins + 1))
+    table[..., n_bins] = 1
+    for model, logs in enumerate(aligned.log_probs):
+        ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
+        bins = ForecastBins.of(forecasts, None, n_bins, "uniform")
+        table[np.arange(len(truth)), model, bins.bin_of] = outcomes - forecasts
+    return table
+
+
+def _error(gaps: Float[np.ndarray, "draw model column"]) -> Values:
+    return ratio(total_gap(gaps[..., :-1]), gaps[..., -1])
+
+
+def _ranked(
+    kind: str,
+    orders: Sequence[tuple[np.ndarray, np.ndarray]],
+    positive: Float[np.ndarray, " item"],
+    unit: Int[np.ndarray, " item"],
+    weights: Weights,
+) -> Values:
+    """The area of every model, whose items are ranked with their ties."""
+    columns = []
+    for ranked, last in orders:
+        heavy = weights[:, unit[ranked]]
+        hits = np.cumsum(heavy * positive[ranked], axis=1)
+        columns.append(RATES[kind](hits[:, last], np.cumsum(heavy, axis=1)[:, last], hits[:, -1:])[2])
+    return np.stack(columns, axis=1)

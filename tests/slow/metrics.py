@@ -1,0 +1,165 @@
+"""Coverage of the difference of two models by metrics that are not means: a table in Markdown.
+
+    PYTHONPATH=. python tests/slow/metrics.py 1 > docs/validity/metrics.md
+
+takes about three minutes on one idle core; a larger number multiplies the data sets.
+"""
+
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+import probtruth as pt
+from probtruth.comparison.evidence import resampled as engine
+from probtruth.comparison.evidence.design import Structure
+from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.line.compare_metric import FEWEST_EVENTS, label_draws
+from probtruth.scoring.align import Aligned, align
+from probtruth.scoring.metrics import METRICS, weighted_metric
+
+SCALE = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+RUNS = {50: 40 * SCALE, 200: 16 * SCALE, 1000: 6 * SCALE}
+RATES, POPULATION, BOOTSTRAPS, SHARPNESS = (0.5, 0.1, 0.03), 200_000, 300, 1.6
+MOSTLY = 0.8
+"""Where more data sets than this have no answer, the table has none either."""
+WORLDS = tuple(product((False, True), (False, True)))
+"""Whether labels are noisy, and whether the models are equally good."""
+
+OPENING = f"""# Metrics that are not means
+
+Written by `tests/slow/metrics.py`. Two models forecast two labels; the second label comes at the rate in the table. For
+each metric, number of items and rate there are four worlds: labels certain, or the exact probabilities of the classes
+given what the models saw and three annotators who err in one item of five; the models independent, one sharper and the
+other overconfident, or equally good with errors that correlate at 0.9.
+{", ".join(f"{runs} data sets of {n} items" for n, runs in RUNS.items())} for each world. The true difference is that of
+{POPULATION:,} items with their true labels. Cells are the coverage of the 95% interval over the four worlds, in
+brackets the worst of them:
+
+- bootstrap: percentiles of the plain Bayesian bootstrap ({BOOTSTRAPS} draws);
+- jackknife t: the jackknife's standard error, t with n - 1 degrees of freedom;
+- ours: the same with Satterthwaite's degrees of freedom and the correction for skewness, as `compare_metric` has it;
+- width: the median width of ours over that of the bootstrap;
+- unknown: the share of data sets with no answer, because fewer than {FEWEST_EVENTS} items have the label (or are
+  answered with it, where answers count), the metric is undefined for a model (or without one of the items), or nothing
+  varies. They count in no coverage.
+
+| metric | items | rate | bootstrap | jackknife t | ours | width | unknown |
+|---|---|---|---|---|---|---|---|"""
+
+LABELS = """
+## Are classes to be drawn as well?
+
+Probabilities of the classes as above, 50 items, rate 0.5, independent models. The spread between the items already
+holds the noise of their labels; with the variance over drawn classes added to it the interval is wider than it needs to
+be.
+
+| metric | ours | with drawn classes | width |
+|---|---|---|---|"""
+
+ACCURACY = 0.8
+
+
+def world(rng: np.random.Generator, n: int, rate: float, noisy: bool, equal: bool) -> Aligned:
+    """Forecasts of two models and the truth."""
+    label = rng.random(n) < rate
+    errors = rng.standard_normal((2, n))
+    if equal:
+        errors[1] = 0.9 * errors[0] + (1 - 0.9**2) ** 0.5 * errors[1]
+    sharp = np.array([SHARPNESS, SHARPNESS if equal else 1.0])[:, None]
+    seen = sharp * (label - 0.5) + errors
+    logits = sharp * seen + np.log(rate / (1 - rate))
+    logits[1] *= 1.0 if equal else 1.5
+    probs = 1 / (1 + np.exp(-logits))
+    truth = label.astype(float)
+    if noisy:
+        votes = rng.binomial(3, np.where(label, ACCURACY, 1 - ACCURACY))
+        shared = 0.9 if equal else 0.0
+        told = (sharp * np.linalg.solve([[1, shared], [shared, 1]], seen)).sum(0)  # by what both models saw
+        log_odds = np.log(rate / (1 - rate)) + (2 * votes - 3) * np.log(ACCURACY / (1 - ACCURACY)) + told
+        truth = 1 / (1 + np.exp(-log_odds))
+    models = {name: np.stack([1 - row, row], 1) for name, row in zip("ab", probs, strict=True)}
+    return align(
+        pt.Predictions.from_probs(models), pt.Truth.from_probs(np.stack([1 - truth, truth], 1), estimand="class")
+    )
+
+
+@cache
+def true_difference(metric: str, rate: float, equal: bool) -> float:
+    """The difference of a large population."""
+    whole = world(np.random.default_rng(1), POPULATION, rate, False, equal)
+    first, second = weighted_metric(whole, np.arange(POPULATION), metric).values(np.ones((1, POPULATION)))[0]
+    return float(first - second)
+
+
+def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, float]] | None:
+    """Those of the bootstrap, the jackknife's t and ours; None where the difference is unknown."""
+    within = Structure.ungrouped(len(aligned.items))
+    chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
+    if chosen.events.min() < FEWEST_EVENTS:
+        return None
+    found = engine.resampled(chosen.values, within, seed)
+    if not found.whole.all():
+        return None
+    place, _ = engine.locations(found, within, np.arange(2))
+    if place.variance[0] == 0:
+        return None
+    ours = margins(place)[0]
+    low, high = np.quantile(found.drawn[:, 0] - found.drawn[:, 1], [0.025, 0.975])
+    plain = Margin(ours.mean, ours.scale, len(aligned.items) - 1.0)
+    return [(float(low), float(high)), plain.interval(), ours.interval()]
+
+
+def row(metric: str, n: int, rate: float) -> str:
+    covered, widths, unknown = [], [], 0
+    for noisy, equal in WORLDS:
+        true, rng = true_difference(metric, rate, equal), np.random.default_rng([n, int(1000 * rate), noisy, equal])
+        found = [intervals(world(rng, n, rate, noisy, equal), metric, seed) for seed in range(RUNS[n])]
+        ends = np.array([one for one in found if one is not None])
+        unknown += len(found) - len(ends)
+        if len(ends):
+            covered.append(((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(0))
+            width = np.median(ends[..., 1] - ends[..., 0], axis=0)
+            widths.append(width[2] / width[0] if width[0] else np.nan)
+    share = unknown / len(WORLDS) / RUNS[n]
+    if share > MOSTLY:
+        return f"| {metric} | {n} | {rate} | | | | | {share:.2f} |"
+    cells = [f"{np.mean(one):.3f} ({np.min(one):.2f})" for one in np.array(covered).T]
+    return f"| {metric} | {n} | {rate} | {' | '.join(cells)} | {np.nanmean(widths):.2f} | {share:.2f} |"
+
+
+def drawn(metric: str, runs: int = 100 * SCALE) -> str:
+    """Coverage and widths with and without the variance over drawn classes."""
+    true, rng, n = true_difference(metric, 0.5, False), np.random.default_rng(0), 50
+    within, ends = Structure.ungrouped(n), []
+    for seed in range(runs):
+        aligned = world(rng, n, 0.5, True, False)
+        found = engine.resampled(weighted_metric(aligned, np.arange(n), metric).values, within, seed)
+        ours = margins(engine.locations(found, within, np.arange(2))[0])[0]
+        under = [
+            weighted_metric(replace(aligned, truth=table), np.arange(n), metric).values(np.ones((1, n)))[0]
+            for table in label_draws(aligned, seed)
+        ]
+        more = float(np.nanvar(np.subtract(*np.array(under).T)))
+        wide = Margin(ours.mean, (ours.scale**2 + more) ** 0.5, ours.df, ours.skewness)
+        ends.append([ours.interval(), wide.interval()])
+    table = np.array(ends)
+    covered = ((table[..., 0] <= true) & (true <= table[..., 1])).mean(0)
+    width = np.median(table[..., 1] - table[..., 0], axis=0)
+    return f"| {metric} | {covered[0]:.3f} | {covered[1]:.3f} | {width[1] / width[0]:.2f} |"
+
+
+def main() -> None:
+    engine.BOOTSTRAPS = BOOTSTRAPS
+    print(OPENING)
+    for n, metric, rate in product(RUNS, METRICS, RATES):
+        print(row(metric, n, rate), flush=True)
+    print(LABELS)
+    for metric in ("f1", "roc-auc"):
+        print(drawn(metric), flush=True)
+
+
+if __name__ == "__main__":
+    main()
