@@ -7,7 +7,7 @@ from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.crossed import same_few
 from probtruth.errors import InputError
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import evidence_for, score_on_evidence
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import NO_ROOM, other_estimand
 from probtruth.line.result import Result
@@ -41,10 +41,8 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         reference, predictions = _annotated(reference, predictions)
     truth = truth_of(reference, options)
     annotations = reference if isinstance(reference, Annotations) else None
-    evidence, scoring = options.evidence, options.scoring
-    if evidence == "auto":
-        inferred = annotations is not None and truth.estimand == "class" and len(predictions.models) > 1
-        evidence = "annotators-and-models" if inferred else "annotators"
+    scoring, inferred = options.scoring, annotations is not None and truth.estimand == "class"
+    evidence = evidence_for(options.evidence, inferred, len(predictions.models))
     scored = score_on_evidence(truth, align(predictions, truth), evidence, scoring.rule, scoring.floor, options.seed)
     shared = annotations is not None and same_few(annotations) and truth.estimand == "distribution"
     comparison = compare(
