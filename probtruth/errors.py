@@ -1,5 +1,7 @@
 """The package's exceptions: each says what came, what was wanted and what to do."""
 
+import re
+
 __all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
 LONGEST_PART = 2000
@@ -7,13 +9,20 @@ LONGEST_PART = 2000
 
 
 def _line(text: str) -> str:
-    """The text on one line and of bounded length."""
+    """The text on one line and of bounded length, with escapes for what would control a terminal."""
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
-    return short.replace("\r", "\\r").replace("\n", "\\n")
+    return "".join(repr(character)[1:-1] if _CONTROLS.match(character) else character for character in short)
+
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, ends of lines, marks that turn the direction of text, and halves of surrogate pairs."""
 
 
 class ProbtruthError(Exception):
-    """Base of every error that probtruth raises on purpose."""
+    """Base of every error that probtruth raises on purpose; its message is one line of characters that can be shown."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_line(message))
 
 
 class InputError(ProbtruthError, ValueError):
@@ -28,7 +37,7 @@ class InputError(ProbtruthError, ValueError):
     ) -> None:
         self.got, self.expected, self.hint, self.where, self.options = got, expected, hint, where, options
         place = f"{_line(where)}: " if where else ""
-        super().__init__(f"{place}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
+        Exception.__init__(self, f"{place}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str | None, tuple[str, ...]]]:
         """Pickles by its parts, so that it comes back whole from other processes."""

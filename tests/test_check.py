@@ -7,7 +7,7 @@ import pytest
 
 from probtruth import check
 from probtruth.check import Source
-from probtruth.errors import LONGEST_PART, InputError
+from probtruth.errors import LONGEST_PART, InputError, MissingExtraError, PosteriorError
 
 
 class TestPlaces:
@@ -107,3 +107,11 @@ class TestArrays:
 def test_the_quick_look_is_sure_of_sound_rows_only(row, sure, kind):
     assert check.surely_simplex(np.array([[0.5, 0.5], row, [0.0, 1.0]], kind)) is sure
     assert not check.surely_simplex(np.zeros((0, 2), kind))
+
+
+@pytest.mark.parametrize("kind", [PosteriorError, MissingExtraError, lambda text: InputError(text, text, text, text)])
+def test_no_message_holds_what_controls_a_terminal(kind):
+    hostile = "\x1b[31mred\x07 \x9b2J \r\n \u202e \u2028 \ud800"
+    assert str(kind(hostile)).isprintable()
+    assert "\\x1b[31mred" in str(kind(hostile))
+    assert str(InputError("got", "want", check.choose("model", hostile, "--model"))).isprintable()
