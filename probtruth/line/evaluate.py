@@ -89,6 +89,7 @@ def evaluate(
     >>> result.comparison.ranking()["model"].to_list()
     ['a', 'b']
     """
+    check.own_threads()
     room = Room(memory, client, scratch)
     files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())

@@ -153,6 +153,7 @@ def validate(
     >>> 0.9 < found.rows[0]["coverage"] <= 1, found.monitor["false_alarms"] < 0.1
     (True, True)
     """
+    check.own_threads()
     scores = given if isinstance(given, Scores) else getattr(given, "scores", None)
     if not isinstance(scores, Scores):
         raise InputError(type(given).__name__, "Scores or a Result", "Give what score or evaluate returned.")
