@@ -1,7 +1,5 @@
 """The package's exceptions: each says what came, what was wanted and what to do."""
 
-import re
-
 __all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
 LONGEST_PART = 2000
@@ -11,10 +9,11 @@ LONGEST_PART = 2000
 def _line(text: str) -> str:
     """The text on one line and of bounded length, with escapes for what would control a terminal."""
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
-    return "".join(repr(character)[1:-1] if _CONTROLS.match(character) else character for character in short)
+    return short.translate(_ESCAPES)
 
 
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_CODES = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*_CODES, *range(0xD800, 0xE000))}
 """Control characters, ends of lines, marks that turn the direction of text, and halves of surrogate pairs."""
 
 
