@@ -1,8 +1,8 @@
 """Which probabilistic model is better when the reference labels are uncertain."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as of `typing`, whose import takes long enough for a Ctrl-C to fall into it
 if TYPE_CHECKING:
     from probtruth import companions as companions
     from probtruth import errors as errors
@@ -108,9 +108,9 @@ _MODULES = {
 __all__ = ["__version__", *sorted([*_HOME, *_MODULES])]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _MODULES:
-        value: Any = import_module(f"probtruth.{_MODULES[name]}")
+        value: object = import_module(f"probtruth.{_MODULES[name]}")
     elif name in _HOME:
         value = getattr(import_module(f"probtruth.{_HOME[name]}"), name)
     else:

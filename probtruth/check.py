@@ -1,6 +1,8 @@
 """Checks of values, made once, where data enter: on the host, or where the array lies. Kernels check nothing."""
 
+import os
 import shlex
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -299,3 +301,27 @@ def one_hot(values: object, n_labels: int, what: str) -> Float[np.ndarray, "item
         )
     rows: np.ndarray = np.eye(n_labels)[array]
     return rows
+
+
+_STRANDED: set[int] = set()
+"""Processes that were forked from one in which JAX had started its threads, which a fork leaves behind."""
+
+
+def _note_fork() -> None:
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    if bridge is not None and getattr(bridge, "backends_are_initialized", bool)():
+        _STRANDED.add(os.getpid())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def own_threads() -> None:
+    """Raises in a process that would wait forever for threads of JAX that its parent has and it has not."""
+    if os.getpid() in _STRANDED:
+        raise InputError(
+            "a process that was forked after JAX had computed in its parent",
+            "a process that was started anew, since JAX's threads do not survive a fork",
+            "Use multiprocessing.get_context('spawn') (joblib's default does), or compute nothing before you fork.",
+        )

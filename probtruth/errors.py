@@ -7,13 +7,21 @@ LONGEST_PART = 2000
 
 
 def _line(text: str) -> str:
-    """The text on one line and of bounded length."""
+    """The text on one line and of bounded length, with escapes for what would control a terminal."""
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
-    return short.replace("\r", "\\r").replace("\n", "\\n")
+    return short.translate(_ESCAPES)
+
+
+_CODES = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*_CODES, *range(0xD800, 0xE000))}
+"""Control characters, ends of lines, marks that turn the direction of text, and halves of surrogate pairs."""
 
 
 class ProbtruthError(Exception):
-    """Base of every error that probtruth raises on purpose."""
+    """Base of every error that probtruth raises on purpose; its message is one line of characters that can be shown."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(_line(message))
 
 
 class InputError(ProbtruthError, ValueError):
@@ -28,7 +36,7 @@ class InputError(ProbtruthError, ValueError):
     ) -> None:
         self.got, self.expected, self.hint, self.where, self.options = got, expected, hint, where, options
         prefix = f"{_line(where)}: " if where else ""
-        super().__init__(f"{prefix}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
+        Exception.__init__(self, f"{prefix}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str | None, tuple[str, ...]]]:
         """Pickles by its parts, so that it comes back whole from other processes."""

@@ -1,13 +1,18 @@
 """Messages: bounded, on one line, with the place and the nearest option; checks of arrays."""
 
+import inspect
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+import probtruth as pt
 from probtruth import check
 from probtruth.check import Source
-from probtruth.errors import LONGEST_PART, InputError
+from probtruth.errors import LONGEST_PART, InputError, MissingExtraError, PosteriorError
 
 
 class TestPlaces:
@@ -107,3 +112,50 @@ class TestArrays:
 def test_the_quick_look_is_sure_of_sound_rows_only(row, sure, kind):
     assert check.surely_simplex(np.array([[0.5, 0.5], row, [0.0, 1.0]], kind)) is sure
     assert not check.surely_simplex(np.zeros((0, 2), kind))
+
+
+@pytest.mark.parametrize("kind", [PosteriorError, MissingExtraError, lambda text: InputError(text, text, text, text)])
+def test_no_message_holds_what_controls_a_terminal(kind):
+    hostile = "\x1b[31mred\x07 \x9b2J \r\n \u202e \u2028 \ud800"
+    assert str(kind(hostile)).isprintable()
+    assert "\\x1b[31mred" in str(kind(hostile))
+    assert str(InputError("got", "want", check.choose("model", hostile, "--model"))).isprintable()
+
+
+FORKED = """
+import os, sys, warnings
+warnings.simplefilter("ignore")
+import probtruth as pt
+
+votes = pt.Annotations.from_counts([[4, 1], [0, 5], [2, 3], [5, 0]])
+if sys.argv[1] == "used":
+    pt.log_score([0.5, 0.5], [1.0, 0.0])
+number = os.fork()
+if not number:
+    try:
+        print(pt.infer_truth(votes, "vote-share").method, flush=True)
+    except pt.InputError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(number, 0)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("before", "says"), [("used", "got a process that was forked after JAX"), ("new", "vote-share")]
+)
+def test_a_child_of_a_process_that_used_jax_says_so_instead_of_hanging(before, says):
+    words = [sys.executable, "-c", FORKED, before]
+    assert subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout.startswith(says)
+
+
+def test_a_forked_process_is_refused_by_each_function_that_computes(monkeypatch):
+    monkeypatch.setattr(check, "_STRANDED", {os.getpid()})
+    calls = ("evaluate", "score", "compare", "infer_truth", "decompose", "plan", "validate", "monitor", "risk_profile")
+    for name in (*calls, "expected_confusion"):
+        function = getattr(pt, name)
+        needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+        with pytest.raises(InputError, match="forked after JAX"):
+            function(*(None for p in needed if p.kind is not p.KEYWORD_ONLY))

@@ -102,7 +102,7 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
     assert "Typing :: Typed" in said.get_all("Classifier")
     needed = [line for line in said.get_all("Requires-Dist") if "extra ==" not in line]
     assert all(re.fullmatch(r"[a-z0-9-]+>=[0-9.]+", line) for line in needed), needed
-    assert points.split() == ["[console_scripts]", "probtruth", "=", "probtruth.cli:main"]
+    assert points.split() == ["[console_scripts]", "probtruth", "=", "probtruth.__main__:main"]
 
 
 @pytest.mark.process

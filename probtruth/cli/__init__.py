@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 from probtruth.cli.app import app as app
+from probtruth.cli.streams import guarded_streams
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 
 INTERRUPTED = 130
@@ -22,13 +23,22 @@ AGAIN = 0.05
 
 def main() -> None:
     """Runs a command. Exit status: 0 done, 1 no answer is supported, 2 bad usage or bad input."""
+    with guarded_streams():
+        _run()
+
+
+def _run() -> None:
     before, sys.unraisablehook = sys.unraisablehook, _unraisable
     try:
+        if getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "end_at_once":
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # what a command has begun, it clears away
         app()
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             _stop("interrupted: nothing was written", INTERRUPTED)
         raise
+    except KeyboardInterrupt:
+        _stop("interrupted: nothing was written", INTERRUPTED)
     except (InputError, MissingExtraError) as error:
         _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
     except PosteriorError as error:

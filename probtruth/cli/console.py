@@ -63,7 +63,7 @@ class Console:
         if self.json:
             from probtruth.io.output.jsonable import dumps
 
-            print(dumps(result))
+            print(dumps(result, sys.stdout.encoding or "utf-8"))
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:

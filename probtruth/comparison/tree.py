@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     import xarray
 
 
+STORED_PAIRS = 300
+"""Pairs up to which their differences stand draw by draw, those of 25 models; all follow from the contrasts."""
+
+
 def build(
     models: Sequence[str],
     pairs: Sequence[tuple[int, int]],
@@ -27,9 +31,9 @@ def build(
     The programs see means and variances, not items, so their log-likelihood is one number a draw: it stands among the
     `sample_stats`. There is no group `log_likelihood`, which `arviz.loo` would take for a single observation.
 
-    The posterior has `contrast` by model, `difference` by pair and, with groups, each pair's `population_difference`
-    and `between_group_sd`, every pair drawn by itself. Its dimension is called `model_name`, because ArviZ keeps
-    `model` for statistical models side by side.
+    The posterior has `contrast` by model and, with groups, each pair's `population_difference` and `between_group_sd`,
+    every pair drawn by itself; up to `STORED_PAIRS` it has `difference` by pair too, one contrast minus the other. Its
+    dimension is called `model_name`, because ArviZ keeps `model` for statistical models side by side.
     """
     import xarray
 
@@ -41,8 +45,9 @@ def build(
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {
         "contrast": (("chain", "draw", "model_name"), contrast),
-        "difference": (("chain", "draw", "pair"), contrast[..., first] - contrast[..., second]),
     }
+    if len(pairs) <= STORED_PAIRS:
+        variables["difference"] = (("chain", "draw", "pair"), contrast[..., first] - contrast[..., second])
     if population is not None:
         variables["population_difference"] = (("chain", "draw", "pair"), population["difference"])
         variables["between_group_sd"] = (("chain", "draw", "pair"), population["between"])

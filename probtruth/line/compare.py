@@ -163,6 +163,7 @@ def compare(
     >>> round(pair["difference"], 3), pair["p_a_better"] > 0.9
     (-0.3, True)
     """
+    check.own_threads()
     options: CompareOptions = {
         "groups": groups,
         "clusters": clusters,

@@ -86,8 +86,9 @@ def evaluate(
     batches, then of the sampling.
 
     Returns: a `Result` with the truth, the scores, the comparison and the warnings. Where predictions were streamed its
-    `scores` have no items, `decomposition` and the lists of items are left out, classes are inferred from the
-    annotators alone, and `annotations` is None.
+    `scores` have no items, `decomposition` and the lists of items are left out, and `annotations` is None. Classes that
+    annotators and models inform together need all predictions at once: then streamed predictions are an error, and the
+    verdict under the other estimand, where it would be of that kind, is left out with a warning.
 
     Errors: `InputError` for input that cannot be used; `PosteriorError` where the data support no answer.
 
@@ -98,6 +99,7 @@ def evaluate(
     >>> result.comparison.ranking()["model"].to_list()
     ['a', 'b']
     """
+    check.own_threads()
     room = Room(memory, client, scratch)
     files = files_of(predictions)
     streams = files is not None and room.streams_predictions(files.values())

@@ -11,7 +11,7 @@ from probtruth.comparison.evidence.crossed import same_few
 from probtruth.errors import InputError, PosteriorError
 from probtruth.io.gold import ExpertAnswers
 from probtruth.line.gold import with_answers
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import evidence_for, score_on_evidence
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import NO_ROOM, by_counts_alone, other_estimand, other_method
 from probtruth.line.result import Result
@@ -46,10 +46,8 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
     annotations = reference if isinstance(reference, Annotations) else None
     if annotations is not None:
         annotations, truth = voted(annotations, truth)
-    evidence, scoring = options.evidence, options.scoring
-    if evidence == "auto":
-        inferred = annotations is not None and truth.estimand == "class" and len(predictions.models) > 1
-        evidence = "annotators-and-models" if inferred else "annotators"
+    scoring, inferred = options.scoring, annotations is not None and truth.estimand == "class"
+    evidence = evidence_for(options.evidence, inferred, len(predictions.models))
     scored = score_on_evidence(truth, align(predictions, truth), evidence, scoring.rule, scoring.floor, options.seed)
     shared = annotations is not None and same_few(annotations) and truth.estimand == "distribution"
     scores = scored.scores

@@ -60,6 +60,16 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
     return truth if informed is None else informed.truth
 
 
+def evidence_for(evidence: str, inferred: bool, n_models: int) -> str:
+    """What classes are inferred from, where "auto" leaves the choice: never on how the predictions are read.
+
+    Arguments: `inferred` says whether the truth is a class that is inferred from annotations.
+    """
+    if check.one_of(evidence, EVIDENCE, "evidence") != "auto":
+        return evidence
+    return "annotators-and-models" if inferred and n_models > 1 else "annotators"
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredTruth:
     """A truth, the predictions aligned with it, and their scores."""

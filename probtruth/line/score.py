@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import soundness, weighted_means
 from probtruth.errors import InputError
@@ -125,6 +125,7 @@ def score(
     >>> pt.score(pred, pt.Truth.from_probs([[0.7, 0.3]])).values.round(4).tolist()
     [[0.6325], [0.7645]]
     """
+    check.own_threads()
     room = Room(memory, client, scratch)
     files = files_of(predictions)
     if client is not None and (out is None or files is None):

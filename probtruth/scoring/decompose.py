@@ -59,6 +59,7 @@ def decompose(
     >>> [round(row[part], 2) for part in ("expected", "entropy", "divergence")]
     [0.44, 0.42, 0.02]
     """
+    check.own_threads()
     return decompose_aligned(align(predictions, truth), rule, floor)
 
 

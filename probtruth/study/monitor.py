@@ -73,6 +73,7 @@ def monitor(
     >>> watch.decision, watch.difference, watch.p_value < 0.001
     ('a', -0.8, True)
     """
+    check.own_threads()
     source = source or Source()
     if earlier is not None and not isinstance(earlier, Monitor):
         raise InputError(type(earlier).__name__, "a Monitor", "Give what monitor() or read_monitor() returned.")

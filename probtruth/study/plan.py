@@ -190,6 +190,7 @@ def plan(
     >>> [row["design"] for row in made.table().iter_rows(named=True)]
     ['pilot again', 'study', 'items x 2', 'cheapest']
     """
+    check.own_threads()
     known = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
     aim = _Aim(
         known,

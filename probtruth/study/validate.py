@@ -153,6 +153,7 @@ def validate(
     >>> 0.9 < validation.rows[0]["coverage"] <= 1, validation.monitor["false_alarms"] < 0.1
     (True, True)
     """
+    check.own_threads()
     scores = source if isinstance(source, Scores) else getattr(source, "scores", None)
     if not isinstance(scores, Scores):
         raise InputError(type(source).__name__, "Scores or a Result", "Give what score or evaluate returned.")

@@ -109,6 +109,7 @@ def infer_truth(
         >>> pt.infer_truth(votes, method="vote-share").probs.round(3).tolist()
         [[1.0, 0.0], [0.333, 0.667]]
     """
+    check.own_threads()
     if not isinstance(annotations, Annotations):
         raise InputError(
             f"{type(annotations).__name__}",

@@ -11,7 +11,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.io.tables.batches import BigTable
-from probtruth.line.streamed import ANNOTATORS_ALONE
+from probtruth.line.streamed import OTHER_LEFT_OUT
 from probtruth.report.contents import contents
 
 LABELS = ["cat", "dog", "fox"]
@@ -156,23 +156,44 @@ def test_input_that_cannot_be_streamed(files):
         pt.evaluate(pt.Annotations.from_long(votes), paths(files), memory=1)
 
 
-def test_classes_inferred_from_annotations(files):
-    """As `evaluate` does when it is told to leave the models out of the evidence; the other estimand stands beside."""
+def noisy_votes(annotators=5):
+    """Five votes, right eight times in ten, on each of 400 items."""
     rng = np.random.default_rng(6)
     truth = rng.integers(0, 3, 400)
     items = [f"q{item}" for item in range(400)]
     said = np.where(rng.random((5, 400)) < 0.8, truth, rng.integers(0, 3, (5, 400)))
     votes = {
         "item": items * 5,
-        "annotator": np.repeat(list("vwxyz"), 400),
+        "annotator": [f"w{number:03}" for number in np.arange(2000) // (2000 // annotators)],
         "label": np.array(LABELS)[said.ravel()],
     }
-    annotations = pt.Annotations.from_long(votes)
-    asked = {"method": "dawid-skene-em", "engine": "exact"}
+    return pt.Annotations.from_long(votes)
+
+
+def counts_of(annotations):
+    """The same votes without annotators."""
+    cells = np.zeros((400, 3), int)
+    np.add.at(cells, (np.asarray(annotations.item), np.asarray(annotations.label)), 1)
+    return pt.Annotations.from_counts(cells, items=annotations.index.items, labels=annotations.index.labels)
+
+
+@pytest.mark.parametrize("votes", [noisy_votes, lambda: counts_of(noisy_votes())], ids=["long form", "counts"])
+@pytest.mark.parametrize("how", [{"estimand": "class"}, {"method": "dawid-skene-em"}, {"method": "majority"}])
+def test_classes_that_models_inform_are_not_streamed(files, votes, how):
+    """Else the answer would depend on how much memory is free."""
+    if how == {"method": "dawid-skene-em"} and votes is not noisy_votes:
+        pytest.skip("needs annotators")
+    with pytest.raises(pt.InputError, match="classes inferred from annotators and models, with predictions"):
+        pt.evaluate(votes(), paths(files), memory=1, engine="exact", **how)
+
+
+def test_classes_inferred_from_annotators_alone(files):
+    """Streamed as in memory; the other estimand stands beside."""
+    annotations = noisy_votes()
+    asked = {"method": "dawid-skene-em", "engine": "exact", "evidence": "annotators"}
     found = pt.evaluate(annotations, paths(files), memory=1, **asked)
-    assert ANNOTATORS_ALONE in found.warnings
     predictions = pt.read_predictions(paths(files), index=annotations.index)
-    held = pt.evaluate(annotations, predictions, evidence="annotators", **asked)
+    held = pt.evaluate(annotations, predictions, **asked)
     (streamed,), (wanted,) = found.comparison.pairs, held.comparison.pairs
     assert {key: streamed[key] for key in ("difference", "low", "high", "p_a_better")} == pytest.approx(
         {key: wanted[key] for key in ("difference", "low", "high", "p_a_better")}, rel=1e-9
@@ -180,3 +201,16 @@ def test_classes_inferred_from_annotations(files):
     assert found.other is not None
     assert held.other is not None
     assert found.other.to_dict() == held.other.to_dict()
+
+
+def test_a_verdict_on_classes_that_is_left_out_is_said(files):
+    """Its classes would be informed by the models; memory has it, streaming says why not."""
+    annotations = noisy_votes()
+    streamed = pt.evaluate(counts_of(annotations), paths(files), memory=1, engine="exact")
+    assert (streamed.other, OTHER_LEFT_OUT in streamed.warnings) == (None, False), "without annotators there is none"
+    annotations = noisy_votes(annotators=500)
+    held = pt.evaluate(annotations, pt.read_predictions(paths(files), index=annotations.index), engine="exact")
+    streamed = pt.evaluate(annotations, paths(files), memory=1, engine="exact")
+    assert (held.other is None, OTHER_LEFT_OUT in held.warnings) == (False, False)
+    assert (streamed.other, OTHER_LEFT_OUT in streamed.warnings) == (None, True)
+    assert streamed.comparison.pairs == held.comparison.pairs

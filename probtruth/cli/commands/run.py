@@ -267,7 +267,6 @@ def _streamed(
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
     from probtruth.line.evaluate import evaluate
-    from probtruth.line.informed_truth import EVIDENCE
 
     options = dict(options)
     options.pop("threshold", None)
@@ -276,12 +275,6 @@ def _streamed(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
     reference = files.soft or _annotations(models, files, console)
-    if check.one_of(options.pop("evidence", "auto"), EVIDENCE, "evidence") == "annotators-and-models":
-        raise InputError(
-            "--evidence annotators-and-models with predictions that are streamed",
-            "predictions that fit into memory",
-            "Raise --memory, or leave --evidence out: classes then come from the annotators alone.",
-        )
     check.unique([name for name, _ in models], "model")
     options |= {
         "item": files.columns.item,

@@ -1,4 +1,7 @@
-"""CSV that a spreadsheet shows as text: cells that could be read as formulas get a leading apostrophe."""
+"""CSV that a spreadsheet shows as text: cells that could be read as formulas get a leading apostrophe.
+
+What would control a terminal that shows the file is written as its escape.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,13 +16,20 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes as the start of a formula, or skips before one."""
 
 
-def safe_text(text: str) -> str:
-    """The text, with an apostrophe before a start that a spreadsheet would evaluate.
+CONTROLS = {chr(code): f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\r\n"}
+"""Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written."""
+_ESCAPES = {ord(character): escape for character, escape in CONTROLS.items()}
+_ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in CONTROLS)}]"
 
-    >>> safe_text("=1+1"), safe_text("a=1")
-    ("'=1+1", 'a=1')
+
+def safe_text(text: str) -> str:
+    """The text, with an apostrophe before a start that a spreadsheet would evaluate, and without control characters.
+
+    >>> safe_text("=1+1"), safe_text("a=1"), safe_text("\x1b[31mred")
+    ("'=1+1", 'a=1', '\\\\x1b[31mred')
     """
-    return f"'{text}" if text.startswith(FORMULA) else text
+    shown = text.translate(_ESCAPES)
+    return f"'{shown}" if text.startswith(FORMULA) else shown
 
 
 def refuse_formulas(names: Iterable[str], hint: str) -> None:
@@ -46,7 +56,12 @@ def csv_text(frame: polars.DataFrame) -> str:
     """The frame as CSV: numbers in the shortest form that reads back the same, unknown ones blank, text safe."""
     text = polars.col(polars.String)
     risky = text.str.contains(r"\A[=+\-@\t\r]")
-    safe = frame.with_columns(polars.when(risky).then("'" + text).otherwise(text).name.keep())
+    shown = (
+        polars.when(text.str.contains(_ANY_CONTROL))
+        .then(text.str.replace_many([*CONTROLS], [*CONTROLS.values()]))
+        .otherwise(text)
+    )
+    safe = frame.with_columns(polars.when(risky).then("'" + shown).otherwise(shown).name.keep())
     return safe.rename({name: safe_text(name) for name in frame.columns}).fill_nan(None).write_csv()
 
 

@@ -52,8 +52,14 @@ def _key(key: object) -> str:
     raise TypeError(f"{type(key).__name__} cannot be a key in JSON")
 
 
-def dumps(value: object) -> str:
+TERMINAL = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Characters that control a terminal and that `json` leaves as they are."""
+
+
+def dumps(value: object, encoding: str = "utf-8") -> str:
     """The value as JSON text with a line end; the keys keep their order, text stays readable.
+
+    Characters that control a terminal, and those that the encoding lacks, are escaped.
 
     >>> print(dumps({"b": (1, 0.5), "a": float("-inf")}), end="")
     {
@@ -65,9 +71,9 @@ def dumps(value: object) -> str:
     }
     """
     plain = jsonable(value)
-    text = json.dumps(plain, allow_nan=False, ensure_ascii=False, indent=2)
+    text = json.dumps(plain, allow_nan=False, ensure_ascii=False, indent=2).translate(TERMINAL)
     try:
-        text.encode()
-    except UnicodeEncodeError:  # halves of surrogate pairs, as in undecodable paths: escape them
-        text = json.dumps(plain, allow_nan=False, indent=2)
+        text.encode(encoding)
+    except UnicodeEncodeError:  # halves of surrogate pairs, as in undecodable paths, or another encoding
+        text = json.dumps(plain, allow_nan=False, indent=2).translate(TERMINAL)
     return text + "\n"

@@ -49,8 +49,16 @@ def _decode(kind: bytes, data: bytes, form: str, name: str) -> bytes:
         raise damaged(form, str(error), name) from None
 
 
+INSIDE = ("unwrap()", "JoinError", "panicked", "panic", "called `", "assertion", "index out of bounds", "Err(")
+"""Words of the decoder about its own code, which say nothing of a file."""
+
+
 def damaged(form: str, why: str, name: str) -> InputError:
-    """The error for a file that cannot be decoded."""
+    """The error for a file that cannot be decoded; `why` may be what a library says of itself, which is left out."""
+    reason = "it is damaged" if any(word in why for word in INSIDE) else why
     return InputError(
-        f"something that is not sound {form} ({why})", f"a {form} file", "Write it again, or check the extension.", name
+        f"something that is not sound {form} ({reason})",
+        f"a {form} file",
+        "Write it again, or check the extension.",
+        name,
     )

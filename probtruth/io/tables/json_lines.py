@@ -34,7 +34,7 @@ def parse(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
                 raise _other_keys(rows[0], rows[-1], f"{name}, line {number}")
     if not rows or not rows[0]:
         raise InputError("an empty file" if not rows else "an empty object", "rows", "Check the file.", name)
-    frame = polars.DataFrame([_column(key, [row[key] for row in rows]) for key in rows[0]])
+    frame = polars.DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})  # a list would name ""
     return frame, Source(name, lines=np.array(lines))
 
 

@@ -75,6 +75,10 @@ def picture(ax: Axes, name: str, title: str, description: str, note: str = "") -
     )
 
 
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters of names that no XML file may hold, however they are written."""
+
+
 def _parse(ax: Axes, name: str) -> Tree.Element:
     figure = ax.figure.figure if isinstance(ax.figure.figure, Figure) else ax.get_figure(root=True)
     assert isinstance(figure, Figure)
@@ -84,7 +88,7 @@ def _parse(ax: Axes, name: str) -> Tree.Element:
         matplotlib.rcParams["svg.hashsalt"] = name
         canvas: Any = FigureCanvasSVG(figure)
         canvas.print_svg(buffer, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    return Tree.fromstring(buffer.getvalue())
+    return Tree.fromstring(_NOT_IN_XML.sub("\ufffd", buffer.getvalue().decode()))
 
 
 def _clean(root: Tree.Element, name: str) -> None:

@@ -122,6 +122,8 @@ def plain(name: object) -> str:
 
 
 def _controls(character: str) -> bool:
+    if character in "\ufffe\uffff":  # no characters at all, and none that XML can hold
+        return True
     kind = unicodedata.category(character)
     return kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
 

@@ -176,6 +176,7 @@ def expected_confusion(
     >>> round(float(confusion.f[0, 1]), 3), round(float(pt.expected_confusion(pred, truth, method="exact").f[0, 1]), 3)
     (0.646, 0.477)
     """
+    check.own_threads()
     way = check.one_of(method, METHODS, "method")
     how = check.one_of(response, RESPONSES, "response")
     if not isinstance(draws, int) or draws < 2:

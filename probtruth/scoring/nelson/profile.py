@@ -65,6 +65,7 @@ def risk_profile(
     >>> [round(float(value[0]), 3) for value in (risk.decisiveness, risk.accuracy, risk.robustness)]
     [0.65, 0.632, 0.621]
     """
+    check.own_threads()
     return profile_aligned(align(predictions, truth).on_host(), floor, powers, source, smoothing, by_label)
 
 

@@ -4,6 +4,7 @@ from numpy.testing import assert_allclose
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
+from probtruth.comparison.posterior import engines
 from probtruth.comparison.posterior.engines import factor, location_agrees, sample_location
 from probtruth.comparison.posterior.margins import margins
 
@@ -53,6 +54,17 @@ def test_disagreement_of_the_engines_is_seen(place):
     assert not location_agrees({**sites, "scale": sites["scale"] * 0.8}, mean + root[:, 0], root, 79.0)
     moved = {**sites, "contrast": sites["contrast"] + np.linspace(0, 0.5, 5)}
     assert not location_agrees(moved, mean, root, 79.0)
+
+
+def test_of_many_pairs_some_are_checked_from_the_first_to_the_last(monkeypatch):
+    """Two effective sample sizes for each of 4,950 pairs took more than all else."""
+    checked = []
+    monkeypatch.setattr(engines, "CHECKED_PAIRS", 4)
+    monkeypatch.setattr(engines, "close", lambda draws, wanted, *_: checked.append(wanted) or True)
+    mean = np.arange(5.0)
+    sites = {"scale": np.ones((2, 3)), "contrast": np.zeros((2, 3, 5))}
+    assert location_agrees(sites, mean, np.eye(5), 9.0)
+    assert checked[1::2] == [-1.0, -4.0, -3.0, -1.0], "every third of the ten pairs, the last among them"
 
 
 def test_identical_models_are_drawn_as_ties_and_constants_as_constants():

@@ -25,6 +25,14 @@ def test_formulas_get_an_apostrophe(text: str) -> None:
     assert safe_text(text) in csv_text(frame).partition("\n")[0] or "\r" in text
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"), [("\x1b[2J", "\\x1b[2J"), ("=\x07", "'=\\x07"), ("\x9bA\x7f", "\\x9bA\\x7f")]
+)
+def test_what_controls_a_terminal_is_written_as_its_escape(text: str, shown: str) -> None:
+    assert csv_text(polars.DataFrame({text: [text, "a\tb"]})) == f"{shown}\n{shown}\na\tb\n"
+    assert safe_text(text) == shown
+
+
 @pytest.mark.parametrize("text", ["", "a", "1", "'=1", " =1", "é"])
 def test_other_text_is_as_it_was(text: str) -> None:
     assert safe_text(text) == text

@@ -13,6 +13,7 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.tables import decoder, decoding
+from probtruth.io.tables.batches import open_table
 from probtruth.io.tables.read import read_table
 
 FRAME = polars.DataFrame({"item": ["a", "b"], "x": [0.5, 1.0]})
@@ -182,3 +183,24 @@ def test_a_table_that_unpacks_to_far_more_than_the_limit_is_an_error(
     monkeypatch.setattr(decoding, "SPARE_BYTES", 64 * megabyte)
     with pytest.raises(InputError, match="not sound Parquet"):
         read_table(path)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        'called `Result::unwrap()` on an `Err` value: "x"',
+        "JoinError::Panic(Id(4), ...)",
+        "The Rust code panicked: index out of bounds",
+    ],
+)
+def test_what_the_decoder_says_of_its_own_code_is_left_out(monkeypatch, tmp_path, inside):
+    def fails(kind, data):
+        raise decoding.DecodingError(inside)
+
+    polars.DataFrame({"item": ["a"]}).write_parquet(tmp_path / "a.parquet")
+    monkeypatch.setattr(decoding, "decode", fails)
+    for read in (read_table, open_table):
+        with pytest.raises(InputError) as refused:
+            read(tmp_path / "a.parquet")
+        assert "not sound Parquet (it is damaged)" in str(refused.value)
+        assert inside[:9] not in str(refused.value)

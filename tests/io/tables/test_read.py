@@ -10,6 +10,7 @@ import polars
 import pytest
 
 from probtruth.errors import InputError
+from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.read import read_table
 
 FRAME = polars.DataFrame({"item": ["007", "x"], "n": [1, 2], "p": [0.25, 1e-300]})
@@ -192,3 +193,13 @@ class TestPaths:
     def test_a_path_with_a_line_break_stays_on_one_line(self) -> None:
         with pytest.raises(InputError, match=re.escape(r"'a\nb.csv'")):
             read_table("a\nb.csv")
+
+
+def test_a_key_without_a_name_stays_one(tmp_path: Path) -> None:
+    """As in CSV; polars calls a column of no name `column_1`, which then was a label."""
+    (tmp_path / "t.jsonl").write_text('{"item": "a", "": 0.5, "y": 0.5}\n')
+    (tmp_path / "t.csv").write_text("item,,y\na,0.5,0.5\n")
+    for name in ("t.jsonl", "t.csv"):
+        assert read_table(tmp_path / name)[0].columns == ["item", "", "y"]
+        with pytest.raises(InputError, match="a column without a name"):
+            read_predictions({"a": tmp_path / name})

@@ -8,6 +8,7 @@ import pytest
 
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots import comparison, svg
+from probtruth.report.words.numbers import plain
 
 PAIR = {"a": "<script>&\"'", "b": "😀 שלום", "difference": -0.2, "low": -0.3, "high": -0.1}
 
@@ -66,3 +67,12 @@ def test_the_readers_settings_are_neither_used_nor_changed(made):
         assert matplotlib.rcParams["svg.fonttype"] == "path"
         assert matplotlib.rcParams["font.size"] == 30
     assert again == made
+
+
+@pytest.mark.parametrize("hostile", ["\ufffe", "\uffff", "\x1b", "\x00", "\x9b"])
+def test_names_with_what_no_xml_holds(hostile):
+    with svg.plain_style():
+        ax = comparison.forest([{**PAIR, "a": f"a{hostile}"}], 0.01, "nats")
+        ax.set_title(f"title{hostile}")  # which no function of ours has made plain
+    made = svg.picture(ax, "pair", plain(f"Title{hostile}"), plain(f"More{hostile}"))
+    assert "title" in "".join(ElementTree.fromstring(made.alone.encode()).itertext())

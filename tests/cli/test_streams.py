@@ -1,0 +1,131 @@
+"""Standard output and error that fail, or lack characters: one message or none, and a status that says which."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from probtruth.cli.streams import CLOSED_PIPE, UNWRITABLE, Output, guarded_streams
+
+FULL = Path("/dev/full")
+STREAMS = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
+def command(*words, **options):
+    """The status, standard output and standard error of a command in a process of its own."""
+    start = [sys.executable, "-m", "probtruth", *map(str, words)]
+    environment = {**os.environ, "PROBTRUTH_CACHE": "off", **options.pop("environment", {})}
+    done = subprocess.run(start, check=False, timeout=300, env=environment, **(STREAMS | options))
+    return done.returncode, done.stdout, done.stderr
+
+
+def model_scores(files, name="α"):
+    """A comparison with a name that ASCII lacks, to run."""
+    table = files["scores"].parent / "named.csv"
+    table.write_text(files["scores"].read_text(encoding="utf-8").replace(",a,", f",{name},"), encoding="utf-8")
+    return ("compare", table, "--lower-is-better", "--engine", "exact", "--quiet")
+
+
+def closed_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("words", [("--version",), ("info",), ("--help",), ("info", "--json")])
+def test_a_closed_pipe_is_neither_an_error_nor_the_status_of_no_answer(words):
+    pipe = closed_pipe()
+    assert command(*words, stdout=pipe)[::2] == (CLOSED_PIPE, b"")
+    os.close(pipe)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [("--version",), ("info", "--json")])
+def test_a_full_disk_behind_standard_output_is_one_message(words):
+    with FULL.open("wb") as full:
+        status, _, err = command(*words, stdout=full)
+        assert (status, err.count(b"\n")) == (UNWRITABLE, 1), err
+        assert b"standard output that cannot be written (no space left on device)" in err
+        assert command(*words, stderr=full)[0] == 0
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="closes descriptors")
+def test_streams_that_are_closed(files, tmp_path):
+    words = ("-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "probtruth")
+    done = subprocess.run(["sh", *words, *map(str, model_scores(files))], capture_output=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"Which of") or b"better" in done.stdout
+    done = subprocess.run(["sh", *words, "score", "--nonsense"], capture_output=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+    words = ("-c", 'exec "$@" >&- 2>&- <&-', *words[2:])
+    out = tmp_path / "out"
+    named = [*map(str, model_scores(files)), "--out", str(out)]
+    assert subprocess.run(["sh", *words, *named], check=False, timeout=300).returncode == 0
+    json.loads((out / "result.json").read_text(encoding="utf-8"))  # no other stream wrote into it
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_other_encodings(files, tmp_path, encoding):
+    words, environment = model_scores(files), {"PYTHONIOENCODING": encoding}
+    status, out, err = command(*words, "--out", tmp_path / "out", environment=environment)
+    assert (status, err) == (0, b"")
+    assert "−" not in out.decode(encoding)
+    assert " a - b " in out.decode(encoding), "a minus sign never becomes a question mark"
+    assert (tmp_path / "out" / "report.html").exists()
+    plain, wide = (command(*words, "--json", environment={"PYTHONIOENCODING": name}) for name in (encoding, "utf-8"))
+    assert (plain[0], plain[2]) == (0, b"")
+    assert json.loads(plain[1].decode(encoding)) == json.loads(wide[1].decode())
+
+
+INTERRUPTED = """
+import os, signal, sys, runpy
+
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+sys.argv = ["probtruth", *sys.argv[1:]]
+runpy.run_module("probtruth", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+@pytest.mark.parametrize("module", ["probtruth.cli", "typer", "probtruth.cli.commands.plan"])
+def test_ctrl_c_while_the_program_loads(module):
+    """At the import of a module, among the first half second."""
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, module], capture_output=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (130, b"probtruth: interrupted: nothing was written\n")
+
+
+class Failing(io.StringIO):
+    """A stream whose disk is full."""
+
+    def flush(self):
+        raise OSError(28, "No space left on device")
+
+
+def test_what_is_lost_at_the_end_ends_the_command_too(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", Failing())
+    with pytest.raises(SystemExit) as stop, guarded_streams():
+        print("a result", end="")
+    assert stop.value.code == UNWRITABLE
+    assert capsys.readouterr().err.startswith("probtruth: got standard output that cannot be written")
+
+
+def test_characters_that_a_stream_lacks():
+    with guarded_streams():
+        stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+        Output(stream).write("−0.5 ≤ α ≤ 1 😀\n")
+    assert stream.buffer.getvalue() == b"-0.5 <= ? <= 1 ?\n"
