@@ -6,6 +6,7 @@ A public parameter is one of a function, method or class that users reach throug
 
 import ast
 import dataclasses
+import functools
 import inspect
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ import probtruth
 PACKAGE = Path(probtruth.__file__).parent
 
 
+@functools.cache
 def sources() -> dict[Path, str]:
     """The text of every module of the package."""
     return {path: path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
@@ -28,11 +30,17 @@ def folders() -> Counter[str]:
     return Counter(str(path.parent.relative_to(PACKAGE)) for path in sources() if path.name != "__init__.py")
 
 
+@functools.cache
 def classes() -> Counter[str]:
     """How many classes have each name."""
     return Counter(
         node.name for text in sources().values() for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)
     )
+
+
+def top_level_names() -> list[str]:
+    """What `import probtruth as pt` offers."""
+    return [name for name in probtruth.__all__ if name != "__version__"]
 
 
 def public_objects() -> Iterator[tuple[str, Any]]:
@@ -82,7 +90,7 @@ def counts() -> dict[str, int]:
         "lines": sum(text.count("\n") for text in sources().values()),
         "largest folder": max(folders().values()),
         "longest module": max(text.count("\n") for text in sources().values()),
-        "top-level names": len([name for name in probtruth.__all__ if name != "__version__"]),
+        "top-level names": len(top_level_names()),
         "public parameters": total,
         "public parameters typed as object": len(untyped),
         "class names that stand twice": sum(1 for number in classes().values() if number > 1),

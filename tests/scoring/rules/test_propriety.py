@@ -43,7 +43,7 @@ def test_distances_to_vote_shares_reward_another_report(name):
 # Flags of the rules are what the search finds
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, 7])
+@pytest.mark.parametrize("n_labels", [2, 3, pytest.param(7, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "rule",
     [*pt.rules.RULES.values(), pt.rules.power(0.5), pt.rules.pseudospherical(3), pt.rules.tempered(0.3)],
