@@ -104,13 +104,13 @@ def test_groups_and_clusters_from_a_file(run, files, models, tmp_path):
     table.write_text("\n".join(["item,parity,pair", *rows]) + "\n")
     exact = ["--engine", "exact", "--json"]
     command = ["run", "--annotations", files["labels"], *models, "--groups", f"{table}:parity", *exact]
-    grouped = run(*command, "--out", tmp_path / "grouped")
+    grouped = run(*command)
     assert grouped.status == 0, grouped.err
     assert grouped.json["settings"]["groups"] == 2
     assert "these 2 groups" in grouped.json["estimand"]
     assert set(grouped.json["groups"]) == {"population of groups", "one new group", "by_group"}
     command = ["run", "--annotations", files["labels"], *models, "--clusters", f"{table}:pair", *exact]
-    clustered = run(*command, "--out", tmp_path / "clustered")
+    clustered = run(*command)
     assert clustered.json["settings"]["clusters"] == 12
 
 
@@ -257,6 +257,7 @@ def test_info(run):
     assert "log" in facts["rules"]
 
 
+@pytest.mark.long
 def test_demo(run, tmp_path):
     outcome = run("demo", "--out", tmp_path / "demo")
     assert outcome.status == 0, outcome.err

@@ -43,7 +43,7 @@ def test_agrees_with_scikit_learn_on_hard_labels():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("labels", [2, 3, pytest.param(10, marks=pytest.mark.long), 100])
+@pytest.mark.parametrize("labels", [2, *(pytest.param(number, marks=pytest.mark.long) for number in (3, 10)), 100])
 @pytest.mark.parametrize("log_probs", [False, True])
 def test_every_rule_is_the_mean_of_its_losses(kind, labels, log_probs):
     probs, truth = table(labels=labels, kind=kind)

@@ -173,7 +173,7 @@ def test_logits_keep_what_probabilities_lose():
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 def test_jit_and_vmap_and_broadcasting(name, dtype):
     kernel = SCORES[name]
     probs, truth = (array.astype(dtype) for array in table())
