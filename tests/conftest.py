@@ -1,5 +1,6 @@
 """Compiled code is shared among the tests, shapes are checked on demand, real data is found through PROBTRUTH_DATA."""
 
+import gc
 import os
 import shutil
 import signal
@@ -17,6 +18,8 @@ INNERMOST = {"probtruth.truth.gibbs", "probtruth.report.words.numbers"}
 """Modules whose functions are called so often that checking every call takes most of the time of the tests."""
 COMPILED = "JAX_COMPILATION_CACHE_DIR"
 """Environment variable of JAX: the folder of compiled code. All processes of a run of the tests share one."""
+OF_COMMANDS = "PROBTRUTH_CACHE"
+"""Environment variable of the command line, which would otherwise keep compiled code in the caller's own folder."""
 
 QUICK_TO_COMPILE = " ".join(
     (
@@ -48,16 +51,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so starts what a shell 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before the workers start and before JAX loads, both of which read the environment."""
-    if COMPILED in os.environ:
-        return
     os.environ.setdefault("XLA_FLAGS", QUICK_TO_COMPILE)
-    folder = tempfile.mkdtemp(prefix="probtruth-tests-")
-    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    os.environ |= {
-        COMPILED: folder,
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    }
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    if COMPILED not in os.environ:
+        folder = tempfile.mkdtemp(prefix="probtruth-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ[COMPILED] = folder
+    os.environ.setdefault(OF_COMMANDS, os.environ[COMPILED])
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay until the end, so the collector of garbage need not walk through them again and again."""
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 50)
 
 
 @pytest.fixture(scope="session")

@@ -67,10 +67,10 @@ def test_tables_lists_flags_and_underscores(run, here, files):
     assert done.status == 0, done.err
     assert [row["model"] for row in done.json["models"]] == ["sharp", "flat"]
     assert "--predictions sharp=sharp.csv --predictions flat=flat.csv" in " ".join(command_in(here / "result"))
-    assert run("compare", "scores.csv", "--out", "c").json["higher_is_better"] is True
-    assert run("compare", "scores.csv", "--out", "c", "--lower-is-better").json["higher_is_better"] is False
+    assert run("compare", "scores.csv").json["higher_is_better"] is True
+    assert run("compare", "scores.csv", "--lower-is-better").json["higher_is_better"] is False
     (here / "probtruth.toml").write_text("[compare]\nlower-is-better = true\nengine = 'exact'")
-    assert run("compare", "scores.csv", "--out", "c", "--json").json["higher_is_better"] is False
+    assert run("compare", "scores.csv", "--json").json["higher_is_better"] is False
 
 
 @pytest.mark.long

@@ -14,15 +14,10 @@ NAMES = [
     if ">>> " in path.read_text(encoding="utf-8")
 ]
 """Modules with an example."""
-LONG = {"probtruth.comparison.likelihoods.fit", "probtruth.comparison.companions.benavoli"}
-"""Modules whose examples sample from programs of NumPyro, each of which is compiled."""
 
 
-def test_modules_that_take_long_have_examples() -> None:
-    assert set(NAMES) > LONG
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in NAMES])
+@pytest.mark.page
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_in_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "Agg")
     with polars.Config():

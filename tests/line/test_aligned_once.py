@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from line_results import demo_result
 
 import probtruth as pt
 from probtruth import demo
@@ -51,7 +52,6 @@ def test_the_counter_counts(calls):
 
 
 def test_each_part_of_an_analysis_is_computed_once():
-    annotations, predictions = demo.load()
-    analysis = pt.evaluate(annotations, predictions, engine="exact").analysis
+    analysis = demo_result().analysis
     for part in ("calibration", "decomposition", "annotators", "disputed", "divided", "replicates"):
         assert getattr(analysis, part) is getattr(analysis, part)

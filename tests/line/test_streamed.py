@@ -106,7 +106,7 @@ def test_what_was_finished_is_read_no_more(files, asked):
     assert set(asked) == {("item",)}
 
 
-@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("kind", [str, pytest.param(Path, marks=pytest.mark.long)])
 def test_soft_labels_by_their_path(files, kind):
     given = kind(files / "soft.parquet")
     found = pt.evaluate(given, paths(files), memory=1, engine="exact")

@@ -12,6 +12,9 @@ import pytest
 import probtruth as pt
 from probtruth.report.words.numbers import plain
 
+pytestmark = pytest.mark.long
+"""A report in full; the tests of each format meet such names too."""
+
 NAMES = (
     "<script>alert(1)</script>",
     "=1+1",

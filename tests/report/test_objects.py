@@ -1,6 +1,7 @@
 """What public objects show of themselves: `repr`, `summary`, HTML, a figure, a report."""
 
 import dataclasses
+import functools
 import re
 import subprocess
 import sys
@@ -20,6 +21,14 @@ from probtruth.line.result import Result
 N = 40
 
 
+NAMES = (
+    "annotations", "predictions", "truth", "classes", "several labels", "scores", "result", "comparison", "bare scores",
+    "bare comparison", "one model", "rule", "plan", "monitor", "validation", "risk", "confusion", "curves",
+)  # fmt: skip
+INNER = ("index", "audit", "labels", "labelled", "aligned", "analysis", "other")
+
+
+@functools.cache
 def made() -> dict[str, Any]:
     """One of each class that a caller holds."""
     rng = np.random.default_rng(0)
@@ -51,30 +60,38 @@ def made() -> dict[str, Any]:
     }
 
 
-MADE = made()
-INNER = {
-    "index": MADE["annotations"].index,
-    "audit": pt.Scores.from_frame({"item": ["a", "b", "a"], "model": list("xxy"), "loss": [1, 2, 3]}, score="loss",
-                                  higher_is_better=None).audit,
-    "labels": MADE["scores"].labels,
-    "labelled": MADE["result"].labelled,
-    "aligned": MADE["result"].labelled.aligned,
-    "analysis": MADE["result"].analysis,
-    "other": MADE["result"].other,
-}  # fmt: skip
+@functools.cache
+def inner() -> dict[str, Any]:
+    """One of each class that these hold."""
+    rows = {"item": ["a", "b", "a"], "model": list("xxy"), "loss": [1, 2, 3]}
+    result = made()["result"]
+    return {
+        "index": made()["annotations"].index,
+        "audit": pt.Scores.from_frame(rows, score="loss", higher_is_better=None).audit,
+        "labels": made()["scores"].labels,
+        "labelled": result.labelled,
+        "aligned": result.labelled.aligned,
+        "analysis": result.analysis,
+        "other": result.other,
+    }
 
 
-@pytest.mark.parametrize("name", [*MADE, *INNER])
+def test_all_are_tested() -> None:
+    assert tuple(made()) == NAMES
+    assert tuple(inner()) == INNER
+
+
+@pytest.mark.parametrize("name", [*NAMES, *INNER])
 def test_repr_has_ten_lines_at_most(name: str) -> None:
-    text = repr({**MADE, **INNER}[name])
+    text = repr({**made(), **inner()}[name])
     assert text.count("\n") < 10
     assert len(text) < 1500
     assert "array(" not in text
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", NAMES)
 def test_summary_html_and_figure(name: str) -> None:
-    shown = MADE[name]
+    shown = made()[name]
     summary = shown.summary()
     assert summary
     assert max(map(len, summary.split("\n"))) <= 120
@@ -100,7 +117,7 @@ class Balanced(HTMLParser):
 
 
 def test_a_result_shows_verdict_ranking_and_forest() -> None:
-    result, comparison = MADE["result"], MADE["comparison"]
+    result, comparison = made()["result"], made()["comparison"]
     for shown in (result, comparison):
         lines = repr(shown).split("\n")
         assert lines[0].startswith(f"{type(shown).__name__}: 4 models on 899 items, log loss (nats), lower is better")
@@ -114,7 +131,7 @@ def test_a_result_shows_verdict_ranking_and_forest() -> None:
 
 
 def test_two_results_on_one_page_share_no_identifiers() -> None:
-    pages = [MADE[name]._repr_html_() for name in ("result", "bare comparison")]
+    pages = [made()[name]._repr_html_() for name in ("result", "bare comparison")]
     first, second = (set(re.findall(r'id="([^"]+)"', page)) for page in pages)
     assert first
     assert not first & second
@@ -133,22 +150,22 @@ def test_names_are_no_markup() -> None:
 
 @pytest.mark.long
 def test_a_comparison_has_a_report(tmp_path: Path) -> None:
-    comparison = MADE["bare comparison"]
+    comparison = made()["bare comparison"]
     comparison.report(tmp_path / "one")
     pt.write_report(comparison, tmp_path / "two")
-    pt.write_report(Result.of_scores(MADE["bare scores"], engine="exact"), tmp_path / "three")
+    pt.write_report(Result.of_scores(made()["bare scores"], engine="exact"), tmp_path / "three")
     pages = [(tmp_path / name / "report.html").read_text() for name in ("one", "two", "three")]
     assert pages[0] == pages[1] == pages[2]
     assert "Items on which the two leading models differ most" in pages[0]
-    MADE["result"].report(tmp_path / "four")
+    made()["result"].report(tmp_path / "four")
     assert "Calibration" in (tmp_path / "four" / "report.html").read_text()
     with pytest.raises(pt.InputError, match="got Scores, expected a Result or a Comparison"):
-        pt.write_report(MADE["bare scores"], tmp_path / "five")
+        pt.write_report(made()["bare scores"], tmp_path / "five")
 
 
 def test_a_comparison_without_its_scores_still_shows_itself(tmp_path: Path) -> None:
-    bare = dataclasses.replace(MADE["bare comparison"], scored=None)
-    assert repr(bare).split("\n")[1] == repr(MADE["bare comparison"]).split("\n")[1]
+    bare = dataclasses.replace(made()["bare comparison"], scored=None)
+    assert repr(bare).split("\n")[1] == repr(made()["bare comparison"]).split("\n")[1]
     bare.report(tmp_path / "out")
 
 
@@ -166,7 +183,7 @@ def test_what_has_no_figure_says_so() -> None:
     from probtruth.report import objects
 
     with pytest.raises(pt.InputError, match="got a Index, expected an object with a figure"):
-        objects.plot(MADE["annotations"].index)
+        objects.plot(made()["annotations"].index)
 
 
 @pytest.mark.process

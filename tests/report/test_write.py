@@ -21,9 +21,15 @@ FILES = [
 ]
 
 
-def test_files_and_what_they_hold(result, tmp_path):
-    out = tmp_path / "out"
-    write_report(result, out)
+@pytest.fixture(scope="module")
+def out(result, tmp_path_factory):
+    """The folder of one result."""
+    folder = tmp_path_factory.mktemp("report") / "out"
+    write_report(result, folder)
+    return folder
+
+
+def test_files_and_what_they_hold(result, out):
     assert sorted(path.name for path in out.iterdir()) == FILES
     assert sorted(path.name for path in (out / "figures").iterdir()) == [
         "annotators.svg",
@@ -42,11 +48,10 @@ def test_files_and_what_they_hold(result, tmp_path):
     assert float(rows[0]["score"]) == result.comparison.ranks[0]["score"]
 
 
-def test_posterior_is_read_back(result, tmp_path):
+def test_posterior_is_read_back(result, out):
     import xarray
 
-    write_report(result, tmp_path / "out")
-    with xarray.open_datatree(tmp_path / "out" / "posterior.nc", engine="h5netcdf") as tree:
+    with xarray.open_datatree(out / "posterior.nc", engine="h5netcdf") as tree:
         assert tree["posterior"]["contrast"].equals(result.comparison.datatree["posterior"]["contrast"])
 
 
@@ -70,10 +75,10 @@ def test_an_earlier_result_is_replaced_another_folder_is_not(result, tmp_path):
         write_report(result, out)
 
 
-def test_a_failure_leaves_nothing(result, tmp_path, monkeypatch):
+def test_a_failure_leaves_nothing(make, tmp_path, monkeypatch):
     monkeypatch.setattr("probtruth.report.write.write_csv", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        write_report(result, tmp_path / "out")
+        write_report(make["bare"](2), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 

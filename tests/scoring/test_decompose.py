@@ -10,11 +10,19 @@ PUBLISHED = 1e-6
 """Six digits are given."""
 
 
+N_ITEMS = 100
+"""Of all tables with four labels and two models: one shape, for which each rule is compiled once."""
+
+
+def random_tables():
+    rng = np.random.default_rng(0)
+    predictions = pt.Predictions.from_probs({name: rng.dirichlet(np.ones(4), N_ITEMS) for name in "ab"})
+    return predictions, pt.Truth.from_probs(rng.dirichlet(np.ones(4), N_ITEMS))
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_parts_add_up_to_rounding_and_expected_is_the_mean_score(rule):
-    rng = np.random.default_rng(0)
-    predictions = pt.Predictions.from_probs({name: rng.dirichlet(np.ones(4), 100) for name in "ab"})
-    truth = pt.Truth.from_probs(rng.dirichlet(np.ones(4), 100))
+    predictions, truth = random_tables()
     table = pt.decompose(predictions, truth, rule=rule)
     expected = table["expected"].to_numpy()
     np.testing.assert_allclose(expected, (table["entropy"] + table["divergence"]).to_numpy(), rtol=ROUNDING)
@@ -22,8 +30,8 @@ def test_parts_add_up_to_rounding_and_expected_is_the_mean_score(rule):
 
 
 def test_rows_that_sum_to_one_only_within_the_tolerance_add_up_too():
-    predictions = pt.Predictions.from_probs({"a": [[0.6, 0.39995]]})
-    truth = pt.Truth.from_probs([[0.70003, 0.3]])
+    predictions = pt.Predictions.from_probs(dict.fromkeys("ab", np.tile([0.3, 0.3, 0.2, 0.19995], (N_ITEMS, 1))))
+    truth = pt.Truth.from_probs(np.tile([0.4, 0.30003, 0.2, 0.1], (N_ITEMS, 1)))
     for rule in RULES:
         model, expected, entropy, divergence = pt.decompose(predictions, truth, rule=rule).row(0)[:4]
         assert model == "a"
@@ -47,11 +55,7 @@ def test_entropy_of_real_annotations(chaosnli):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_calibration_parts_add_up_too(rule):
-    rng = np.random.default_rng(0)
-    predictions = pt.Predictions.from_probs({name: rng.dirichlet(np.ones(3), 50) for name in "ab"})
-    for row in pt.decompose(predictions, pt.Truth.from_probs(rng.dirichlet(np.ones(3), 50)), rule=rule).iter_rows(
-        named=True
-    ):
+    for row in pt.decompose(*random_tables(), rule=rule).iter_rows(named=True):
         total = row["miscalibration"] - row["discrimination"] + row["uncertainty"]
         np.testing.assert_allclose(row["expected"], total, rtol=ROUNDING)
         assert np.isnan(row["entropy_corrected"]), "there are no votes here"

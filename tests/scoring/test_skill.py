@@ -24,7 +24,10 @@ def test_skill_against_the_frequencies_agrees_with_scikit_learn():
         np.testing.assert_allclose(table["skill_attainable"].to_numpy(), table["skill"].to_numpy(), rtol=ROUNDING)
 
 
-@pytest.mark.parametrize("rule", ["log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one"])
+OTHERS = ("quadratic", "spherical", "ranked-probability", "zero-one")
+
+
+@pytest.mark.parametrize("rule", ["log", "brier", *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)])
 def test_ends_of_the_scale(rule):
     truth = np.random.default_rng(0).dirichlet(np.ones(3), 50)
     predictions = pt.Predictions.from_probs({"truth": truth, "even": np.full((50, 3), 1 / 3)})

@@ -27,7 +27,10 @@ def same(found, result):
     assert found.n_infinite.tolist() == result.scores.n_infinite.tolist()
 
 
-@pytest.mark.parametrize(("size", "n_files", "shuffled"), [(1000, 1, False), (64, 1, True), (17, 3, True)])
+@pytest.mark.parametrize(
+    ("size", "n_files", "shuffled"),
+    [pytest.param(1000, 1, False, marks=pytest.mark.long), (64, 1, True), (17, 3, True)],
+)
 def test_any_batches_files_and_order_conclude_what_the_whole_does(
     annotations, written, exact, tmp_path, size, n_files, shuffled
 ):

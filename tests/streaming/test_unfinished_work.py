@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,14 +42,37 @@ def write_models(folder, seed=21):
     polars.concat(tables).head(2 * N_ITEMS - 4).write_parquet(folder / "table.parquet")
 
 
+def write_inputs(folder):
+    """The models' predictions, and the soft labels."""
+    write_models(folder)
+    probs = np.random.default_rng(22).dirichlet([2, 1], N_ITEMS)
+    polars.DataFrame({"item": NAMES, **dict(zip(LABELS, probs.T, strict=True))}).write_parquet(folder / "soft.parquet")
+    return folder
+
+
 @pytest.fixture
 def files(tmp_path):
-    write_models(tmp_path)
-    probs = np.random.default_rng(22).dirichlet([2, 1], N_ITEMS)
-    polars.DataFrame({"item": NAMES, **dict(zip(LABELS, probs.T, strict=True))}).write_parquet(
-        tmp_path / "soft.parquet"
-    )
-    return tmp_path
+    return write_inputs(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """The same files for many tests, which leave them alone."""
+    return write_inputs(tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module")
+def wanted(inputs):
+    """What an undisturbed run of each command says."""
+    return {command: streamed(command, inputs, None) for command in COMMANDS}
+
+
+@pytest.fixture(scope="module")
+def unfinished(inputs):
+    """The folder of each command's unfinished work, for copies."""
+    for command in COMMANDS:
+        interrupted(command, inputs, inputs / f"unfinished-{command}")
+    return {command: inputs / f"unfinished-{command}" for command in COMMANDS}
 
 
 def streamed(command, folder, scratch, **more):
@@ -102,25 +126,22 @@ FILES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize(("command", "file"), [(command, file) for command in COMMANDS for file in FILES[command]])
-def test_damage_is_noticed_and_the_result_is_right(files, caplog, command, file, damage):
-    want = streamed(command, files, None)
-    interrupted(command, files, files / "scratch")
-    damaged = files / "scratch" / STORE[command] / file
-    DAMAGES[damage](damaged)
+def test_damage_is_noticed_and_the_result_is_right(inputs, wanted, unfinished, tmp_path, caplog, command, file, damage):
+    scratch = shutil.copytree(unfinished[command], tmp_path / "scratch")
+    DAMAGES[damage](scratch / STORE[command] / file)
     with caplog.at_level(logging.WARNING):
-        assert streamed(command, files, files / "scratch") == want
+        assert streamed(command, inputs, scratch) == wanted[command]
     silent = file == "finished.jsonl" and damage in ("emptied", "removed", "cut off")  # nothing, or less, is finished
     assert len(notices(caplog)) == (0 if silent else 1)
-    assert not (files / "scratch").exists()
+    assert not scratch.exists()
 
 
 @pytest.mark.parametrize("damage", ["zeroed", "cut off", "emptied", "removed"])
-def test_a_damaged_lock_file_is_taken_for_what_it_was(files, damage):
-    want = streamed("evaluate", files, None)
-    interrupted("evaluate", files, files / "scratch")
-    DAMAGES[damage](files / "scratch" / "probtruth-unfinished.json")
-    assert streamed("evaluate", files, files / "scratch") == want
-    assert not (files / "scratch").exists()
+def test_a_damaged_lock_file_is_taken_for_what_it_was(inputs, wanted, unfinished, tmp_path, damage):
+    scratch = shutil.copytree(unfinished["evaluate"], tmp_path / "scratch")
+    DAMAGES[damage](scratch / "probtruth-unfinished.json")
+    assert streamed("evaluate", inputs, scratch) == wanted["evaluate"]
+    assert not scratch.exists()
 
 
 def test_zeroed_losses_of_items_that_a_model_lacks_stay_unknown(files, caplog):

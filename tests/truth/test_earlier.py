@@ -42,7 +42,7 @@ def test_evidence_of_two_batches_adds_up(batches, method: str) -> None:
     assert set(after.evidence["annotators"]) == set(annotations.index.annotators)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [pytest.param("ability", marks=pytest.mark.long), "dawid-skene-em"])
 def test_second_batch_is_nearly_as_if_all_were_seen_at_once(batches, method: str) -> None:
     annotations, first, second, _ = batches
     options = {"diagonal": 1, "off_diagonal": 1} if method == "dawid-skene-em" else {}
@@ -83,7 +83,7 @@ def test_newcomers_start_from_all_earlier_annotators(batches) -> None:
     np.testing.assert_allclose(truth.confusion[0], counts / counts.sum(1, keepdims=True), atol=ROUNDING)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [pytest.param("ability", marks=pytest.mark.long), "dawid-skene-em"])
 def test_a_known_expert_outweighs_known_guessers(method: str) -> None:
     generator = np.random.default_rng(4)
     classes = generator.integers(2, size=200)

@@ -21,8 +21,8 @@ CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
-EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in NUTS[1:])) for method in METHODS]
-"""All methods; one whose program takes long to compile stands for all such, which have tests of their own."""
+EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in NUTS)) for method in METHODS]
+"""All methods; the programs of some take long to compile, and these methods have tests of their own."""
 
 
 def options(method: str, order: list[str] | None = None) -> dict[str, object]:

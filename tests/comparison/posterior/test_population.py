@@ -79,7 +79,7 @@ def compared(differences, groups, **options):
     )
 
 
-@pytest.mark.parametrize("engine", ["exact", "nuts"])
+@pytest.mark.parametrize("engine", ["exact", pytest.param("nuts", marks=pytest.mark.long)])
 def test_three_groups_that_all_say_a_half_have_a_population_near_a_half(engine):
     # items of sd .1 about -.50, -.55 and -.45: a prior of mu in item sds answered -.20 (-.41 to -.01)
     rng = np.random.default_rng(0)

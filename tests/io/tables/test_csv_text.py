@@ -14,7 +14,7 @@ from probtruth.io.tables.csv_text import dissect
 SMALL = st.text(alphabet='ab,";\n\r\t é', max_size=6)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.lists(st.lists(SMALL, min_size=2, max_size=2), min_size=1, max_size=5),
     st.sampled_from([",", "\t"]),
@@ -39,7 +39,7 @@ def test_what_python_writes_is_dissected_as_python_reads_it(
         assert (text.lines == np.array(ends[:-1]) + 1).all()
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.text(alphabet='a,"\n\r', max_size=30))
 def test_any_text_is_dissected_as_python_reads_it_or_refused(written: str) -> None:
     try:

@@ -43,9 +43,23 @@ class Page(HTMLParser):
             self.text.append(data)
 
 
+FAILING = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
+
+
 @pytest.fixture(scope="module")
-def text(result):
-    return html(result)
+def text(result, drawn):
+    return html(result, drawn)
+
+
+@pytest.fixture(scope="module")
+def failing(make, drawn):
+    return html(make["demo"](diagnostics=FAILING), drawn)
+
+
+@pytest.fixture(scope="module")
+def many(make):
+    """Twelve models, without figures."""
+    return html(make["bare"](12), {})
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +107,9 @@ def test_odd_names_are_shown_not_run(odd, text):
     assert len(names) > 20
 
 
-def test_a_long_name_is_whole_in_the_table_of_models_and_short_elsewhere(make):
+def test_a_long_name_is_whole_in_the_table_of_models_and_short_elsewhere(make, drawn):
     name = "long " * 60
-    raw = html(make["demo"]((name, "b", "c", "d")))
+    raw = html(make["demo"]((name, "b", "c", "d")), drawn)
     assert raw.count(f">{name}</bdi>") == 1
     assert f'title="{name}">' in raw
 
@@ -106,17 +120,16 @@ def test_first_screen_says_verdict_note_and_estimand(text):
         assert said in head
 
 
-def test_failing_diagnostics_stand_in_the_first_screen(make):
-    bad = html(make["demo"](diagnostics={"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}))
-    head = bad[: bad.index("</header>")]
+def test_failing_diagnostics_stand_in_the_first_screen(failing):
+    head = failing[: failing.index("</header>")]
     assert "No verdict" in head
     assert 'role="alert"' in head
     assert "R-hat is 1.500" in head
 
 
-def test_warnings_once_each_and_sampling_ones_with_the_diagnostics(result):
+def test_warnings_once_each_and_sampling_ones_with_the_diagnostics(result, drawn):
     said = replace(result, warnings=("only 4 items & so on", "only 4 items & so on", "sampling: R-hat"))
-    text = html(said)
+    text = html(said, drawn)
     assert text.count("only 4 items &amp; so on") == 1
     assert "sampling: R-hat" not in text
 
@@ -144,10 +157,10 @@ def test_tables_have_captions_and_scopes(text):
         assert 'scope="row"' in table
 
 
-def test_command_audit_settings_and_citation(result):
+def test_command_audit_settings_and_citation(result, drawn):
     scores = replace(result.scores, audit=Audit(("x",), (), (("logistic", 1, 0),)))
     audited = replace(result, scores=scores, command="probtruth run --out '<o>'")
-    shown = "".join(Page(html(audited)).text)
+    shown = "".join(Page(html(audited, drawn)).text)
     for said in (
         "probtruth run --out '<o>'",
         "1 item took no part",
@@ -158,9 +171,9 @@ def test_command_audit_settings_and_citation(result):
         assert said in shown
 
 
-def test_groups_get_tables_of_their_own(result, make):
+def test_groups_get_tables_of_their_own(result, make, drawn):
     grouped = make["rewrite"](result, group_results={"one new group": result.comparison.pairs})
-    assert "Differences, one new group" in html(grouped)
+    assert "Differences, one new group" in html(grouped, drawn)
 
 
 def test_bare_scores_make_a_page_without_labels(make):
@@ -199,28 +212,27 @@ def test_without_script_it_says_where_the_numbers_are(text):
     assert text.count('class="explorer" hidden') == 2
 
 
-def test_data_cannot_end_its_element(odd):
-    raw = html(replace(odd, item_text={str(item): "</script><b>&\u2028" for item in odd.scores.items}))
+def test_data_cannot_end_its_element(odd, drawn):
+    raw = html(replace(odd, item_text={str(item): "</script><b>&\u2028" for item in odd.scores.items}), drawn)
     inside = raw[raw.index('id="data">') + 10 :]
     inside = inside[: inside.index("</script>")]
     assert not re.search("[<>&\u2028]", inside)
     assert json.loads(inside)["items"]["text"][0] == "</script><b>&�"
 
 
-def test_failing_diagnostics_leave_no_verdict_to_choose(make):
-    bad = html(make["demo"](diagnostics={"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}))
-    assert 'pair-explorer" class' not in bad
-    assert '"curves":' not in bad
+def test_failing_diagnostics_leave_no_verdict_to_choose(failing):
+    assert 'pair-explorer" class' not in failing
+    assert '"curves":' not in failing
 
 
-def test_same_result_same_page(result, text):
-    assert html(result) == text
+def test_same_result_same_page(result, drawn, text):
+    assert html(result, drawn) == text
 
 
-def test_sort_keys_are_numbers_unknown_blank(make, result):
+def test_sort_keys_are_numbers_unknown_blank(make, result, drawn):
     inf = float("inf")
     pairs = [{**row, "difference": inf, "p_a_better": None} for row in result.comparison.pairs]
-    text = html(make["rewrite"](result, pairs=pairs))
+    text = html(make["rewrite"](result, pairs=pairs), drawn)
     assert re.search(r'data-sort="Infinity"[^>]*>\+∞', text)
     assert re.search(r'data-sort=""[^>]*>–', text)
 
@@ -232,14 +244,12 @@ def test_contents_lead_to_every_section(text, page):
     assert len(anchors) == 10
 
 
-def test_long_tables_open_at_a_click_short_ones_stand_open(make, text):
-    many = html(make["bare"](12))
+def test_long_tables_open_at_a_click_short_ones_stand_open(many, text):
     assert re.search(r"<summary>Differences of all pairs <span[^>]*>66 rows</span></summary>", many)
     assert "<summary>Differences" not in text
 
 
-def test_many_models_are_numbered_above_the_matrix(make):
-    many = html(make["bare"](12))
+def test_many_models_are_numbered_above_the_matrix(many):
     matrix = re.search(r'aria-label="P\(row beats column\)".*?</table>', many, re.DOTALL)
     assert matrix is not None
     assert 'data-sort="model-03">4 <bdi' in matrix.group()

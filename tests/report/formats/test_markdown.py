@@ -1,6 +1,9 @@
 """Names are shown, never markup."""
 
 import re
+from dataclasses import replace
+
+import pytest
 
 from probtruth.report.formats.markdown import markdown
 
@@ -12,28 +15,31 @@ def test_says_what_the_page_says(result):
         assert said in text
 
 
-def test_odd_names_cannot_become_markup(odd):
-    text = markdown(odd)
+@pytest.fixture(scope="module")
+def of_odd(odd):
+    return markdown(odd)
+
+
+def test_odd_names_cannot_become_markup(of_odd):
+    text = of_odd
     assert "<script" not in text
     assert "&lt;script&gt;alert\\(1\\)&lt;/script&gt;" in text
     assert "co \\| \\*x\\* \\$y\\$" in text
     assert "\u202e" not in text
 
 
-def test_every_row_of_a_table_has_its_columns(odd):
-    for block in re.findall(r"(?:^\|.*\n)+", markdown(odd), re.MULTILINE):
+def test_every_row_of_a_table_has_its_columns(of_odd):
+    for block in re.findall(r"(?:^\|.*\n)+", of_odd, re.MULTILINE):
         widths = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
         assert len(widths) == 1
 
 
-def test_a_fence_in_the_command_does_not_end_the_block(result, make):
-    from dataclasses import replace
-
-    text = markdown(replace(result, command="probtruth run --out '```'"))
+def test_a_fence_in_the_command_does_not_end_the_block(make):
+    text = markdown(replace(make["bare"](2), command="probtruth run --out '```'"))
     assert "````sh\nprobtruth run --out '```'\n````" in text
 
 
 def test_failing_diagnostics_come_first(make):
     failing = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
-    text = markdown(make["demo"](diagnostics=failing))
+    text = markdown(make["rewrite"](make["bare"](2), diagnostics=failing))
     assert text.index("Do not rely on the numbers below.") < text.index("Estimand")

@@ -7,8 +7,8 @@ from probtruth.report.plots.pictures import pictures
 from probtruth.report.tables.candidates import rank_table
 
 
-def test_figures_of_a_result_with_labels(result):
-    made = pictures(result)
+def test_figures_of_a_result_with_labels(drawn):
+    made = drawn
     of_models = [f"{kind}-{number}" for number in range(1, 5) for kind in ("reliability", "source")]
     last = ["annotators", "item-differences", "loss-curve"]
     assert list(made) == ["behind-leader", "differences", "ranks", *of_models, *last]
@@ -37,8 +37,8 @@ def test_rank_table_follows_the_names(result):
     assert np.allclose(table.sum(1), 1, rtol=0, atol=1e-12)  # shares of draws: round-off only
 
 
-def test_without_a_ranking_there_is_no_rank_plot(result, make):
-    bare = make["rewrite"](result, tree=xarray.DataTree)
+def test_without_a_ranking_there_is_no_rank_plot(make):
+    bare = make["rewrite"](make["bare"](2), tree=xarray.DataTree)
     assert "ranks" not in pictures(bare)
 
 

@@ -2,6 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled_once import x64
 
 import probtruth as pt
 from probtruth.scoring.means.state import FIRST, NO_POSITION, next_position
@@ -52,13 +53,12 @@ def test_means_are_those_of_the_losses(kind, log_probs):
     probs, truth = table(kind=kind)
     means = pt.streaming.RunningMeans(RULES, log_probs=log_probs)
     result = one_pass(means, logged(probs) if log_probs else probs, truth)
-    with jax.enable_x64(True):
-        wide = probs.astype(float), truth.astype(float)
-        for at, name in enumerate(RULES):
-            rule = pt.rules.get_rule(name)
-            twins = rule.expected(*wide), rule.entropy(wide[1]), rule.divergence(*wide)
-            parts = result.means[at], result.entropy[at], result.divergence[at]
-            np.testing.assert_allclose(parts, [float(np.asarray(twin).mean()) for twin in twins], rtol=KINDS[kind])
+    wide = probs.astype(float), truth.astype(float)
+    for at, name in enumerate(RULES):
+        rule = pt.rules.get_rule(name)
+        twins = x64(rule.expected, *wide), x64(rule.entropy, wide[1]), x64(rule.divergence, *wide)
+        parts = result.means[at], result.entropy[at], result.divergence[at]
+        np.testing.assert_allclose(parts, [float(twin.mean()) for twin in twins], rtol=KINDS[kind])
     assert result.rules == RULES
     assert result.n_items == len(probs)
     assert not result.n_infinite.any()

@@ -56,7 +56,7 @@ def test_figure_7_on_the_infinite_range():
     assert found.angle[0] == pytest.approx(73, abs=0.5)
 
 
-@pytest.mark.parametrize("half_range", [7.8, 9.1])
+@pytest.mark.parametrize("half_range", [7.8, pytest.param(9.1, marks=pytest.mark.long)])
 def test_figure_7_on_the_plotted_range(half_range):
     """Nelson (2017), Section 6: P_model = .56, P_source = .62, P_div = .90, on any x axis of 1 +- 7.8 to 1 +- 9.1."""
     x, truth = two_class_world(half_range)

@@ -1,17 +1,13 @@
 import jax
 import numpy as np
 import pytest
+from compiled_once import x64
 from scipy.spatial.distance import jensenshannon
 
 import probtruth as pt
 
 ROUNDING = 1e-12
 KERNELS = (pt.rules.total_variation, pt.rules.hellinger, pt.rules.jensen_shannon)
-
-
-def x64(function, *arrays):
-    with jax.enable_x64(True):
-        return np.asarray(jax.jit(function)(*arrays))
 
 
 def test_agree_with_scipy():
@@ -33,7 +29,7 @@ def test_edges(kernel):
     greatest = np.log(2) if kernel is pt.rules.jensen_shannon else 1
     np.testing.assert_allclose(x64(kernel, corners, corners[::-1]), [greatest, greatest], rtol=ROUNDING)
     np.testing.assert_array_equal(x64(kernel, corners, corners), [0, 0])
-    assert np.isfinite(jax.grad(lambda p: kernel(p, corners).sum())(corners * 0.8 + 0.1)).all()
+    assert np.isfinite(jax.jit(jax.grad(lambda p: kernel(p, corners).sum()))(corners * 0.8 + 0.1)).all()
 
 
 def test_mean_total_variation_of_real_models(chaosnli):

@@ -1,7 +1,10 @@
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from compiled_once import by_rows, x64
 from scipy.integrate import quad
 
 import probtruth as pt
@@ -24,9 +27,19 @@ GENERATED = {
 }
 
 
-def x64(function, *arrays):
-    with jax.enable_x64(True):
-        return np.asarray(jax.jit(function)(*arrays))
+@cache
+def parts_of(rule):
+    """All that a rule gives for probabilities and truth, to be compiled together."""
+
+    def parts(probs, truth):
+        return rule.expected(probs, truth), rule.entropy(truth), rule.divergence(probs, truth), rule.per_label(probs)
+
+    return parts
+
+
+def losses_of(rule, probs):
+    """In float64, the loss of every label."""
+    return x64(parts_of(rule), probs, probs)[-1]
 
 
 def table(seed=0, items=20, labels=3):
@@ -53,50 +66,46 @@ def assert_same(ours, theirs, rtol=ROUNDING, atol=ROUNDING):
 def test_members_that_have_names():
     probs, _ = table()
     for family in (pt.rules.power, pt.rules.pseudospherical):
-        assert_same(x64(family(1).per_label, probs), x64(pt.rules.log.per_label, probs))
-        near = x64(family(1 + 1e-6).per_label, probs)  # the limit is reached at first order in beta - 1
+        assert_same(losses_of(family(1), probs), losses_of(pt.rules.log, probs))
+        near = losses_of(family(1 + 1e-6), probs)  # the limit is reached at first order in beta - 1
         positive = probs > 1e-3
         np.testing.assert_allclose(near[positive], -np.log(probs[positive]), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(2 * losses_of(pt.rules.power(2), probs), losses_of(pt.rules.brier, probs), atol=ROUNDING)
     np.testing.assert_allclose(
-        2 * x64(pt.rules.power(2).per_label, probs), x64(pt.rules.brier.per_label, probs), atol=ROUNDING
-    )
-    np.testing.assert_allclose(
-        x64(pt.rules.pseudospherical(2).per_label, probs) - 1,
-        x64(pt.rules.spherical.per_label, probs),
+        losses_of(pt.rules.pseudospherical(2), probs) - 1,
+        losses_of(pt.rules.spherical, probs),
         atol=ROUNDING,
     )
     np.testing.assert_allclose(
-        x64(pt.rules.tempered(0.5).per_label, probs), x64(pt.rules.power(1.5).per_label, probs), atol=ROUNDING
+        losses_of(pt.rules.tempered(0.5), probs), losses_of(pt.rules.power(1.5), probs), atol=ROUNDING
     )
     pair, _ = table(labels=2)
-    assert_same(x64(pt.rules.beta(0, 0).per_label, pair), x64(pt.rules.log.per_label, pair))
-    np.testing.assert_allclose(
-        4 * x64(pt.rules.beta(1, 1).per_label, pair), x64(pt.rules.brier.per_label, pair), atol=ROUNDING
-    )
+    assert_same(losses_of(pt.rules.beta(0, 0), pair), losses_of(pt.rules.log, pair))
+    np.testing.assert_allclose(4 * losses_of(pt.rules.beta(1, 1), pair), losses_of(pt.rules.brier, pair), atol=ROUNDING)
 
 
 def test_power_of_three_by_hand():
     # loss = -(p_y^2 - 1)/2 + (sum p^3 - 1)/3 at p = (.5, .3, .2): sum p^3 = .16
-    losses = x64(pt.rules.power(3).per_label, np.array([0.5, 0.3, 0.2]))
+    losses = losses_of(pt.rules.power(3), np.array([0.5, 0.3, 0.2]))
     np.testing.assert_allclose(losses, [0.375 - 0.28, 0.455 - 0.28, 0.48 - 0.28], rtol=ROUNDING)
 
 
 def test_pseudospherical_of_three_by_hand():
     # loss = -((p_y/|p|)^2 - 1)/2 with |p| = .16^(1/3) at p = (.5, .3, .2)
-    losses = x64(pt.rules.pseudospherical(3).per_label, np.array([0.5, 0.3, 0.2]))
+    losses = losses_of(pt.rules.pseudospherical(3), np.array([0.5, 0.3, 0.2]))
     np.testing.assert_allclose(losses, [(1 - p * p / 0.16 ** (2 / 3)) / 2 for p in (0.5, 0.3, 0.2)], rtol=ROUNDING)
 
 
 def test_boosting_loss():
     # Buja, Stuetzle and Shen (2005): a = b = -1/2 gives 2 sqrt((1 - p)/p) for the label that came
-    losses = x64(pt.rules.beta(-0.5, -0.5).per_label, np.array([0.2, 0.8]))
+    losses = losses_of(pt.rules.beta(-0.5, -0.5), np.array([0.2, 0.8]))
     np.testing.assert_allclose(losses, [2 * np.sqrt(0.8 / 0.2), 2 * np.sqrt(0.2 / 0.8)], rtol=ROUNDING)
 
 
 @pytest.mark.parametrize(("a", "b"), SHAPES)
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.5, 0.77, 0.99])
 def test_beta_family_against_scipy_quadrature(a, b, p):
-    losses = x64(pt.rules.beta(a, b).per_label, np.array([1 - p, p]))
+    losses = losses_of(pt.rules.beta(a, b), np.array([1 - p, p]))
     first = quad(lambda u: u**a * (1 - u) ** (b - 1), 0, p, epsabs=0, epsrel=1e-12)[0]
     second = quad(lambda v: v**b * (1 - v) ** (a - 1), 0, 1 - p, epsabs=0, epsrel=1e-12)[0]
     np.testing.assert_allclose(losses, [first, second], rtol=QUADRATURE)
@@ -108,12 +117,10 @@ def test_generated_rules_are_the_rules_of_their_generators(name, dtype):
     rule, known = GENERATED[name]
     probs, truth = (array.astype(dtype) for array in table())
     close = 2e-5 if dtype == np.float32 else 1e-11  # subtraction at relative distance .1 leaves two digits fewer
-    for ours, theirs, arrays in (
-        (rule.per_label, known.per_label, (probs,)),
-        (rule.entropy, known.entropy, (truth,)),
-        (rule.divergence, known.divergence, (probs, truth)),
-    ):
-        assert_same(x64(ours, *arrays), x64(theirs, *arrays), rtol=close, atol=close)
+    _, *ours = x64(parts_of(rule), probs, truth)
+    _, *theirs = x64(parts_of(known), probs, truth)
+    for one, other in zip(ours, theirs, strict=True):
+        assert_same(one, other, rtol=close, atol=close)
 
 
 # Properties
@@ -121,21 +128,17 @@ def test_generated_rules_are_the_rules_of_their_generators(name, dtype):
 
 @pytest.mark.parametrize("rule", (MANY | TWO).values(), ids=MANY | TWO)
 def test_expected_is_entropy_plus_divergence_and_no_report_beats_the_truth(rule):
-    probs, truth = table(items=200, labels=rule.n_labels or 4)
-
-    def parts(probs, truth):
-        return rule.expected(probs, truth), rule.entropy(truth), rule.divergence(probs, truth), rule.per_label(probs)
-
-    with jax.enable_x64(True):
-        expected, entropy, divergence, losses = map(np.asarray, jax.jit(parts)(probs, truth))
+    corners = np.eye(rule.n_labels or 3)
+    probs, truth = (np.concatenate([part, corners]) for part in table(items=200, labels=len(corners)))
+    expected, entropy, divergence, losses = x64(parts_of(rule), probs, truth)
     assert_same(expected, entropy + divergence, rtol=1e-9)
     assert (divergence >= 0).all()
     assert divergence[2] == 0
-    low, high = rule.range_for(rule.n_labels or 4)
+    low, high = rule.range_for(len(corners))
     assert low - ROUNDING <= losses.min()
     assert losses.max() <= high + ROUNDING
-    corners = x64(rule.per_label, np.eye(rule.n_labels or 4))
-    np.testing.assert_allclose([corners.min(), corners.max()], [low, high], rtol=1e-10, atol=ROUNDING)
+    at_corners = losses[-len(corners) :]
+    np.testing.assert_allclose([at_corners.min(), at_corners.max()], [low, high], rtol=1e-10, atol=ROUNDING)
 
 
 @pytest.mark.parametrize("rule", (MANY | TWO).values(), ids=MANY | TWO)
@@ -144,8 +147,8 @@ def test_close_divergence_in_float32_keeps_its_digits(rule):
     step = np.float32(2.0**-14) * np.array([1, -1, 0][: len(truth)], np.float32)
     probs = truth + step
     # in float64 a quarter of the step gives a sixteenth: it is the second-order term
-    exact, quarter = x64(rule.divergence, np.float64([probs, truth + step / 4]), np.float64([truth, truth]))
-    ours = jax.jit(rule.divergence)(probs, truth)
+    exact, quarter = x64(parts_of(rule), np.float64([probs, truth + step / 4]), np.float64([truth, truth]))[2]
+    ours = by_rows(rule.divergence, probs, truth)
     np.testing.assert_allclose(ours, exact, rtol=2e-5)  # some tens of float32 roundings
     np.testing.assert_allclose(16 * quarter, exact, rtol=5e-3)
 
@@ -160,30 +163,45 @@ def test_log_probabilities_stay_logarithms():
 # Transforms
 
 
+TRANSFORMED = MANY | TWO | {"generated": GENERATED["log"][0]}
+
+
 @pytest.mark.parametrize("name", ["power(0.4)", "pseudospherical(1.5)", "beta(0.5, 2)", "generated"])
-def test_jit_vmap_and_grad(name):
-    """In float64, one type for all rules: without jit every operation is compiled, and they share those."""
-    rule = (MANY | TWO | {"generated": GENERATED["log"][0]})[name]
+def test_vmap_and_grad(name):
+    rule = TRANSFORMED[name]
     probs, truth = table(labels=rule.n_labels or 3)
     close = 1e-10  # a few roundings of numbers up to about 10
+    expected, _, divergence, _ = x64(parts_of(rule), probs, truth)
+    inner = truth[4:] * 0.9 + 0.1 / truth.shape[1], probs[4:] * 0.9 + 0.1 / probs.shape[1]
+
+    @jax.jit
+    def transformed(probs, truth, inner_truth, inner_probs):
+        mapped = jax.vmap(rule.expected)(probs, truth), jax.vmap(rule.divergence)(probs, truth)
+        of_both = jax.grad(lambda t, p: rule.divergence(p, t).sum(), (0, 1))(inner_truth, inner_probs)
+        return *mapped, *of_both, jax.grad(lambda p: rule.expected(p, inner_truth).sum())(inner_probs)
+
     with jax.enable_x64(True):
-        for function in (rule.expected, rule.divergence):
-            plain = np.asarray(function(probs, truth))
-            assert plain.dtype == np.float64
-            both = jax.jit(lambda *arrays, f=function: (f(*arrays), jax.vmap(f)(*arrays)))(probs, truth)
-            for transformed in map(np.asarray, both):
-                assert_same(transformed, plain, rtol=close, atol=close)
-        inner = truth[4:] * 0.9 + 0.1 / truth.shape[1], probs[4:] * 0.9 + 0.1 / probs.shape[1]
-
-        @jax.jit
-        def slopes(truth, probs):
-            divergence = jax.grad(lambda t, p: rule.divergence(p, t).sum(), (0, 1))(truth, probs)
-            return *divergence, jax.grad(lambda p: rule.expected(p, truth).sum())(probs)
-
-        of_truth, *of_probs = map(np.asarray, slopes(*inner))
+        *mapped, of_truth, of_divergence, of_expected = map(np.asarray, transformed(probs, truth, *inner))
+    for one, other in zip(mapped, (expected, divergence), strict=True):
+        assert one.dtype == np.float64
+        assert_same(one, other, rtol=close, atol=close)
     assert np.isfinite(of_truth).all()
-    centred = [part - part.mean(-1, keepdims=True) for part in of_probs]
+    centred = [part - part.mean(-1, keepdims=True) for part in (of_divergence, of_expected)]
     np.testing.assert_allclose(*centred, rtol=100 * close, atol=100 * close)  # along the simplex both are one
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["power(0.4)", *(pytest.param(name, marks=pytest.mark.long) for name in ("beta(0.5, 2)", "generated"))],
+)
+def test_without_jit_the_same(name):
+    """Each operation is compiled by itself, which takes seconds."""
+    rule = TRANSFORMED[name]
+    probs, truth = table(labels=rule.n_labels or 3)
+    expected, _, divergence, _ = x64(parts_of(rule), probs, truth)
+    with jax.enable_x64(True):
+        assert_same(np.asarray(rule.expected(probs, truth)), expected, rtol=1e-10, atol=1e-10)
+        assert_same(np.asarray(rule.divergence(probs, truth)), divergence, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("rule", (MANY | TWO).values(), ids=MANY | TWO)

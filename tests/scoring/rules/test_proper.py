@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scoringrules
+from compiled_once import x64
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import rel_entr
@@ -29,11 +30,6 @@ SCORES = {
     "linear": proper.linear_score,
 }
 POINT_SIX = (np.array([0.6, 0.4]), np.array([0.7, 0.3]))
-
-
-def x64(function, *arrays):
-    with jax.enable_x64(True):
-        return np.asarray(jax.jit(function)(*arrays))
 
 
 def table(seed=0, items=50, labels=4):
@@ -162,9 +158,9 @@ def test_infinite_loss_is_infinite_and_an_impossible_label_costs_nothing(dtype):
 
 def test_gradient_at_zero_probability_and_zero_truth_is_zero():
     probs, truth = jnp.array([0.0, 1.0]), jnp.array([0.0, 1.0])
-    np.testing.assert_array_equal(jax.grad(pt.log_score, (0, 1))(probs, truth), [[0, -1], [0, 0]])
-    np.testing.assert_array_equal(jax.grad(pt.entropy)(truth), [0, -1])
-    assert np.isfinite(jax.grad(pt.kl_divergence, (0, 1))(probs, truth)).all()
+    np.testing.assert_array_equal(jax.jit(jax.grad(pt.log_score, (0, 1)))(probs, truth), [[0, -1], [0, 0]])
+    np.testing.assert_array_equal(jax.jit(jax.grad(pt.entropy))(truth), [0, -1])
+    assert np.isfinite(jax.jit(jax.grad(pt.kl_divergence, (0, 1)))(probs, truth)).all()
 
 
 def test_logits_keep_what_probabilities_lose():
@@ -177,7 +173,7 @@ def test_logits_keep_what_probabilities_lose():
 
 
 @pytest.mark.parametrize("name", SCORES)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
 def test_jit_and_vmap_and_broadcasting(name, dtype):
     kernel = SCORES[name]
     probs, truth = (array.astype(dtype) for array in table())

@@ -18,7 +18,12 @@ NOT_SCORES = {
 
 
 @pytest.mark.parametrize(
-    ("name", "best"), [("total variation", 0.8), ("Jensen-Shannon", 0.723), ("squared Hellinger", 0.742)]
+    ("name", "best"),
+    [
+        ("total variation", 0.8),
+        ("squared Hellinger", 0.742),
+        pytest.param("Jensen-Shannon", 0.723, marks=pytest.mark.long),
+    ],
 )
 def test_best_report_to_five_annotators_where_the_truth_is_point_seven(name, best):
     # computed independently over the six possible vote shares
@@ -31,7 +36,7 @@ def test_scores_are_least_at_the_truth_whatever_the_number_of_annotators(rule):
     assert pt.rules.check_proper(rule, 2, annotators=5) is None
 
 
-@pytest.mark.parametrize("name", NOT_SCORES)
+@pytest.mark.parametrize("name", [*list(NOT_SCORES)[:2], pytest.param("Jensen-Shannon", marks=pytest.mark.long)])
 def test_distances_to_vote_shares_reward_another_report(name):
     found = pt.rules.check_proper(NOT_SCORES[name], 2, annotators=5)
     assert found.loss_of_report < found.loss_of_truth
@@ -43,7 +48,7 @@ def test_distances_to_vote_shares_reward_another_report(name):
 # Flags of the rules are what the search finds
 
 
-@pytest.mark.parametrize("n_labels", [2, 3, 7])
+@pytest.mark.parametrize("n_labels", [2, 3, pytest.param(7, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "rule",
     [*pt.rules.RULES.values(), pt.rules.power(0.5), pt.rules.pseudospherical(3), pt.rules.tempered(0.3)],

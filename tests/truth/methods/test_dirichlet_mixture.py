@@ -39,9 +39,9 @@ def test_gradient_against_differences() -> None:
 
 def test_posterior_mean_is_the_mean_of_the_draws() -> None:
     counts = sample([0.5, 0.3, 0.2], SHARP, 5, 50, seed=3)
-    truth = pt.infer_truth(pt.Annotations.from_counts(counts), "dirichlet-mixture", draws=20_000)
+    truth = pt.infer_truth(pt.Annotations.from_counts(counts), "dirichlet-mixture", draws=4000)
     assert truth.draws is not None
-    five_errors = 5 * 0.5 / np.sqrt(20_000)
+    five_errors = 5 * 0.5 / np.sqrt(4000)
     np.testing.assert_allclose(truth.draws.mean(0, dtype=float), truth.probs, atol=five_errors)
 
 

@@ -52,6 +52,7 @@ def test_fit_is_a_maximum(annotations: pt.Annotations) -> None:
             assert objective(annotations, ability, moved) < top + slack
 
 
+@pytest.mark.long
 def test_ability_and_difficulty_are_recovered_in_order() -> None:
     annotations, classes, ability, easiness = graded(300, 12, seed=3)
     truth = pt.infer_truth(annotations, "glad")

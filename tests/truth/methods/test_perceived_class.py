@@ -34,6 +34,7 @@ def test_not_confident_where_everybody_is_wrong() -> None:
     np.testing.assert_allclose(truth.confusion.sum(2), 1, atol=1e-5)  # type: ignore[union-attr]  # single precision
 
 
+@pytest.mark.long
 def test_draws_have_the_probabilities_as_frequencies() -> None:
     annotations, _ = misperceived(2)
     truth = pt.infer_truth(annotations, "perceived-class", draws=400, sweeps=100)
