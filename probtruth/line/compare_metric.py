@@ -83,8 +83,8 @@ def compare_metric(
     Returns: a `Comparison`; `score` is the metric on all items, differences are those of losses (the negative metric
     where higher is better): negative favours a. Where a metric is undefined for a model, or would be without one of the
     items, or rests on fewer than five items (that have the label or do not, or are answered so), what is not known is
-    null with a `reason`, and P(best) is among the other models. `uncertainty` says which
-    share of the variance comes from the labels, by draws of these.
+    null with a `reason`, and P(best) is among the other models. `uncertainty` says which share of the variance comes
+    from the labels, by draws of these.
 
     Errors: `InputError` for fewer than two models or an unusable option; `PosteriorError` where nothing is known of
     any model's metric.

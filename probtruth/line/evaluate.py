@@ -120,7 +120,7 @@ def evaluate(
             reference = reference_of(reference, predictions, item, how, labels)
             estimand = how if isinstance(reference, Annotations) else None
     if len(exclude_annotators):
-        reference = _without(reference, exclude_annotators)
+        reference = without_annotators(reference, exclude_annotators)
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
     other = predictions.index if isinstance(predictions, Predictions) else None
@@ -134,7 +134,8 @@ def evaluate(
     return evaluate_streamed(reference, files, item, kind, room, options)
 
 
-def _without(reference: Annotations | Truth, names: Sequence[object]) -> Annotations:
+def without_annotators(reference: Annotations | Truth, names: Sequence[object]) -> Annotations:
+    """The annotations without those of some annotators; an error for a truth that is given."""
     if not isinstance(reference, Annotations):
         raise InputError(
             "exclude_annotators with a truth that is given",

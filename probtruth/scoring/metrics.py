@@ -19,7 +19,7 @@ from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
 Values = Float[np.ndarray, "draw model"]
-Cells = Float[np.ndarray, "draw model part label"]
+CellTotals = Float[np.ndarray, "draw model part label"]
 
 ONE_LABEL = {
     "precision": "no item is answered with the label",
@@ -138,11 +138,11 @@ def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weigh
     return finish(added.reshape(len(weights), *totals.shape[1:]))
 
 
-def _measured(column: int, cells: Cells) -> Values:
+def _measured(column: int, cells: CellTotals) -> Values:
     return measure(cells[..., 0, :], cells[..., 1, :], cells[..., 2, :])[0][..., column]
 
 
-def cohens(cells: Cells) -> Values:
+def cohens(cells: CellTotals) -> Values:
     """Cohen's kappa of label and answer."""
     return cohens_kappa(cells[..., 0, :], cells[..., 1, :], cells[..., 2, :])
 

@@ -240,6 +240,8 @@ def evaluated(
         if metric is None:
             return evaluate(reference, predictions, **options, on_progress=on_progress)
         options = {name: value for name, value in options.items() if name not in ("rule", "floor")}
+        if options.pop("gold", None) is not None:
+            raise InputError("--gold with --metric", "a scoring rule, whose mean experts can anchor", "Drop --metric.")
         return _by_metric(
             reference, predictions, metric, {**options, "threshold": threshold, "on_progress": on_progress}
         )
@@ -250,8 +252,13 @@ def _by_metric(
 ) -> "probtruth.line.result.Result":
     """The comparison by `NAME` or `NAME:LABEL`, as a result."""
     from probtruth.line.compare_metric import compare_metric
+    from probtruth.line.evaluate import without_annotators
     from probtruth.line.result import Result
 
+    options = dict(options)
+    excluded = options.pop("exclude_annotators", ())
+    if excluded:
+        reference = without_annotators(reference, excluded)
     name, of, label = metric.partition(":")
     known: Any = name
     return Result.of(compare_metric(predictions, reference, known, label=label if of else None, **options))

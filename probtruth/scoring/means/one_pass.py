@@ -20,7 +20,7 @@ UNROLLED = 32
 """Up to so many labels the sums over them are written out, so that not even they are stored between two loops."""
 
 
-class Cells(NamedTuple):
+class ForecastCells(NamedTuple):
     """Some cells: the weights of labels, and their probabilities and logarithms (what is not used is not computed)."""
 
     truth: Array
@@ -28,7 +28,7 @@ class Cells(NamedTuple):
     logs: Array
 
 
-Term = Callable[[Cells], Array]
+Term = Callable[[ForecastCells], Array]
 
 
 class Recipe(NamedTuple):
@@ -72,7 +72,7 @@ def recipe(what: str, of: ScoringRule | float) -> Recipe | None:
     return Recipe({name: lambda cell: box_cox(cell, of)}, lambda sums: sums[name])
 
 
-def box_cox(cell: Cells, power: float) -> Array:
+def box_cox(cell: ForecastCells, power: float) -> Array:
     """t (p^m - 1)/m; NaN, not infinite, where a power of a positive probability overflows."""
     logs = jnp.where(cell.truth != 0, cell.logs, 0)
     terms = jnp.expm1(power * logs) / power
@@ -119,8 +119,12 @@ def _add(one: tuple[Array, ...], other: tuple[Array, ...], at: int) -> list[Arra
     return [jnp.asarray(part) for part in pair]
 
 
-def _cells(forecast: Array, truth: Array, is_log: bool) -> Cells:
-    return Cells(truth, jnp.exp(forecast), forecast) if is_log else Cells(truth, forecast, simplex.log(forecast))
+def _cells(forecast: Array, truth: Array, is_log: bool) -> ForecastCells:
+    return (
+        ForecastCells(truth, jnp.exp(forecast), forecast)
+        if is_log
+        else ForecastCells(truth, forecast, simplex.log(forecast))
+    )
 
 
 def totals(columns: list[Float[Array, " item"]]) -> tuple[Total, Array]:

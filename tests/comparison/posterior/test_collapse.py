@@ -10,7 +10,7 @@ def test_models_at_a_fixed_distance_share_one_draw():
     difference = np.array([{(0, 2): 0.0, (1, 3): 1.0}.get(pair, 9.0) for pair in pairs])
     constant = np.array([pair in {(0, 2), (1, 3)} for pair in pairs])
     alone = collapse(constant, difference, 4)
-    assert alone.kept.tolist() == [0, 1]
+    assert alone.distinct.tolist() == [0, 1]
     assert alone.home.tolist() == [0, 1, 0, 1]
     assert alone.pair_rows().tolist() == [0]
     drawn = alone.expand(np.array([[0.3, -0.3], [0.1, 0.2]]))
@@ -21,5 +21,5 @@ def test_models_at_a_fixed_distance_share_one_draw():
 
 def test_nothing_collapses_where_all_vary():
     alone = collapse(np.zeros(3, bool), np.arange(3.0), 3)
-    assert alone.kept.tolist() == [0, 1, 2]
+    assert alone.distinct.tolist() == [0, 1, 2]
     assert alone.pair_rows().tolist() == [0, 1, 2]
