@@ -1,4 +1,7 @@
-"""Checks of values, made once, where data enter: on the host, or where the array lies. Kernels check nothing."""
+"""Checks of names, numbers and options, made once, where data enter, and the words of their errors.
+
+Arrays are checked in `check_arrays`. This module loads no array library: the help of the command line needs it.
+"""
 
 import os
 import shlex
@@ -7,19 +10,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from math import isfinite
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-from jaxtyping import Float, Int
-
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, on_device
 
 if TYPE_CHECKING:
-    from jax import Array
-
-SUM_TOLERANCE = 1e-4
-"""How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals)."""
+    import numpy as np
+    from jaxtyping import Int
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Source:
 
     name: str = "the table"
     first_line: int | None = None
-    lines: Int[np.ndarray, " row"] | None = field(default=None, compare=False, repr=False)
+    lines: "Int[np.ndarray, ' row'] | None" = field(default=None, compare=False, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
         """The location in words: file, line (or row, counted from 1) and column."""
@@ -104,88 +103,16 @@ def checks_itself[F: Callable[..., object]](function: F) -> F:
 
 def whole(value: object, least: int, what: str) -> int:
     """An integer of at least `least`; anything else is an error."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
         return int(value)
     raise InputError(f"{what} {value!r}", f"an integer of at least {least}", f"Check {what}.")
 
 
 def non_negative(value: object, what: str) -> float:
     """A finite number of at least 0; anything else is an error."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and np.isfinite(value) and value >= 0:
+    if isinstance(value, Real) and isfinite(value) and float(value) >= 0:
         return float(value)
     raise InputError(f"{what} {value!r}", "a number of at least 0", f"Check {what}.")
-
-
-def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
-    """Positive numbers, one for each label, or one number for all labels; anything else is an error."""
-    try:
-        row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
-    except (TypeError, ValueError):
-        row = np.full(n_labels, np.nan)
-    if not (np.isfinite(row) & (row > 0)).all():
-        raise InputError(
-            f"{what} {values!r}", f"{n_labels} positive numbers, one for each label, or one number", "Check its length."
-        )
-    return row
-
-
-def as_floats(values: object, axes: str, what: str) -> np.ndarray:
-    """The values as a float array with one axis for each word of `axes`; float32 stays, all else becomes float64."""
-    no_masked(values, what)
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind in "cmMV":
-            raise TypeError(f"their type is {array.dtype}")
-        if array.dtype != np.float32:
-            array = array.astype(np.float64)
-    except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise InputError(
-            f"{what} that are not numbers ({error})", "an array of numbers", "Check for text or ragged rows."
-        ) from None
-    _need_axes(array, axes, what)
-    return array
-
-
-def as_float_table(values: object, what: str) -> Float[Table, "item label"]:
-    """`as_floats` of a table by item and label; an array of JAX stays where it lies, half precision as float32."""
-    if not on_device(values):
-        return as_floats(values, "item label", what)
-    from probtruth.kernels import device_tables
-
-    _need_axes(values, "item label", what)
-    if values.dtype.kind == "c":
-        raise InputError(f"{what} of type {values.dtype}", "an array of real numbers", "Take the real part.")
-    return device_tables.as_float_table(values)
-
-
-def _need_axes(array: Table, axes: str, what: str) -> None:
-    if array.ndim != len(axes.split()):
-        raise InputError(
-            f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", "Check the shape of the array."
-        )
-
-
-def no_masked(values: object, what: str) -> None:
-    """Raises at the first masked entry of a NumPy array, or of a list with masked entries or rows."""
-    entry = masked_entry(values)
-    if entry is not None:
-        raise InputError(f"{what} with a masked entry at {entry}", "a number everywhere", "Fill it or drop its item.")
-
-
-def masked_entry(values: object) -> tuple[int, ...] | None:
-    """Where the first masked entry stands; NumPy itself would read the number below the mask."""
-    if isinstance(values, np.ma.MaskedArray):
-        mask = np.atleast_1d(np.ma.getmaskarray(values))
-        if values.ndim == 0:
-            return () if mask.any() else None
-        return tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
-    listed = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
-    for row, value in enumerate(values) if listed else ():  # type: ignore[arg-type,var-annotated]
-        if isinstance(value, list | tuple | np.ma.MaskedArray):
-            inner = masked_entry(value)
-            if inner is not None:
-                return row, *inner
-    return None
 
 
 def length(got: int, wanted: int, what: str) -> None:
@@ -196,111 +123,6 @@ def length(got: int, wanted: int, what: str) -> None:
             f"{wanted}",
             f"Arrays follow the order of the other side; give {what.rstrip('s')} names to align by name instead.",
         )
-
-
-def simplex(
-    probs: Float[Table, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
-) -> None:
-    """Raises at the first row that is not a distribution: NaN, infinite, negative, above 1, or a sum other than 1."""
-
-    if probs.shape[-1] == 0 or probs.shape[0] == 0:
-        raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
-    if on_device(probs):
-        _rows_there(probs, "probs", lambda row, at: simplex(row, what, at, labels), where)
-        return
-
-    def cell(bad: np.ndarray, expected: str) -> None:
-        if bad.any():
-            row, column = (int(axis[0]) for axis in np.nonzero(bad))
-            name = labels[column] if labels is not None else str(column)
-            raise InputError(
-                f"{what} {probs[row, column]} for label {quote(name)}",
-                expected,
-                "Check that cell; nothing is clipped.",
-                where(row),
-            )
-
-    if surely_simplex(probs):
-        return
-    cell(~np.isfinite(probs), "a finite number")
-    cell(probs < 0, "a probability between 0 and 1")
-    totals = probs.sum(-1, dtype=np.float64)
-    off = np.abs(totals - 1) > SUM_TOLERANCE
-    if off.any():
-        row = int(np.argmax(off))
-        raise InputError(
-            f"{what} that sum to {totals[row]:.6g}",
-            f"a sum of 1 (tolerance {SUM_TOLERANCE:g})",
-            "Divide each row by its sum if that is what you mean; probtruth does so for files of predictions when told "
-            "(renormalise=True; command line: --renormalise).",
-            where(row),
-        )
-
-
-def exponentials(log_probs: Float[Table, "item label"], what: str, where: Callable[[int], str]) -> None:
-    """`simplex` of the exponentials of a table."""
-    if on_device(log_probs):
-        _rows_there(log_probs, "log-probs", lambda row, at: exponentials(row, what, at), where)
-        return
-    with np.errstate(over="ignore"):
-        simplex(np.exp(log_probs), what, where)
-
-
-def logits(array: Float[Table, "item label"], where: Callable[[int], str]) -> None:
-    """Raises at the first row that has no softmax: NaN, infinity, or minus infinity alone."""
-    if on_device(array):
-        _rows_there(array, "logits", logits, where)
-        return
-    bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
-
-
-def _rows_there(
-    cells: "Array", kind: str, refuse: Callable[[np.ndarray, Callable[[int], str]], None], where: Callable[[int], str]
-) -> None:
-    """Checks a table on devices: three numbers come back, and where a row is faulty that row, which is then refused."""
-    from probtruth.kernels.device_tables import faulty_row
-
-    if not cells.size:
-        refuse(np.zeros(cells.shape), where)
-        return
-    fault = faulty_row(cells, kind, SUM_TOLERANCE)
-    if fault is not None:
-        refuse(fault[1][None], lambda _: where(fault[0]))
-
-
-def surely_simplex(probs: Float[Table, "item label"]) -> bool:
-    """Whether every row is well within the tolerance, in two quick passes; False means that `simplex` must decide."""
-    if on_device(probs):
-        from probtruth.kernels import device_tables
-
-        return device_tables.surely_simplex(probs, SUM_TOLERANCE / 2)
-    if not probs.size or not probs.min() >= 0:
-        return False
-    totals = np.einsum("ij->i", probs, dtype=np.float64)
-    return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
-
-
-def one_hot(values: object, n_labels: int, what: str) -> Float[np.ndarray, "item label"]:
-    """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
-    no_masked(values, what)
-    array = np.asarray(values)
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
-        raise InputError(
-            f"{what} of type {array.dtype} and shape {array.shape}",
-            "one integer for each item",
-            "Give positions of labels, from 0.",
-        )
-    bad = (array < 0) | (array >= n_labels)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(
-            f"label {array[row]}", f"an integer from 0 to {n_labels - 1}", "Check n_labels.", f"{what}, item {row}"
-        )
-    rows: np.ndarray = np.eye(n_labels)[array]
-    return rows
 
 
 _STRANDED: set[int] = set()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from jaxtyping import Int
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import InputError
 
@@ -121,7 +121,7 @@ def _series(name: str, column: Any) -> "polars.Series":
     import polars
 
     column = as_array(column)
-    masked = check.masked_entry(column)
+    masked = check_arrays.masked_entry(column)
     if masked is not None:
         hint = "Fill it in or remove the row."
         raise InputError("a masked entry", "a value in every row", hint, Source().at(masked[0], name))

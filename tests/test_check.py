@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import LONGEST_PART, InputError, MissingExtraError, PosteriorError
 
@@ -73,26 +73,26 @@ class TestArrays:
             (int, np.float64),
             (bool, np.float64),
         ):
-            assert check.as_floats(np.zeros((1, 2), kind), "item label", "x").dtype == expected
+            assert check_arrays.as_floats(np.zeros((1, 2), kind), "item label", "x").dtype == expected
 
     @pytest.mark.parametrize("values", [[["a"]], [[1], [1, 2]], [[1j]], [[np.datetime64("2020")]], [[None, {}]]])
     def test_what_is_no_number(self, values: object) -> None:
         with pytest.raises(InputError, match="x that are not numbers"):
-            check.as_floats(values, "item label", "x")
+            check_arrays.as_floats(values, "item label", "x")
 
     def test_axes(self) -> None:
         with pytest.raises(InputError, match=r"x with shape \(2,\), expected 2 axes \(item label\)"):
-            check.as_floats([1, 2], "item label", "x")
+            check_arrays.as_floats([1, 2], "item label", "x")
 
     def test_the_tolerance_of_sums(self) -> None:
-        inside, outside = 0.9 * check.SUM_TOLERANCE, 1.1 * check.SUM_TOLERANCE
+        inside, outside = 0.9 * check_arrays.SUM_TOLERANCE, 1.1 * check_arrays.SUM_TOLERANCE
         for sign in (1, -1):
-            check.simplex(np.array([[0.5, 0.5 + sign * inside]]), "x", str)
+            check_arrays.simplex(np.array([[0.5, 0.5 + sign * inside]]), "x", str)
             with pytest.raises(InputError, match=r"2: got x that sum to .*does so for files of predictions when told"):
-                check.simplex(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), "x", str)
+                check_arrays.simplex(np.array([[0.5, 0.5]] * 2 + [[0.5, 0.5 + sign * outside]]), "x", str)
 
     def test_ten_thousand_single_precision_labels_are_summed_in_double(self) -> None:
-        check.simplex(np.full((1, 10_000), 1e-4, np.float32), "x", str)
+        check_arrays.simplex(np.full((1, 10_000), 1e-4, np.float32), "x", str)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ class TestArrays:
     [
         ([0.25, 0.75], True),
         ([1.0, 0.0], True),
-        ([0.5, 0.5 + 0.4 * check.SUM_TOLERANCE], True),
-        ([0.5, 0.5 + 0.6 * check.SUM_TOLERANCE], False),
+        ([0.5, 0.5 + 0.4 * check_arrays.SUM_TOLERANCE], True),
+        ([0.5, 0.5 + 0.6 * check_arrays.SUM_TOLERANCE], False),
         ([1.5, -0.5], False),
         ([np.nan, 1.0], False),
         ([np.inf, 0.0], False),
@@ -110,8 +110,8 @@ class TestArrays:
 )
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_the_quick_look_is_sure_of_sound_rows_only(row, sure, kind):
-    assert check.surely_simplex(np.array([[0.5, 0.5], row, [0.0, 1.0]], kind)) is sure
-    assert not check.surely_simplex(np.zeros((0, 2), kind))
+    assert check_arrays.surely_simplex(np.array([[0.5, 0.5], row, [0.0, 1.0]], kind)) is sure
+    assert not check_arrays.surely_simplex(np.zeros((0, 2), kind))
 
 
 @pytest.mark.parametrize("kind", [PosteriorError, MissingExtraError, lambda text: InputError(text, text, text, text)])

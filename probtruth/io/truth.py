@@ -7,7 +7,7 @@ from typing import cast
 
 import polars
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
 from probtruth.io.output.folder import whole_file
@@ -140,8 +140,8 @@ def _restored(truth: Truth, as_written: bool, notes: dict[str, object], side: po
             shares = side.select(*map(str, range(shape[1]))).cast(polars.Float64).to_numpy()
             voted = shares if votes is None else shares[votes > 0]
             if len(voted):
-                check.simplex(voted, "vote shares", lambda row: f"row {row + 1}")
-    marginals = None if notes["marginals"] is None else check.as_floats(notes["marginals"], "label", "marginals")
+                check_arrays.simplex(voted, "vote shares", lambda row: f"row {row + 1}")
+    marginals = None if notes["marginals"] is None else check_arrays.as_floats(notes["marginals"], "label", "marginals")
     if marginals is not None:
         check.length(len(marginals), shape[1], "marginals")
     return replace(

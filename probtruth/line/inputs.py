@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.io.annotations import is_long, read_annotations
 from probtruth.io.predictions import read_predictions
@@ -173,8 +173,8 @@ def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
 
 def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Truth:
     """Soft labels where every row sums to 1, counts where all numbers are whole; an error elsewhere."""
-    array = check.as_float_table(table.values, "the reference")
-    if not check.surely_simplex(array):
+    array = check_arrays.as_float_table(table.values, "the reference")
+    if not check_arrays.surely_simplex(array):
         numbers = to_host(array)
         if (np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))).all():
             return Annotations.from_counts(numbers, table.items, table.labels)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probtruth import check, frames
+from probtruth import check_arrays, frames
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import Facts, single_votes_only
 from probtruth.errors import InputError
@@ -195,7 +195,7 @@ def of_kind(files: Files) -> tuple[str, ...]:
         return ()
     named = zip(files.models, files.tables, strict=True)
     firsts = ((name, table.read(table.cuts(LEAST)[0], files.labels)) for name, table in named if table.n_rows)
-    return of_logits(name for name, first in firsts if check.surely_simplex(files.checked(first)))
+    return of_logits(name for name, first in firsts if check_arrays.surely_simplex(files.checked(first)))
 
 
 def opened(files: Sequence[tuple[str, str | Path]], item: str, kind: str, memory: float) -> Files:

@@ -18,7 +18,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Bool, Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.inference.precision import float64_on_cpu
 from probtruth.truth.annotators.quality import annotator_columns
 from probtruth.truth.fit import MethodFit, MethodRequest, class_draws
@@ -207,7 +207,7 @@ def starts(flat: FlatAnnotations, restarts: int, seed: int) -> Iterator[Float[np
 
 def class_counts(prior: ArrayLike | None, n_labels: int) -> Float[np.ndarray, " label"]:
     """Pseudo-counts of the class marginals: none without a prior."""
-    return np.zeros(n_labels) if prior is None else check.positive_row(prior, n_labels, "prior")
+    return np.zeros(n_labels) if prior is None else check_arrays.positive_row(prior, n_labels, "prior")
 
 
 def solve(

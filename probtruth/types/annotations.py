@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
@@ -195,7 +195,7 @@ class Annotations(Shown):
         """
         source = source or Source("counts")
         table = labelled(counts)
-        array = check.as_floats(table.values, "item label", "counts").astype(np.float64)
+        array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
         items = table.items if items is None else items
         labels = table.labels if labels is None else labels
         if array.size == 0:

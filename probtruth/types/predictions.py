@@ -9,7 +9,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
@@ -78,11 +78,11 @@ class Predictions(Shown):
         (sharded over the items), in their own type, and other models' arrays are put beside them.
 
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
-        (tolerance `probtruth.check.SUM_TOLERANCE`); nothing is clipped or renormalised.
+        (tolerance `probtruth.check_arrays.SUM_TOLERANCE`); nothing is clipped or renormalised.
         """
 
         def log(array: Table, where: Callable[[int], str]) -> Table:
-            check.simplex(array, "probabilities", where)
+            check_arrays.simplex(array, "probabilities", where)
             return as_logs("probs", array)
 
         return cls._build(probs, items, labels, index, "probabilities", log)
@@ -99,7 +99,7 @@ class Predictions(Shown):
         """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
 
         def same(array: Table, where: Callable[[int], str]) -> Table:
-            check.exponentials(array, "exponentials of log-probabilities", where)
+            check_arrays.exponentials(array, "exponentials of log-probabilities", where)
             return array
 
         return cls._build(log_probs, items, labels, index, "log-probabilities", same)
@@ -120,8 +120,8 @@ class Predictions(Shown):
         like_probs: list[bool] = []
 
         def normalise(array: Table, where: Callable[[int], str]) -> Table:
-            check.logits(array, where)
-            like_probs.append(check.surely_simplex(array))
+            check_arrays.logits(array, where)
+            like_probs.append(check_arrays.surely_simplex(array))
             return as_logs("logits", array)
 
         made = cls._build(logits, items, labels, index, "logits", normalise)
@@ -142,7 +142,8 @@ class Predictions(Shown):
         if not isinstance(predicted, Mapping):
             raise _no_dict(predicted)
         one_hot = {
-            name: check.one_hot(values, n_labels, f"labels of model {name!r}") for name, values in predicted.items()
+            name: check_arrays.one_hot(values, n_labels, f"labels of model {name!r}")
+            for name, values in predicted.items()
         }
         return cls.from_probs(one_hot, items=items, index=index)
 
@@ -163,7 +164,7 @@ class Predictions(Shown):
         read = [labelled(table) for table in tables.values()]
         own = read[0]
         arrays = together(
-            check.as_float_table(
+            check_arrays.as_float_table(
                 table.in_order_of(own, f"model {check.quote(name)}"), f"{what} of model {check.quote(name)}"
             )
             for name, table in zip(models, read, strict=True)

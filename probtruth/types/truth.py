@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import ArrayLike
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frames import as_array
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
@@ -134,11 +134,13 @@ class Truth(Shown):
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
         table = labelled(probs)
-        array = check.as_float_table(table.values, "soft labels")
+        array = check_arrays.as_float_table(table.values, "soft labels")
         names = table.items if items is None else as_names(items, "items")
         labels = table.labels if labels is None else labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
-        check.simplex(array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}")
+        check_arrays.simplex(
+            array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}"
+        )
         check.one_of(estimand, ESTIMANDS, "estimand")
         own = reordered(array, rows, columns) if on_device(array) else array[rows][:, columns]
         return cls(own, index, estimand, "given")
@@ -178,14 +180,14 @@ class Truth(Shown):
                 "how many labels there are: the highest may not occur",
                 "Pass n_labels=..., or classes=[...], the names of all labels in order.",
             )
-        one_hot = check.one_hot(coded, n_labels if names is None else len(names), "labels")  # type: ignore[arg-type]
+        one_hot = check_arrays.one_hot(coded, n_labels if names is None else len(names), "labels")  # type: ignore[arg-type]
         made = cls.from_probs(one_hot, items=items, labels=names, estimand="class")
         return made if names is None or classes is not None else replace(made, index=made.index.without_columns())
 
 
 def _coded(labels: object, classes: tuple[str, ...] | None) -> tuple[object, tuple[str, ...] | None]:
     """Labels as positions, and the names at these positions; None where the labels are positions without names."""
-    check.no_masked(labels, "labels")
+    check_arrays.no_masked(labels, "labels")
     array = to_host(labels) if on_device(labels) else np.asarray(as_array(labels))
     if array.dtype.kind == "b":
         array = array.astype(object if classes is not None else np.int64)

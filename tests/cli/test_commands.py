@@ -302,7 +302,7 @@ def test_demo(run, tmp_path):
 
 @pytest.mark.process
 def test_importing_and_helping_load_nothing_heavy():
-    heavy = ["jax", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
+    heavy = ["jax", "jaxtyping", "numpy", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
     code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"

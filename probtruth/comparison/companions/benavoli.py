@@ -12,7 +12,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.comparison.options import known_correlation, known_rope, whole
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.programs import correlated_hierarchy
@@ -134,7 +134,7 @@ def hierarchical_test(
     >>> pt.companions.hierarchical_test(folds, correlation=1 / 3, draws=500).right > 0.9
     True
     """
-    table = check.as_floats(differences, "group fold", "differences").astype(np.float64)
+    table = check_arrays.as_floats(differences, "group fold", "differences").astype(np.float64)
     if min(table.shape) < 2 or not np.isfinite(table).all():
         raise InputError(f"differences of shape {table.shape}", "finite, at least 2 data sets x 2 folds", "Check them.")
     rho, n = known_correlation(correlation), table.shape[1]
@@ -163,7 +163,7 @@ def hierarchical_test(
 
 
 def _finite(differences: object, what: str) -> Float[np.ndarray, " value"]:
-    values = check.as_floats(differences, what.replace(" ", "-"), "differences").astype(np.float64)
+    values = check_arrays.as_floats(differences, what.replace(" ", "-"), "differences").astype(np.float64)
     if not len(values) or not np.isfinite(values).all():
         raise InputError("no differences, or ones that are not finite", f"one number for each {what}", "Check them.")
     return values

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.kernels.exact_sums import exact_sum, exact_totals
@@ -206,7 +206,7 @@ def _named(weights: object, groups: object, items: Sequence[str]) -> object:
     else:
         listed = np.asarray(groups, object).ravel().tolist()
     names = tuple(dict.fromkeys(map(name_text, listed)))
-    array = check.as_floats(weights, "group", "weights")
+    array = check_arrays.as_floats(weights, "group", "weights")
     check.length(len(array), len(names), "weights")
     return dict(zip(names, array.tolist(), strict=True))
 
@@ -286,8 +286,8 @@ def known_weights(values: object, names: Sequence[str], sizes: Int[np.ndarray, "
     else:
         problem = "weights as a list, for groups that came in no order"
         raise InputError(problem, "weights by name", "Pass a dict {group: weight}.")
-    array = check.as_floats(values, "group", "weights").astype(np.float64)
+    array = check_arrays.as_floats(values, "group", "weights").astype(np.float64)
     check.length(len(array), len(names), "weights")
-    if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= check.SUM_TOLERANCE):
+    if not (np.isfinite(array).all() and (array >= 0).all() and abs(array.sum() - 1) <= check_arrays.SUM_TOLERANCE):
         raise InputError(f"weights {array.tolist()}", "non-negative weights that sum to 1", "Divide them by their sum.")
     return array

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
@@ -97,7 +97,7 @@ def _table(data: str, results: object, metric: str, names: Iterable[object] | No
             "cv_results_ of a grid search, with that metric",
             check.did_you_mean(metric, metrics) if metrics else "Give search.cv_results_.",
         )
-    read = [check.as_floats(columns[folds[fold]], "model", f"scores of fold {fold}") for fold in sorted(folds)]
+    read = [check_arrays.as_floats(columns[folds[fold]], "model", f"scores of fold {fold}") for fold in sorted(folds)]
     for fold_scores in read:
         check.length(len(fold_scores), len(read[0]), "scores of a fold")
     values = np.stack(read, 1)

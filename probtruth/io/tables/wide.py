@@ -9,7 +9,7 @@ import numpy as np
 import polars
 from jaxtyping import Float
 
-from probtruth import check, frame_numbers, frames
+from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
@@ -131,7 +131,7 @@ def _some_number(series: polars.Series) -> bool:
 def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
     """Raises at the first cell or row that cannot be used, with its line and column, and what the numbers look like."""
     values = in_kind(table.values, kind)
-    if kind in ("probs", "percent") and check.surely_simplex(values):
+    if kind in ("probs", "percent") and check_arrays.surely_simplex(values):
         return
 
     def cell(bad: np.ndarray, expected: str) -> None:
@@ -159,7 +159,7 @@ def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None
         cell(values < 0, "a probability between 0 and 1" if kind == "probs" else "a percentage between 0 and 100")
         probs = values
     try:
-        check.simplex(probs, what, table.source.at, table.labels)
+        check_arrays.simplex(probs, what, table.source.at, table.labels)
     except InputError as error:
         words, options = looks_like(table, kind, what)
         raise InputError(
@@ -183,7 +183,7 @@ def renormalised(table: WideTable, kind: str) -> tuple[WideTable, Float[np.ndarr
         probs = np.exp(table.values) if kind == "log-probs" else in_kind(table.values, kind)
         sums = probs.sum(1)
         sound = np.isfinite(sums) & (sums > 0) & (probs >= 0).all(1)
-        off = sound & (np.abs(sums - 1) > check.SUM_TOLERANCE)
+        off = sound & (np.abs(sums - 1) > check_arrays.SUM_TOLERANCE)
         divided = table.values - np.log(sums)[:, None] if kind == "log-probs" else table.values / sums[:, None]
     return replace(table, values=np.where(off[:, None], divided, table.values)), sums[off]
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.report.plots.axes import (
     BLUE,
@@ -181,7 +181,7 @@ def _draw(ax: Axes, grid: Curve, curves: Sequence[tuple[str, Curve]]) -> None:
 
 
 def _truth(y: object) -> Float[np.ndarray, " label"]:
-    values = check.as_floats(np.atleast_1d(np.asarray(y)), "label", "y")
+    values = check_arrays.as_floats(np.atleast_1d(np.asarray(y)), "label", "y")
     if len(values) == 1:
         values = np.array([1 - values[0], values[0]])
     if (values < 0).any() or not np.isclose(values.sum(), 1, rtol=0, atol=1e-6):
@@ -222,7 +222,7 @@ def _factor(rule: ScoringRule, first: ScoringRule, at: float, truth: Float[np.nd
 
 
 def _zoom(zoom: object) -> tuple[float, float]:
-    low, high = check.as_floats(zoom, "response", "zoom").tolist()
+    low, high = check_arrays.as_floats(zoom, "response", "zoom").tolist()
     if not 0 <= low < high <= 1:
         raise InputError(f"zoom={zoom!r}", "two responses from 0 to 1, the lower first", "zoom=(0.9, 1.0), say.")
     return low, high

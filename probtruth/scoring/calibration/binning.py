@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import logsumexp
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, on_device, to_host
 
@@ -132,7 +132,7 @@ def item_weights(weights: object, n_items: int) -> Weights:
     """
     if weights is None:
         return None
-    array = check.as_floats(weights, "item", "weights").astype(np.float64)
+    array = check_arrays.as_floats(weights, "item", "weights").astype(np.float64)
     check.length(len(array), n_items, "items")
     if not (np.isfinite(array) & (array >= 0)).all() or array.sum() <= 0:
         raise InputError("weights that are negative, infinite or all 0", "weights of at least 0", "Check the weights.")

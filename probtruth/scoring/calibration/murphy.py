@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.binning import events, item_weights
@@ -53,7 +53,9 @@ def murphy_diagram(
     [[0.15, 0.15], [0.245, 0.195]]
     """
     check.one_of(by, ("label", "top-label"), "by")
-    grid = np.linspace(0, 1, 101) if thresholds is None else check.as_floats(thresholds, "threshold", "thresholds")
+    grid = (
+        np.linspace(0, 1, 101) if thresholds is None else check_arrays.as_floats(thresholds, "threshold", "thresholds")
+    )
     if not ((grid >= 0) & (grid <= 1)).all():
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
     aligned = align(predictions, truth).on_host()

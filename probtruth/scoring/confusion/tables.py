@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.scoring.confusion.measures import Summary, measure_table, ratio
 
@@ -131,7 +131,7 @@ def _limits(threshold: object, n_labels: int) -> np.ndarray:
             )
         limits = np.asarray(float(threshold))
     elif isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str):
-        limits = check.as_floats(threshold, "label", "thresholds").astype(np.float64)
+        limits = check_arrays.as_floats(threshold, "label", "thresholds").astype(np.float64)
         check.length(len(limits), n_labels, "thresholds")
     else:
         raise InputError(f"threshold {threshold!r}", wanted, "For two labels threshold=0.5 is the usual choice.")

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
-from probtruth import check
+from probtruth import check_arrays
 from probtruth.errors import InputError
 from probtruth.scoring.means.streaming import MeanScores, RunningMeans
 from probtruth.scoring.rules import ScoringRule
@@ -89,5 +89,5 @@ def _array(values: ArrayLike) -> np.ndarray | jax.Array:
         return values
     array = np.asarray(values)
     if array.dtype not in (np.float32, np.float64):
-        array = check.as_floats(array, "item label", "arrays")
+        array = check_arrays.as_floats(array, "item label", "arrays")
     return array

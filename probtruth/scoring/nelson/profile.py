@@ -15,7 +15,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.kernels.power_mean import log_generalized_mean, rewarded_report
 from probtruth.scoring.align import AlignedOnHost, align
@@ -125,7 +125,7 @@ def _floor(floor: object, n_labels: int) -> float | None:
 
 
 def _spectrum(powers: object) -> tuple[float, ...]:
-    wanted = check.as_floats(powers, "power", "powers")
+    wanted = check_arrays.as_floats(powers, "power", "powers")
     if np.isnan(wanted).any():
         raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
     return tuple(sorted({*wanted.tolist(), *MARKS.values()}))

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from probtruth import check, frames
+from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
@@ -52,7 +52,11 @@ def loss_curve(
     row = _distribution(truth)
     if isinstance(label, bool) or not -len(row) <= label < len(row):
         raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
-    grid = np.linspace(0, 1, 201) if reports is None else check.as_floats(reports, "report", "reports").astype(float)
+    grid = (
+        np.linspace(0, 1, 201)
+        if reports is None
+        else check_arrays.as_floats(reports, "report", "reports").astype(float)
+    )
     for values in (grid, np.array([0.5 if match_at is None else match_at])):
         if not ((values >= 0) & (values <= 1)).all():
             raise InputError(
@@ -77,10 +81,10 @@ def loss_curve(
 def _distribution(truth: object) -> Float[np.ndarray, " label"]:
     values = np.asarray(truth)
     if values.ndim == 0:
-        second = check.as_floats([truth], "label", "truth").astype(np.float64)[0]
+        second = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)[0]
         values = np.array([1 - second, second])
-    row = check.as_floats(values, "label", "truth").astype(np.float64)
-    check.simplex(row[None], "truth", lambda _: "the truth")
+    row = check_arrays.as_floats(values, "label", "truth").astype(np.float64)
+    check_arrays.simplex(row[None], "truth", lambda _: "the truth")
     return row
 
 

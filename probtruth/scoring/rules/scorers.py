@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import jax
 import numpy as np
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.named_numbers import labelled
@@ -51,10 +51,10 @@ def soft_label_loss(
     def loss(truth: object, probs: object) -> float:
         forecasts = labelled(probs).values
         if np.ndim(forecasts) == 1:  # type: ignore[arg-type]
-            second = check.as_floats(forecasts, "item", "probabilities")
+            second = check_arrays.as_floats(forecasts, "item", "probabilities")
             forecasts = np.stack([1 - second, second], 1)
-        forecast = check.as_floats(forecasts, "item label", "probabilities")
-        check.simplex(forecast, "probabilities", lambda row: f"item {row}")
+        forecast = check_arrays.as_floats(forecasts, "item label", "probabilities")
+        check_arrays.simplex(forecast, "probabilities", lambda row: f"item {row}")
         soft, names = _soft(truth, forecast.shape, classes)
         whole = names is None and np.ndim(truth) == 1  # type: ignore[arg-type]
         of_columns = chosen.for_labels(names or _columns(chosen, forecast.shape[1], whole))
@@ -85,8 +85,8 @@ def _soft(
     """The distribution of each item's label, and the names of the columns where they are known."""
     if np.ndim(truth) == 1:  # type: ignore[arg-type]
         return _hard(truth, shape, classes)
-    soft = check.as_floats(labelled(truth).values, "item label", "soft labels")
-    check.simplex(soft, "soft labels", lambda row: f"item {row}")
+    soft = check_arrays.as_floats(labelled(truth).values, "item label", "soft labels")
+    check_arrays.simplex(soft, "soft labels", lambda row: f"item {row}")
     if soft.shape != shape:
         raise InputError(f"soft labels with shape {soft.shape}", f"{shape}", "Give one column for each class.")
     return soft, classes
@@ -98,7 +98,7 @@ def _hard(
     """Certain labels: names in the order in which scikit-learn sorts classes, or integers, which are columns."""
     values = np.asarray(truth)
     if classes is None and values.dtype.kind in "iu":
-        soft = check.one_hot(truth, shape[1], "labels")
+        soft = check_arrays.one_hot(truth, shape[1], "labels")
     else:
         classes = classes or tuple(sorted(set(as_names(values.tolist(), "labels") or ())))
         if len(classes) != shape[1]:

@@ -6,7 +6,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.truth import em
 from probtruth.truth.earlier import EarlierTruth, earlier_of, evidence
 from probtruth.truth.fit import MethodFit, MethodRequest
@@ -79,7 +79,7 @@ def fit_ability(
 ) -> em.EmSolution:
     """The solution with parameters (a, b, D, G, log confusion by annotator, true class, label)."""
     before = earlier_of(None, request.annotations) if earlier is None else earlier
-    class_counts = check.positive_row(prior, flat.n_labels, "prior") + before.class_counts
+    class_counts = check_arrays.positive_row(prior, flat.n_labels, "prior") + before.class_counts
     n_annotators, n_labels = flat.n_annotators, flat.n_labels
     cells = np.zeros((n_annotators, n_labels, n_labels))
     first = np.ones(n_annotators), np.zeros((n_annotators, n_labels)), cells, np.asarray(shared_centre(n_labels)), cells

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from scipy.special import gammaln, polygamma, psi
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.truth.fit import MethodFit, MethodRequest, dirichlet_draws
 
@@ -37,7 +37,7 @@ def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] |
     if learned:
         alpha, steps, converged = learn_dirichlet(counts)
     else:
-        alpha, steps, converged = check.positive_row(prior, request.annotations.n_labels, "prior"), 0, True
+        alpha, steps, converged = check_arrays.positive_row(prior, request.annotations.n_labels, "prior"), 0, True
     posterior = counts + alpha
     diagnostics = {
         "concentration": float(alpha.sum()),

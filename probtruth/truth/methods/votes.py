@@ -6,7 +6,7 @@ Vote shares: the unsmoothed fraction of an item's annotations that say each labe
 import numpy as np
 from jax.typing import ArrayLike
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import plurality, vote_shares
 
@@ -23,7 +23,7 @@ def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> Metho
     probs = plurality(counts)
     n_ties = int(((probs.max(1) < 1) & ~empty).sum())
     if prior is not None:
-        row = check.positive_row(prior, request.annotations.n_labels, "prior")
+        row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")
         probs[empty] = row / row.sum()
     known = request.gold >= 0
     probs[known] = np.eye(counts.shape[1])[request.gold[known]]
@@ -40,7 +40,7 @@ def vote_share(request: MethodRequest, *, prior: ArrayLike | None = None) -> Met
     """
     shares, n_votes = vote_shares(request.annotations)
     if prior is not None:
-        row = check.positive_row(prior, request.annotations.n_labels, "prior")
+        row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")
         shares[n_votes == 0] = row / row.sum()
     marginals = request.annotations.counts().sum(0) / max(int(n_votes.sum()), 1)
     return MethodFit(

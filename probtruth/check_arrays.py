@@ -1,0 +1,194 @@
+"""Checks of arrays, made once, on the host or where they lie, where data enter. Kernels check nothing."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
+
+from probtruth import check
+from probtruth.errors import InputError
+from probtruth.kernels.arrays import Table, on_device
+
+if TYPE_CHECKING:
+    from jax import Array
+
+SUM_TOLERANCE = 1e-4
+"""How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals)."""
+
+
+def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
+    """Positive numbers, one for each label, or one number for all labels; anything else is an error."""
+    try:
+        row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
+    except (TypeError, ValueError):
+        row = np.full(n_labels, np.nan)
+    if not (np.isfinite(row) & (row > 0)).all():
+        raise InputError(
+            f"{what} {values!r}", f"{n_labels} positive numbers, one for each label, or one number", "Check its length."
+        )
+    return row
+
+
+def as_floats(values: object, axes: str, what: str) -> np.ndarray:
+    """The values as a float array with one axis for each word of `axes`; float32 stays, all else becomes float64."""
+    no_masked(values, what)
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "cmMV":
+            raise TypeError(f"their type is {array.dtype}")
+        if array.dtype != np.float32:
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise InputError(
+            f"{what} that are not numbers ({error})", "an array of numbers", "Check for text or ragged rows."
+        ) from None
+    _need_axes(array, axes, what)
+    return array
+
+
+def as_float_table(values: object, what: str) -> Float[Table, "item label"]:
+    """`as_floats` of a table by item and label; an array of JAX stays where it lies, half precision as float32."""
+    if not on_device(values):
+        return as_floats(values, "item label", what)
+    from probtruth.kernels import device_tables
+
+    _need_axes(values, "item label", what)
+    if values.dtype.kind == "c":
+        raise InputError(f"{what} of type {values.dtype}", "an array of real numbers", "Take the real part.")
+    return device_tables.as_float_table(values)
+
+
+def _need_axes(array: Table, axes: str, what: str) -> None:
+    if array.ndim != len(axes.split()):
+        raise InputError(
+            f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", "Check the shape of the array."
+        )
+
+
+def no_masked(values: object, what: str) -> None:
+    """Raises at the first masked entry of a NumPy array, or of a list with masked entries or rows."""
+    entry = masked_entry(values)
+    if entry is not None:
+        raise InputError(f"{what} with a masked entry at {entry}", "a number everywhere", "Fill it or drop its item.")
+
+
+def masked_entry(values: object) -> tuple[int, ...] | None:
+    """Where the first masked entry stands; NumPy itself would read the number below the mask."""
+    if isinstance(values, np.ma.MaskedArray):
+        mask = np.atleast_1d(np.ma.getmaskarray(values))
+        if values.ndim == 0:
+            return () if mask.any() else None
+        return tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
+    listed = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
+    for row, value in enumerate(values) if listed else ():  # type: ignore[arg-type,var-annotated]
+        if isinstance(value, list | tuple | np.ma.MaskedArray):
+            inner = masked_entry(value)
+            if inner is not None:
+                return row, *inner
+    return None
+
+
+def simplex(
+    probs: Float[Table, "item label"], what: str, where: Callable[[int], str], labels: Sequence[str] | None = None
+) -> None:
+    """Raises at the first row that is not a distribution: NaN, infinite, negative, above 1, or a sum other than 1."""
+
+    if probs.shape[-1] == 0 or probs.shape[0] == 0:
+        raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
+    if on_device(probs):
+        _rows_there(probs, "probs", lambda row, at: simplex(row, what, at, labels), where)
+        return
+
+    def cell(bad: np.ndarray, expected: str) -> None:
+        if bad.any():
+            row, column = (int(axis[0]) for axis in np.nonzero(bad))
+            name = labels[column] if labels is not None else str(column)
+            raise InputError(
+                f"{what} {probs[row, column]} for label {check.quote(name)}",
+                expected,
+                "Check that cell; nothing is clipped.",
+                where(row),
+            )
+
+    if surely_simplex(probs):
+        return
+    cell(~np.isfinite(probs), "a finite number")
+    cell(probs < 0, "a probability between 0 and 1")
+    totals = probs.sum(-1, dtype=np.float64)
+    off = np.abs(totals - 1) > SUM_TOLERANCE
+    if off.any():
+        row = int(np.argmax(off))
+        raise InputError(
+            f"{what} that sum to {totals[row]:.6g}",
+            f"a sum of 1 (tolerance {SUM_TOLERANCE:g})",
+            "Divide each row by its sum if that is what you mean; probtruth does so for files of predictions when told "
+            "(renormalise=True; command line: --renormalise).",
+            where(row),
+        )
+
+
+def exponentials(log_probs: Float[Table, "item label"], what: str, where: Callable[[int], str]) -> None:
+    """`simplex` of the exponentials of a table."""
+    if on_device(log_probs):
+        _rows_there(log_probs, "log-probs", lambda row, at: exponentials(row, what, at), where)
+        return
+    with np.errstate(over="ignore"):
+        simplex(np.exp(log_probs), what, where)
+
+
+def logits(array: Float[Table, "item label"], where: Callable[[int], str]) -> None:
+    """Raises at the first row that has no softmax: NaN, infinity, or minus infinity alone."""
+    if on_device(array):
+        _rows_there(array, "logits", logits, where)
+        return
+    bad = np.isnan(array).any(-1) | (array == np.inf).any(-1) | (array == -np.inf).all(-1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"logits {array[row].tolist()}", "finite numbers", "Check that row.", where(row))
+
+
+def _rows_there(
+    cells: "Array", kind: str, refuse: Callable[[np.ndarray, Callable[[int], str]], None], where: Callable[[int], str]
+) -> None:
+    """Checks a table on devices: three numbers come back, and where a row is faulty that row, which is then refused."""
+    from probtruth.kernels.device_tables import faulty_row
+
+    if not cells.size:
+        refuse(np.zeros(cells.shape), where)
+        return
+    fault = faulty_row(cells, kind, SUM_TOLERANCE)
+    if fault is not None:
+        refuse(fault[1][None], lambda _: where(fault[0]))
+
+
+def surely_simplex(probs: Float[Table, "item label"]) -> bool:
+    """Whether every row is well within the tolerance, in two quick passes; False means that `simplex` must decide."""
+    if on_device(probs):
+        from probtruth.kernels import device_tables
+
+        return device_tables.surely_simplex(probs, SUM_TOLERANCE / 2)
+    if not probs.size or not probs.min() >= 0:
+        return False
+    totals = np.einsum("ij->i", probs, dtype=np.float64)
+    return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
+
+
+def one_hot(values: object, n_labels: int, what: str) -> Float[np.ndarray, "item label"]:
+    """Integer labels as rows with a single 1; anything but integers from 0 to n_labels - 1 is an error."""
+    no_masked(values, what)
+    array = np.asarray(values)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise InputError(
+            f"{what} of type {array.dtype} and shape {array.shape}",
+            "one integer for each item",
+            "Give positions of labels, from 0.",
+        )
+    bad = (array < 0) | (array >= n_labels)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"label {array[row]}", f"an integer from 0 to {n_labels - 1}", "Check n_labels.", f"{what}, item {row}"
+        )
+    rows: np.ndarray = np.eye(n_labels)[array]
+    return rows
