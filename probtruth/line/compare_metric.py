@@ -78,7 +78,7 @@ def compare_metric(
     `threshold` as in `expected_confusion`. `truth` is what `evaluate` takes as its reference; of annotations it is
     inferred by `method` under `estimand`, with the `evidence` that `evaluate` has. `groups`, `clusters`, `engine`,
     `rope`, `draws`, `seed` and `strict` as in `compare`. Of more than 500 units bundles are left out, dealt by the
-    seed.
+    seed. `on_progress(done, total)` hears of the sampling.
 
     Returns: a `Comparison`; `score` is the metric on all items, differences are those of losses (the negative metric
     where higher is better): negative favours a. Where a metric is undefined for a model, or would be without one of the

@@ -61,11 +61,15 @@ class Aligned(Brief):
         return self.shares is not None and self.estimand != "class"
 
     def on_host(self) -> "AlignedOnHost":
-        """The same, for what is computed on the host; arrays that lie there are not copied."""
+        """The same, for what is computed on the host; arrays that lie there row by row are not copied.
+
+        One layout, because sums over another one may differ in the last bit.
+        """
         shares = self.shares
         truth = shares if shares is not None and self.by_votes else to_host(self.truth)
         known = {part.name: getattr(self, part.name) for part in fields(self)}
-        return AlignedOnHost(**{**known, "log_probs": to_host(self.log_probs), "truth": truth})
+        log_probs = np.ascontiguousarray(to_host(self.log_probs))
+        return AlignedOnHost(**{**known, "log_probs": log_probs, "truth": np.ascontiguousarray(truth)})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""

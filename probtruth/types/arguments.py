@@ -27,8 +27,7 @@ type Tables = Mapping[str, Numbers]
 """A table for each model."""
 
 type ExpertLabels = Mapping[Any, Any] | StrPath | IntoFrame
-"""Experts' answers on a few items: {item: label}, or a table of items, labels and, where they were chosen with given
-probabilities, a column `probability`."""
+"""Experts' answers on a few items: {item: label}, or a table with columns `item`, `label` and perhaps `probability`."""
 
 type Groups = Mapping[str, str] | Sequence[object]
 """The group or cluster of each item: by the item's name, or in the order of the items."""
