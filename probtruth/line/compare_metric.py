@@ -29,6 +29,12 @@ from probtruth.scoring.metrics import WeightedMetric, weighted_metric
 from probtruth.types import Comparison, RuleFacts, Truth
 from probtruth.types.arguments import ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 
+STANDARDS = {
+    "class": "the one true class of each item",
+    "distribution": "how annotators would answer",
+    "attentive": "how annotators who read the item would answer",
+}
+"""What models are compared with under each estimand, in words."""
 LABEL_DRAWS = 100
 """Draws of every item's label, from which the labels' share of the variance is told."""
 FEWEST_EVENTS = 5
@@ -142,7 +148,8 @@ def compare_metric(
     compared = conclude_at(known, pairs, levels, options, tests, on_progress)
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
-    compared = replace(compared, settings={**compared.settings, **about})
+    in_words = f"{compared.estimand}, against {STANDARDS[aligned.estimand]}"
+    compared = replace(compared, settings={**compared.settings, **about}, estimand=in_words)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
 
 

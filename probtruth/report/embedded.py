@@ -17,7 +17,7 @@ from probtruth.line.analysis.items import ListedItems
 from probtruth.line.analysis.leading import leaders
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import LONGEST, decimals, favouring_a, interval_width, plain, short_names
-from probtruth.report.words.sentences import measure, unit
+from probtruth.report.words.sentences import mean_of, measure, unit
 from probtruth.report.words.verdict import CERTAINTY, EQUIVALENT, failing_diagnostics
 
 _ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -35,6 +35,7 @@ def embedded(result: Result) -> Markup:
         "short": list(short_names(names, LONGEST).values()),
         "higherIsBetter": comparison.higher_is_better,
         "measure": measure(comparison.rule),
+        "compared": mean_of(comparison),
         "unit": unit(comparison.rule),
         "favouringA": favouring_a(comparison.higher_is_better),
         "leading": [names.index(str(row["model"])) for row in leaders(comparison.ranks)[:2]],

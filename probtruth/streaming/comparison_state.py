@@ -234,7 +234,7 @@ def _sums(values: Float[np.ndarray, "model item"]) -> Shaped[np.ndarray, "power 
     return table
 
 
-def _extremes(blocks: Sequence[Float[np.ndarray, "model item"]]) -> Extremes:
+def _extremes(blocks: Sequence[Float[np.ndarray, "model _"]]) -> Extremes:
     """Those of every row in every group; what is not 0 is counted over all groups."""
     taken = [_numbers(block) for block in blocks]
     ends = (np.stack([end(numbers, axis=1) for numbers in taken], -1) for end in (np.min, np.max))

@@ -36,7 +36,10 @@ def test_the_tables_are_those_of_any_comparison():
     assert row["low"] < row["difference"] < row["high"]
     assert found.higher_is_better
     assert found.rule == "roc-auc of '1'"
-    assert found.estimand == "difference (a minus b) of roc-auc of '1' over new items like these"
+    assert (
+        found.estimand
+        == "difference (a minus b) of roc-auc of '1' over new items like these, against the one true class of each item"
+    )
     assert found.companion_tests()["bootstrap_p_a_better"][0] == pytest.approx(row["p_a_better"], abs=0.05)
     assert found.uncertainty == {"items": 1.0, "labels": 0.0}  # the labels are certain
 
@@ -148,17 +151,17 @@ def test_annotations_become_a_truth_as_in_evaluate():
 
 def test_label_draws_have_the_variance_of_what_they_stand_for():
     models = pt.Predictions.from_probs({"a": np.full((1, 2), 0.5)})
-    drawn = np.array(list(label_draws(align(models, pt.Truth.from_probs([[0.3, 0.7]], estimand="class")), 0)))
+    drawn = np.array(list(label_draws(align(models, pt.Truth.from_probs([[0.3, 0.7]], estimand="class")).on_host(), 0)))
     assert drawn.shape == (LABEL_DRAWS, 1, 2)
     assert set(drawn.ravel().tolist()) == {0.0, 1.0}
     assert drawn[:, 0, 1].mean() == pytest.approx(0.7, abs=5 * (0.21 / LABEL_DRAWS) ** 0.5)
     shares = pt.infer_truth(pt.Annotations.from_counts([[1, 3]]), "vote-share")
-    again = np.array(list(label_draws(align(models, shares), 0)))[:, 0, 1]
+    again = np.array(list(label_draws(align(models, shares).on_host(), 0)))[:, 0, 1]
     # the unbiased variance of a share of 3/4 from four votes: (3/4 * 1/4) / (4 - 1); 100 draws
     assert again.var() == pytest.approx(0.0625, rel=5 * (2 / LABEL_DRAWS) ** 0.5)
-    assert list(label_draws(align(models, pt.Truth.from_probs([[0.3, 0.7]])), 0)) == []
+    assert list(label_draws(align(models, pt.Truth.from_probs([[0.3, 0.7]])).on_host(), 0)) == []
     one = pt.infer_truth(pt.Annotations.from_counts([[0, 1]]), "vote-share")
-    assert list(label_draws(align(models, one), 0)) == []
+    assert list(label_draws(align(models, one).on_host(), 0)) == []
 
 
 def test_few_items_that_carry_a_difference_are_said():

@@ -20,7 +20,7 @@ ROUND_OFF = 1e-12
 def aligned(probs=PROBS, truth=LABEL):
     models = {name: np.stack([1 - row, row], 1) for name, row in zip("ab", probs, strict=True)}
     known = pt.Truth.from_labels(truth, 2) if truth.ndim == 1 else pt.Truth.from_probs(truth, estimand="class")
-    return align(pt.Predictions.from_probs(models), known)
+    return align(pt.Predictions.from_probs(models), known).on_host()
 
 
 def values(metric, weights=WEIGHTS, data=None, **options):
@@ -123,7 +123,7 @@ def test_errors(options, message):
 
 
 def test_more_labels_need_a_label():
-    three = align(pt.Predictions.from_probs({"a": np.full((2, 3), 1 / 3)}), pt.Truth.from_labels([0, 1], 3))
+    three = align(pt.Predictions.from_probs({"a": np.full((2, 3), 1 / 3)}), pt.Truth.from_labels([0, 1], 3)).on_host()
     with pytest.raises(pt.InputError, match="without a label, with 3 labels"):
         weighted_metric(three, np.arange(2), "f1")
     weighted_metric(three, np.arange(2), "macro-f1")

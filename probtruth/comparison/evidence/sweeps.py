@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -219,6 +219,7 @@ TIES, ALIKE = 0.2, 0.5
 """Above this share of ties, all others of at least this share of the largest in size: see `moments_of`."""
 
 
+@runtime_checkable
 class Summed(Protocol):
     """Rows of which the sums are known; see `RowSums`."""
 

@@ -52,6 +52,7 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Co
             sections=_sections(content, drawn, explorable, browsable),
             longest=LONGEST,
             rope=result.comparison.rope,
+            compared="metric" if result.comparison.settings.get("metric") else "mean",
         )
     )
 

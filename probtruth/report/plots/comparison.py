@@ -21,7 +21,7 @@ from probtruth.report.plots.axes import BLUE, INK, RED, SIZE, panel, text
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.tables.models import chances_of_pairs
 from probtruth.report.words.numbers import INFINITE, MINUS, as_float, probability, short_names, shown
-from probtruth.report.words.sentences import measure, unit, with_unit
+from probtruth.report.words.sentences import mean_with_unit, measure, unit
 from probtruth.types import Comparison, Scores
 
 Row = Mapping[str, Any]
@@ -69,7 +69,7 @@ def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
 
 def difference_title(comparison: Comparison) -> str:
     """The title of an axis of differences."""
-    return f"difference of mean {with_unit(comparison.rule)}"
+    return f"difference of {mean_with_unit(comparison)}"
 
 
 @check.checks_itself

@@ -33,7 +33,7 @@ from probtruth.report.words.numbers import (
     probability,
     significant,
 )
-from probtruth.report.words.sentences import mean_of, unit, with_unit
+from probtruth.report.words.sentences import mean_of, mean_with_unit, unit
 from probtruth.report.words.verdict import advantage
 from probtruth.scoring.nelson.risk import MARKS
 
@@ -82,7 +82,7 @@ def _behind_leader(result: Result) -> Picture | None:
         ax,
         "behind-leader",
         f"How much worse each model is than {plain(lead)}",
-        f"Differences of mean {with_unit(comparison.rule)} with 95% intervals. {lead_words}{'; '.join(words)}.",
+        f"Differences of {mean_with_unit(comparison)} with 95% intervals. {lead_words}{'; '.join(words)}.",
         _left_out(len(rows), len(ranked)),
     )
 

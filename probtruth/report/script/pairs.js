@@ -136,7 +136,7 @@ function pairExplorer(known, home) {
       const equivalent = rope > 0 ? [`; P(equivalent) ${equals(found.within)}`] : [];
       find("numbers").replaceChildren(
         "P(", named(name), ` better) ${equals(found.first)}; P(`, named(other), ` better) ${equals(found.second)}`, ...equivalent,
-        `. Difference of mean ${data.measure}, the first minus the second: ${numbers[0]} (${numbers[1]}); ${data.favouringA} favours the first.`,
+        `. Difference of ${data.compared}, the first minus the second: ${numbers[0]} (${numbers[1]}); ${data.favouringA} favours the first.`,
       );
       const parts = rope > 0 ? [found.beyond[0], found.within, found.beyond[1]] : [found.first, 0, found.second];
       find("bar").replaceChildren(...parts.map((part, at) => share(part, at)));
@@ -158,7 +158,7 @@ function pairExplorer(known, home) {
     find("pictures").replaceChildren(...figures);
     figures.forEach((figure, at) => {
       const width = Math.max(280, Math.min(560, figure.clientWidth));
-      figure.append(forest(pictures[at][1], rope, width, `difference of mean ${data.measure}${units}`));
+      figure.append(forest(pictures[at][1], rope, width, `difference of ${data.compared}${units}`));
     });
   }
 

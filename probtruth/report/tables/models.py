@@ -43,7 +43,7 @@ MOST_NAMED = 6
 """Models whose names stand above the columns of the matrix; of more, their numbers do."""
 ACCURACY = "How often the model's most probable label is right, expected under the labels of each item"
 DIVERGENCE = "What the model's score has above the entropy of the labels, which no model can avoid"
-BEST = "Probability that this model has the best mean score of all"
+BEST = "Probability that this model is the best of all"
 RANK = "The mean of the ranks that the model may have; 1 is best"
 REGRET = "How much worse than the best model you must expect to be if you choose this one"
 SHADES = 20
@@ -92,7 +92,8 @@ def models(result: Result) -> Table:
         (titled("Expected rank", short="rank", meaning=RANK), lambda row: number(row["expected_rank"], 2)),
         (titled("Expected regret", short="regret", meaning=REGRET), lambda row: loose(row["expected_regret"], 3)),
     ]
-    return filled("Models, best mean score first", columns, ranks, _models_note(result, places), order)
+    what = "metric" if comparison.settings.get("metric") else "mean score"
+    return filled(f"Models, best {what} first", columns, ranks, _models_note(result, places), order)
 
 
 def _models_note(result: Result, places: int) -> Sentence:

@@ -72,6 +72,12 @@ def unit(rule: str) -> str:
     return MEASURES[rule][1] if rule in MEASURES else ""
 
 
+def mean_with_unit(comparison: "Comparison") -> str:
+    """What is compared with its unit, for the title of an axis: `mean log loss (nats)`."""
+    known = unit(comparison.rule)
+    return mean_of(comparison) + (f" ({known})" if known else "")
+
+
 def with_unit(rule: str) -> str:
     """The measure with its unit, for the title of an axis or a column: `log loss (nats)`."""
     return f"{measure(rule)} ({unit(rule)})" if unit(rule) else measure(rule)

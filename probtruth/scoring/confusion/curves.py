@@ -194,11 +194,11 @@ def precision_recall(
 
 def roc(
     hits: Points, taken: Points, events: Float[np.ndarray, "*batch one"]
-) -> tuple[Points, Points, Float[np.ndarray, "*batch"]]:
+) -> tuple[Float[np.ndarray, "*batch more"], Float[np.ndarray, "*batch more"], Float[np.ndarray, "*batch"]]:
     """False and true positive rate from (0, 0) on and the area, of weights as in `precision_recall`."""
     rates = (ratio(np.maximum(taken - hits, 0), taken[..., -1:] - events), ratio(hits, events))
     x, y = (np.concatenate([np.zeros_like(rate[..., :1]), rate], axis=-1) for rate in rates)
-    return x, y, np.trapezoid(y, x)
+    return x, y, np.asarray(np.trapezoid(y, x))
 
 
 RATES = {"precision-recall": precision_recall, "roc": roc}
