@@ -147,6 +147,7 @@ class TestLabels:
         assert any("'class' is left out" in line for line in result.warnings)
         assert all(math.isfinite(row["score"]) for row in result.comparison.ranks)
 
+    @pytest.mark.long
     def test_many_labels_get_the_other_verdict_by_a_method_that_is_quick(self):
         votes = random_votes(n_items=6, n_annotators=3, n_labels=1000)
         assert other_truth(votes, "distribution", 0).method == "one-coin"

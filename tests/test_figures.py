@@ -62,7 +62,14 @@ def test_log_loss_for_a_label_of_seven_tenths():
     assert (least.get_xdata()[0], words(ax)[1]) == (0.7, "least 0.611 at 0.70")
 
 
-@pytest.mark.parametrize("rule", [*pt.rules.RULES.values(), pt.rules.power(3), pt.rules.beta(0.5, 1)])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        *pt.rules.RULES.values(),
+        pytest.param(pt.rules.power(3), marks=pytest.mark.long),
+        pytest.param(pt.rules.beta(0.5, 1), marks=pytest.mark.long),
+    ],
+)
 def test_the_least_loss_of_a_proper_rule_is_the_entropy(rule):
     ax = pt.figures.plot_rule(rule, y=0.7)
     least = float(ax.lines[2].get_ydata()[0])

@@ -342,6 +342,7 @@ def test_a_model_that_lacks_an_item_and_one_infinite_loss():
     assert any("infinite score on 1 of 11" in said for said in found.warnings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_models", [2, 30])
 def test_two_and_thirty_models(n_models):
     values = np.random.default_rng(18).normal(size=(n_models, 40)) + 0.05 * np.arange(n_models)[:, None]

@@ -137,6 +137,7 @@ class TestLarge:
     SECONDS = 100
     """Each takes a few on a slow, busy machine under run-time type checks; what is quadratic would take hours."""
 
+    @pytest.mark.long
     @pytest.mark.parametrize("reader", ["annotations", "predictions", "scores"])
     @pytest.mark.parametrize(
         ("form", "template"),

@@ -151,7 +151,8 @@ def test_annotations_become_a_truth_as_in_evaluate():
 
 def test_label_draws_have_the_variance_of_what_they_stand_for():
     models = pt.Predictions.from_probs({"a": np.full((1, 2), 0.5)})
-    drawn = np.array(list(label_draws(align(models, pt.Truth.from_probs([[0.3, 0.7]], estimand="class")).on_host(), 0)))
+    classes = align(models, pt.Truth.from_probs([[0.3, 0.7]], estimand="class")).on_host()
+    drawn = np.array(list(label_draws(classes, 0)))
     assert drawn.shape == (LABEL_DRAWS, 1, 2)
     assert set(drawn.ravel().tolist()) == {0.0, 1.0}
     assert drawn[:, 0, 1].mean() == pytest.approx(0.7, abs=5 * (0.21 / LABEL_DRAWS) ** 0.5)

@@ -51,6 +51,7 @@ class TestCentre:
         assert abs(alone - exact) > 10 * alone_se
         assert abs(both - exact) < 3 * both_se
 
+    @pytest.mark.long
     def test_the_spread_holds_what_the_fitted_weights_add(self):
         # the standard error against the standard deviation of the mean over 200 fresh samples of 300 items
         found = []

@@ -124,8 +124,15 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize(("command", "file"), [(command, file) for command in COMMANDS for file in FILES[command]])
+QUICK = ("evaluate", "losses-1", "zeroed"), ("evaluate", "finished.jsonl", "cut off"), ("compare", "losses-0", "noise")
+"""Damages that the quick tests try; the others wait behind a marker."""
+EVERY = [(command, file, damage) for command in COMMANDS for file in FILES[command] for damage in DAMAGES]
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "damage"),
+    [pytest.param(*each, marks=() if each in QUICK else pytest.mark.long) for each in EVERY],
+)
 def test_damage_is_noticed_and_the_result_is_right(inputs, wanted, unfinished, tmp_path, caplog, command, file, damage):
     scratch = shutil.copytree(unfinished[command], tmp_path / "scratch")
     DAMAGES[damage](scratch / STORE[command] / file)
@@ -175,6 +182,7 @@ def test_an_interrupted_run_goes_on_twice(files, caplog):
     assert notices(caplog) == []
 
 
+@pytest.mark.long
 def test_work_of_another_version_or_with_other_settings_is_not_gone_on_with(files, caplog, monkeypatch):
     interrupted("evaluate", files, files / "scratch")
     monkeypatch.setattr(pt, "__version__", "0.0.9")

@@ -80,6 +80,7 @@ def test_scale_changes_nothing_but_the_unit(scale):
     assert np.array(scaled) / scale == pytest.approx([low, high], rel=FIND)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stream", [*BOUNDED, *UNBOUNDED], ids=lambda stream: stream.name)
 def test_false_alarms_under_peeking_after_every_item(stream):
     # nominal .05; five standard errors of 200 streams are .077, and the studies of 1e4 items are in docs/validity
@@ -95,6 +96,7 @@ def test_an_effect_is_found_in_three_times_the_items_of_a_fixed_test(stream):
     assert np.median(times) <= 3 * fixed_size(0.3)
 
 
+@pytest.mark.long
 def test_covers_the_mean_at_all_times():
     stream = BOUNDED[1]
     rng = np.random.default_rng(4)

@@ -35,6 +35,7 @@ def rows(made):
     return {row["design"]: row for row in made.designs}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["normal", "exponential", "Brier, hard labels", "right or wrong, 60% ties"])
 def test_width_for_more_items(name):
     assert abs(by_items(name, 200, 600, pilots=25, studies=150).off) < CLOSE

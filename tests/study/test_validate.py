@@ -61,6 +61,7 @@ class TestKnownAnswers:
         assert plain.monitor["median_items"] < 270  # 3 x 90, what a fixed test needs
         assert plain.warnings == ()
 
+    @pytest.mark.long
     def test_contamination_is_not_covered_and_said(self):
         """One item in 50 lies far out: a study that lacks it (.98^50 = .36) cannot know."""
         found = pt.validate(of_differences(np.r_[0.01 * normal_scores(49), 100.0]), replications=600)
@@ -68,6 +69,7 @@ class TestKnownAnswers:
         assert missed > 0.3
         assert any("95% intervals hold" in line for line in found.warnings)
 
+    @pytest.mark.long
     def test_clusters_that_are_not_named_are_not_covered(self):
         rng = np.random.default_rng(2)
         values = np.repeat(rng.normal(size=40), 5)

@@ -15,6 +15,8 @@ ROUNDING = 1e-9
 
 CONFUSED = ["dawid-skene-em", "one-coin", "mace"]
 """Methods whose likelihood is that of their confusion matrices and marginals."""
+GLAD = pytest.param("glad", marks=pytest.mark.long)
+"""Compiles anew for each number of items."""
 
 
 def brute_force(annotations: pt.Annotations, truth: pt.Truth) -> tuple[np.ndarray, float]:
@@ -37,7 +39,7 @@ def test_posterior_and_likelihood_against_brute_force(simulated, method: str) ->
     assert truth.diagnostics["log_likelihood"] == pytest.approx(log_likelihood, rel=ROUNDING)
 
 
-@pytest.mark.parametrize("method", [*CONFUSED, "glad"])
+@pytest.mark.parametrize("method", [*CONFUSED, GLAD])
 def test_climbs_are_monotone_and_converge(simulated, method: str) -> None:
     annotations, _, _ = simulated
     diagnostics = pt.infer_truth(annotations, method).diagnostics
@@ -46,7 +48,7 @@ def test_climbs_are_monotone_and_converge(simulated, method: str) -> None:
     assert diagnostics["label_switching"] is False
 
 
-@pytest.mark.parametrize("method", [*CONFUSED, "glad"])
+@pytest.mark.parametrize("method", [*CONFUSED, GLAD])
 def test_known_answers_hold_and_teach(method: str) -> None:
     annotations, classes, _ = simulate(60, 6, 3, 3, seed=8)
     names, labels = annotations.index.items, annotations.index.labels
@@ -63,7 +65,7 @@ def test_known_answers_hold_and_teach(method: str) -> None:
     assert right["gold"] >= right["free"]
 
 
-@pytest.mark.parametrize("method", ["dawid-skene-em", "one-coin", "mace", "glad", "majority"])
+@pytest.mark.parametrize("method", ["dawid-skene-em", "one-coin", "mace", GLAD, "majority"])
 def test_a_known_answer_stands_in_for_annotations(method: str) -> None:
     rows = {"item": ["a", "a", "b"], "annotator": ["p", "q", "p"], "label": ["x", "x", "y"]}
     annotations = pt.Annotations.from_long(rows)
@@ -115,7 +117,7 @@ def test_starts_differ_and_the_first_is_the_vote_shares(simulated) -> None:
     np.testing.assert_allclose(second.sum(1), 1, rtol=ROUNDING)
 
 
-@pytest.mark.parametrize("method", [*CONFUSED, "glad"])
+@pytest.mark.parametrize("method", [*CONFUSED, GLAD])
 def test_one_annotator_one_item_one_label_used(method: str) -> None:
     """The least data there can be, and a label that nobody used."""
     rows = {"item": ["a"], "annotator": ["p"], "label": ["x"]}

@@ -21,7 +21,8 @@ CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
-EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in NUTS)) for method in METHODS]
+SLOW = (*NUTS, "clicker-mixture")
+EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in SLOW)) for method in METHODS]
 """All methods; the programs of some take long to compile, and these methods have tests of their own."""
 
 

@@ -110,6 +110,7 @@ def test_expectation_against_enumeration_of_all_sets() -> None:
     np.testing.assert_allclose(kind.sum(1), 1, rtol=1e-12)
 
 
+@pytest.mark.long
 def test_draws_keep_labels_together() -> None:
     found = pt.infer_multilabel(CROWD, none="none", draws=2000)
     assert found.draws is not None
@@ -125,6 +126,7 @@ def test_shares_of_the_joint_model_are_those_of_the_annotators() -> None:
     np.testing.assert_allclose(found.truths["y"].shares, [[0.5, 0.5], [1 / 3, 2 / 3]])
 
 
+@pytest.mark.long
 def test_known_sets() -> None:
     gold = {"0": {"l0", "l3"}, "1": set()}
     for method in ("joint", "dawid-skene-em"):

@@ -19,6 +19,7 @@ def flat() -> pt.Truth:
     return pt.infer_truth(CROWD, "dawid-skene", **QUICK)
 
 
+@pytest.mark.long
 def test_groups_and_dimensions(flat: pt.Truth) -> None:
     tree = flat.datatree()
     assert dict(tree["posterior"]["confusion"].sizes) == {

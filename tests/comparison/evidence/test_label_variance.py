@@ -49,6 +49,7 @@ def test_third_moments_are_unbiased_over_repeated_votes(setting):
     assert abs(np.mean(found) - truth) < MONTE_CARLO * np.std(found) / np.sqrt(len(found))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_votes", [2, 3, 5])
 def test_intervals_for_these_items_hold_their_own_mean(setting, n_votes):
     probs, loss = setting

@@ -32,6 +32,7 @@ def sites_of(name):
     return {site: jnp.asarray(SITES[site]) for site in LIKELIHOODS[name].priors}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(LIKELIHOODS))
 def test_densities_integrate_to_one_and_their_means_are_the_reported_ones(name):
     value = np.linspace(-400, 400, 1_600_001)

@@ -73,6 +73,7 @@ def test_powers_that_leave_no_posterior_are_refused():
     assert pooling.proper(three, 1.0, 0.5)
 
 
+@pytest.mark.long
 def test_arviz_finds_the_same_densities(five_compared, grouped):
     import arviz_stats
 

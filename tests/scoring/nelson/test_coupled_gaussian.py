@@ -31,6 +31,7 @@ def test_kappa_zero_is_the_gaussian():
     np.testing.assert_allclose(cg.log_density(POINTS, 0.3, 1.7), stats.norm.logpdf(POINTS, 0.3, 1.7), rtol=1e-15)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dim", [1, 3, 10])
 def test_several_dimensions(dim):
     rng = np.random.default_rng(0)
@@ -76,6 +77,7 @@ def test_the_normaliser_is_smooth_through_the_gaussian(dim):
     np.testing.assert_allclose(slopes, slope, atol=2 * bend)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kappa", [-0.9, -0.3, 0.0, 0.2, 1.0])
 def test_draws_follow_the_density(kappa):
     drawn = (np.asarray(cg.sample(jax.random.key(1), (4000,), 1.0, 2.0, kappa)) - 1) / 2

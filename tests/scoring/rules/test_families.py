@@ -63,6 +63,7 @@ def assert_same(ours, theirs, rtol=ROUNDING, atol=ROUNDING):
 # Reference
 
 
+@pytest.mark.long
 def test_members_that_have_names():
     probs, _ = table()
     for family in (pt.rules.power, pt.rules.pseudospherical):
@@ -141,6 +142,7 @@ def test_expected_is_entropy_plus_divergence_and_no_report_beats_the_truth(rule)
     np.testing.assert_allclose([at_corners.min(), at_corners.max()], [low, high], rtol=1e-10, atol=ROUNDING)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", (MANY | TWO).values(), ids=MANY | TWO)
 def test_close_divergence_in_float32_keeps_its_digits(rule):
     truth = np.array([0.5, 0.25, 0.25] if rule.n_labels is None else [0.5, 0.5], np.float32)

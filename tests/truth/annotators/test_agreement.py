@@ -78,6 +78,7 @@ def test_percentage_by_hand() -> None:
     assert found.n_items == 3
 
 
+@pytest.mark.long
 def test_interval_covers() -> None:
     """Alpha of a population of items with 3 votes: 95 per cent intervals from 40 items cover about 95 per cent."""
     generator = np.random.default_rng(5)

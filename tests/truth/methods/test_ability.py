@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from scipy.special import log_softmax, logsumexp
 
 import probtruth as pt
@@ -66,6 +67,7 @@ def test_abilities_are_recovered_in_order() -> None:
     assert (truth.probs.argmax(1) == classes).mean() > 0.95
 
 
+@pytest.mark.long
 def test_rare_classes_learn_from_common_ones() -> None:
     """With 2 per cent of a rare class, one confusion row each cannot learn it; shared ability can."""
     losses: dict[str, list[float]] = {"ability": [], "dawid-skene-em": []}
