@@ -71,7 +71,8 @@ def evaluate(
     `compare`.
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
-    comparison under the estimand "class" (which they imply) is then anchored by them, and right however annotators err.
+    comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
+    together; from 40 answers on its intervals held in almost all worlds of `docs/validity/expert-labels.md`.
     A column `probability` says with which probability each item was chosen (see `Result.choose_gold`); without it they
     count as a uniform sample. A column `annotator` tells several experts of one item apart, whose answers are averaged.
 
