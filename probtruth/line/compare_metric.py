@@ -18,7 +18,7 @@ from probtruth.comparison.evidence.resampled import Resampled, bootstrap_p_below
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.rows import CHANCES, UNSEEN, favours
-from probtruth.errors import PosteriorError
+from probtruth.errors import InputError, PosteriorError
 from probtruth.line.evaluate import by_item
 from probtruth.line.in_memory import matched, truth_of
 from probtruth.line.informed_truth import EVIDENCE, informed_truth
@@ -27,14 +27,8 @@ from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.exact import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
 from probtruth.types import Comparison, RuleFacts, Truth
-from probtruth.types.arguments import ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
+from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 
-STANDARDS = {
-    "class": "the one true class of each item",
-    "distribution": "how annotators would answer",
-    "attentive": "how annotators who read the item would answer",
-}
-"""What models are compared with under each estimand, in words."""
 LABEL_DRAWS = 100
 """Draws of every item's label, from which the labels' share of the variance is told."""
 FEWEST_EVENTS = 5
@@ -148,7 +142,7 @@ def compare_metric(
     compared = conclude_at(known, pairs, levels, options, tests, on_progress)
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
-    in_words = f"{compared.estimand}, against {STANDARDS[aligned.estimand]}"
+    in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
     compared = replace(compared, settings={**compared.settings, **about}, estimand=in_words)
     return _with_unknown(compared, dict(zip(aligned.models, unknown, strict=True)), metrics, chosen)
 
@@ -215,8 +209,8 @@ class DrawnLabels:
         return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
 
     def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
-        """Not known: metrics are compared over new items only."""
-        raise NotImplementedError
+        """Unknown, which is an error: metrics are compared over new items only."""
+        raise InputError("a metric with population='these-items'", "new items", "Leave the population out.")
 
 
 def _facts(aligned: AlignedOnHost, metric: WeightedMetric, defined: Int[np.ndarray, " known"]) -> Facts:

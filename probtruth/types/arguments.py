@@ -52,6 +52,12 @@ type Estimand = Literal["distribution", "attentive", "class"]
 
 ESTIMANDS: tuple[Estimand, ...] = ("distribution", "attentive", "class")
 """Every estimand."""
+QUESTIONS = {
+    "distribution": "how annotators would answer",
+    "attentive": "how annotators who read the item would answer",
+    "class": "the one true class of each item",
+}
+"""What each estimand asks for."""
 
 type MethodName = Literal[
     "vote-share",

@@ -11,8 +11,8 @@ from probtruth.line.result import Result
 from probtruth.report.tables.cells import LONGEST_NAME, Cell, Column, Row, Table, chance, filled, named, number, titled
 from probtruth.report.words.numbers import UNKNOWN, as_float, decimals, interval_width, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, sentence, with_unit
-from probtruth.report.words.verdict import QUESTIONS
 from probtruth.types import Comparison
+from probtruth.types.arguments import QUESTIONS
 
 SURE = 0.95
 """Probability that the set of models named contains the best."""

@@ -12,6 +12,7 @@ from probtruth.line.result import Result
 from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, mean_of, measure, sentence, unit
 from probtruth.types import Comparison
+from probtruth.types.arguments import QUESTIONS
 
 CERTAINTY = ((0.99, "almost certainly", "certain"), (0.95, "very probably", "likely"), (0.8, "probably", "likely"))
 """From which probability on the verdict uses these words, and how settled it is then."""
@@ -110,14 +111,6 @@ def verdict(result: Result) -> Verdict:
     if comparison.gold is not None and level != "invalid" and not standing.answers:
         headline = (*headline[:-1], f"{headline[-1].removesuffix('.')} (anchored by {_answers(comparison.gold)}).")
     return Verdict(level, headline, tuple(details), failing)
-
-
-QUESTIONS = {
-    "distribution": "how annotators would answer",
-    "attentive": "how annotators who read the item would answer",
-    "class": "the one true class of each item",
-}
-"""What each estimand asks for."""
 
 
 def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
