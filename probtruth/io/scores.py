@@ -1,6 +1,6 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -98,9 +98,7 @@ def read_scores(
         refuse_others(frame.columns, source.name)
     frames.need_columns(frame.columns, named, source.name)
     known = notes_in(path, score, higher_is_better)
-    if known.ours:
-        group = group or ("group" if "group" in frame.columns else None)
-        cluster = cluster or ("cluster" if "cluster" in frame.columns else None)
+    group, cluster = (known.column(own, name, frame.columns) for own, name in ((group, "group"), (cluster, "cluster")))
     scores = Scores.from_frame(
         frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
     )
@@ -115,6 +113,10 @@ class ScoreNotes:
     higher_is_better: bool
     rule: str
     facts: RuleFacts = field(default_factory=RuleFacts)
+
+    def column(self, chosen: str | None, name: str, columns: Sequence[str]) -> str | None:
+        """The column that was chosen, or the one that probtruth itself wrote under this name."""
+        return chosen or (name if self.ours and name in columns else None)
 
 
 def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> ScoreNotes:

@@ -306,9 +306,7 @@ def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: M
     named_columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}
     need_columns(table.columns, named_columns, table.name)
     known = notes_in(table.files[0], score, columns.get("higher_is_better"))
-    if known.ours:
-        group = group or ("group" if "group" in table.columns else None)
-        cluster = cluster or ("cluster" if "cluster" in table.columns else None)
+    group, cluster = (known.column(own, name, table.columns) for own, name in ((group, "group"), (cluster, "cluster")))
     read = Columns(item, model, score, group, cluster, known.higher_is_better, known.rule, known.facts)
     chosen = checked_options(
         named.get("engine", "nuts"),

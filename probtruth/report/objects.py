@@ -17,7 +17,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Cell, Column, Table, chance, loose, named, number, titled, words
-from probtruth.report.words.numbers import count, exact, plain, shortened, width
+from probtruth.report.words.numbers import count, exact, in_text, plain, shortened, width
 from probtruth.report.words.sentences import Name, Sentence, with_unit
 from probtruth.report.words.verdict import verdict
 from probtruth.scoring.nelson.risk import MARKS
@@ -53,7 +53,7 @@ def first_lines(shown: Result | Comparison) -> str:
     grid = list(_aligned(table, FIRST_ROWS))
     more = len(table.rows) - FIRST_ROWS
     rest = [f"and {count(more, 'more model')}"] if more > 0 else []
-    return "\n".join([head, _plain(verdict(result).headline), *grid, *rest])
+    return "\n".join([head, in_text(verdict(result).headline), *grid, *rest])
 
 
 def summary(shown: Any) -> str:
@@ -161,10 +161,6 @@ def _marked(sentence: Sentence) -> str:
     )
 
 
-def _plain(sentence: Sentence) -> str:
-    return "".join(plain(piece) for piece in sentence)
-
-
 def _aligned(table: Table, most: int) -> Iterator[str]:
     """The first rows of a table as text in columns, without what has no room."""
     pieces = (piece for row in table.rows for cell in row for piece in cell.text)
@@ -173,7 +169,7 @@ def _aligned(table: Table, most: int) -> Iterator[str]:
     def text(cell: Cell) -> str:
         return "".join(names[piece.whole] if isinstance(piece, Name) else piece for piece in cell.text)
 
-    heads = [column.short or _plain(column.title) for column in table.columns]
+    heads = [column.short or in_text(column.title) for column in table.columns]
     rows = [heads, *([text(cell) for cell in row] for row in table.rows[:most])]
     widths = [max(width(row[position]) for row in rows) for position in range(len(heads))]
     for row in rows:

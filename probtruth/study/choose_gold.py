@@ -72,6 +72,8 @@ def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " i
 
     Sizes that are all 0 count as equal.
     """
+    if n >= len(size):
+        return np.ones(len(size))
     size = size if size.any() else np.ones(len(size))
     probability = np.zeros(len(size))
     free = np.ones(len(size), bool)

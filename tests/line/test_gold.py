@@ -134,6 +134,11 @@ def test_equal_sizes_where_nothing_is_in_doubt() -> None:
     assert inclusion(np.zeros(40), 10) == pytest.approx(np.full(40, 0.25))
 
 
+def test_all_items_are_chosen_with_certainty() -> None:
+    with np.errstate(all="raise"):  # shares of equal sizes may add up to a little more than 1
+        assert (inclusion(np.full(23, 0.1), 23) == 1.0).all()
+
+
 @pytest.mark.parametrize(
     ("gold", "message"),
     [

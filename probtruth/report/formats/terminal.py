@@ -15,7 +15,7 @@ from probtruth.line.result import Result
 from probtruth.report.tables import checks, groups
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Table
-from probtruth.report.words.numbers import count, exact, fixed, plain, shortened
+from probtruth.report.words.numbers import count, exact, fixed, in_text, plain, shortened
 from probtruth.report.words.sentences import Name, Sentence
 from probtruth.report.words.verdict import verdict
 from probtruth.types import Truth
@@ -40,7 +40,7 @@ COLOURS = {
 def summary(result: Result) -> tuple[RenderableType, ...]:
     """Verdict, models, pairs and warnings."""
     decided = verdict(result)
-    parts: list[RenderableType] = [Text(_plain(decided.headline), COLOURS[decided.level])]
+    parts: list[RenderableType] = [Text(in_text(decided.headline), COLOURS[decided.level])]
     parts += [Text(f"  {line}", style="red") for line in decided.failing]
     parts += [_text(line) for line in decided.details]
     by_group = groups.in_groups(result)
@@ -191,7 +191,3 @@ def _cell(text: Sentence, names: Mapping[str, Name]) -> Text:
 
 def _text(sentence: Sentence) -> Text:
     return Text.assemble(*((plain(piece), "bold") if isinstance(piece, Name) else piece for piece in sentence))
-
-
-def _plain(sentence: Sentence) -> str:
-    return "".join(plain(piece) for piece in sentence)

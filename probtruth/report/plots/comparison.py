@@ -86,7 +86,7 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
     >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
     >>> [text.get_text() for text in ax.texts]
-    ['a', 'b', '0.96', '0.04', 'a', 'b']
+    ['a', 'b', 'a', 'b', '0.96', '0.04']
     """
     known = comparison_in(comparison)
     order = [str(row["model"]) for row in known.ranks][:MOST_MODELS]
@@ -94,15 +94,7 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     names = short_names(order, 18)
     numbered = len(order) > MOST_NAMED
     heads = [str(position) if numbered else names[name] for position, name in enumerate(order, 1)]
-    slanted = not numbered and max(map(len, heads)) * len(heads) > 36
-    longest = 7.0 * max(map(len, heads))
-    ax = ax or figures.panel_of_rows(
-        len(order),
-        left=12 + figures.room_for(names) + 26 * numbered,
-        right=14 + (0.75 * longest if slanted else 0),
-        top=16 + 0.62 * longest if slanted else 26,
-        bottom=12,
-    )
+    ax = matrix_axes(ax, len(order), heads, numbered, 12 + figures.room_for(names) + 26 * numbered)
     for position, name in enumerate(order):
         if numbered:
             figures.beside(ax, -0.02, position, str(position + 1), "right")
@@ -116,27 +108,33 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
         for position, b in enumerate(order):
             p = as_float(better.get((a, b)))
             if p is not None:
-                depth = abs(2 * p - 1) * DEEPEST
-                ax.bar(
-                    position,
-                    1,
-                    0.98,
-                    bottom=row_position - 0.5,
-                    color=BLUE if p > 0.5 else RED,
-                    alpha=depth,
-                    linewidth=0,
-                )
+                coloured_cell(ax, row_position, position, p)
             if a != b and len(order) <= 10:
                 figures.write(ax, position, row_position, probability(p), "center", size=SIZE - (len(order) > 8) * 2)
-    for position, head in enumerate(heads):
-        turned: dict[str, Any] = (
-            {"rotation": 35, "ha": "left", "rotation_mode": "anchor"} if slanted else {"ha": "center"}
-        )
-        ax.text(position, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)
-    ax.set_xlim(-0.5, len(order) - 0.5)
-    ax.set_ylim(len(order) - 0.5, -0.5)
+    return ax
+
+
+def matrix_axes(ax: Axes | None, rows: int, heads: Sequence[str], numbered: bool, left: figures.Number) -> Axes:
+    """Axes for the cells of a matrix, with the heads above its columns: slanted where names have no room."""
+    longest = 7.0 * max(map(len, heads))
+    slanted = not numbered and longest * len(heads) > 250
+    ax = ax or figures.panel_of_rows(
+        rows, left=left, right=14 + (0.75 * longest if slanted else 0), top=16 + 0.62 * longest if slanted else 26,
+        bottom=12,
+    )  # fmt: skip
+    turned: dict[str, Any] = {"rotation": 35, "ha": "left", "rotation_mode": "anchor"} if slanted else {"ha": "center"}
+    for column, head in enumerate(heads):
+        ax.text(column, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)
+    ax.set_xlim(-0.5, len(heads) - 0.5)
+    ax.set_ylim(rows - 0.5, -0.5)
     ax.set_axis_off()
     return ax
+
+
+def coloured_cell(ax: Axes, row: int, column: int, p: float) -> None:
+    """A cell in blue where p is above one half, else in orange: the deeper, the surer."""
+    colour, depth = BLUE if p > 0.5 else RED, abs(2 * p - 1) * DEEPEST
+    ax.bar(column, 1, 0.98, bottom=row - 0.5, color=colour, alpha=depth, linewidth=0)
 
 
 @check.checks_itself

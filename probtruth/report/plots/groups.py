@@ -8,11 +8,12 @@ from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
 from probtruth.report.plots.comparison import (
-    DEEPEST,
     MOST_NAMED,
+    coloured_cell,
     comparison_in,
     difference_title,
     interval_at,
+    matrix_axes,
     rope_band,
 )
 from probtruth.report.tables.groups import against_leader, of_leaders
@@ -75,7 +76,7 @@ def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), 2, 4, 3, 5, 7, 6, 9, 8]}
     >>> scores = pt.Scores.from_frame(frame | {"group": [*"uuuuvvvv"] * 2}, group="group", higher_is_better=False)
     >>> [text.get_text() for text in pt.figures.plot_group_matrix(pt.compare(scores, engine="exact")).texts]
-    ['u', '+2.00', 'v', '+2.00', 'b']
+    ['b', 'u', '+2.00', 'v', '+2.00']
     """
     known = comparison_in(comparison)
     cells = against_leader(known)
@@ -86,12 +87,7 @@ def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     names, titles = short_names(groups), short_names(models, 18)
     numbered = len(models) > MOST_NAMED
     heads = [str(position) if numbered else titles[model] for position, model in enumerate(models, 2)]
-    longest = 7.0 * max(map(len, heads))
-    slanted = not numbered and longest * len(heads) > 250
-    ax = ax or figures.panel_of_rows(
-        len(groups), left=figures.room_for(names), right=14 + (0.75 * longest if slanted else 0),
-        top=16 + 0.62 * longest if slanted else 26, bottom=12,
-    )  # fmt: skip
+    ax = matrix_axes(ax, len(groups), heads, numbered, figures.room_for(names))
     places = decimals([max(abs(gap) for gap, _ in cells.values()) / 4])
     for row, group in enumerate(groups):
         figures.beside(ax, -0.02, row, names[group], "right")
@@ -99,16 +95,9 @@ def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
             if (group, model) not in cells:
                 continue
             gap, p = cells[group, model]
-            colour, depth = BLUE if p > 0.5 else RED, abs(2 * p - 1) * DEEPEST
-            ax.bar(column, 1, 0.98, bottom=row - 0.5, color=colour, alpha=depth, linewidth=0)
+            coloured_cell(ax, row, column, p)
             if len(models) <= MOST_NAMED:
                 figures.write(ax, column, row, fixed(gap, places, sign=True), "center", size=SIZE - 1)
-    for column, head in enumerate(heads):
-        turned = {"rotation": 35.0, "ha": "left", "rotation_mode": "anchor"} if slanted else {"ha": "center"}
-        ax.text(column, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)  # type: ignore[arg-type]
-    ax.set_xlim(-0.5, len(models) - 0.5)
-    ax.set_ylim(len(groups) - 0.5, -0.5)
-    ax.set_axis_off()
     return ax
 
 

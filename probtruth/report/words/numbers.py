@@ -121,6 +121,11 @@ def plain(name: object) -> str:
     return "".join("�" if _controls(character) else character for character in str(name))
 
 
+def in_text(sentence: Iterable[str]) -> str:
+    """The pieces of a sentence as plain text on one line, without what would control a terminal."""
+    return "".join(plain(piece) for piece in sentence)
+
+
 def _controls(character: str) -> bool:
     if character in "\ufffe\uffff":  # no characters at all, and none that XML can hold
         return True
