@@ -211,8 +211,8 @@ def central_moments(
     """
     with jax.enable_x64(True):
         numbers = np.array([model, model if minus is None else minus], np.int32)
-        found = _central(minus is None, losses, weight, jax.device_put(numbers, _everywhere(losses)))
-        return tuple(to_host(moment).astype(np.float64) for moment in found)  # type: ignore[return-value]
+        moments = _central(minus is None, losses, weight, jax.device_put(numbers, _everywhere(losses)))
+        return tuple(to_host(moment).astype(np.float64) for moment in moments)  # type: ignore[return-value]
 
 
 @partial(jax.jit, static_argnums=0)
@@ -226,9 +226,9 @@ def first_infinite(
 ) -> tuple[int, int] | None:
     """The first of these models, and its item, with a loss that is not finite under a label of positive weight."""
     with jax.enable_x64(True):
-        found = to_host(_first_infinite(losses, weight))
+        first = to_host(_first_infinite(losses, weight))
     n_items = losses.shape[1]
-    return next(((at, int(found[model])) for at, model in enumerate(models) if found[model] < n_items), None)
+    return next(((at, int(first[model])) for at, model in enumerate(models) if first[model] < n_items), None)
 
 
 @jax.jit

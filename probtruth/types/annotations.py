@@ -95,9 +95,9 @@ class Annotations(Shown):
 
     def of_items(self, rows: Int[np.ndarray, " some"]) -> "Annotations":
         """The annotations of some items, by their positions in rising order."""
-        place = np.full(self.n_items, -1)
-        place[rows] = np.arange(len(rows))
-        return replace(self._of_rows(place[self.item] >= 0, place), index=self.index.with_items(rows))
+        row_of = np.full(self.n_items, -1)
+        row_of[rows] = np.arange(len(rows))
+        return replace(self._of_rows(row_of[self.item] >= 0, row_of), index=self.index.with_items(rows))
 
     @check.checks_itself
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
@@ -124,12 +124,12 @@ class Annotations(Shown):
         stay = np.array([name not in names for name in known])
         if not stay.any():
             raise InputError(f"all {len(known)} annotators to leave out", "fewer", "Somebody has to stay.")
-        place = np.cumsum(stay) - 1
+        position = np.cumsum(stay) - 1
         rest = self._of_rows(stay[self.annotator], np.arange(self.n_items))
         assert rest.annotator is not None
         index = replace(self.index, annotators=tuple(np.array(known, object)[stay].tolist()))
         return replace(
-            rest, annotator=place[rest.annotator], index=index, excluded=sort_names({*self.excluded, *names})
+            rest, annotator=position[rest.annotator], index=index, excluded=sort_names({*self.excluded, *names})
         )
 
     def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: Int[np.ndarray, " item"]) -> "Annotations":

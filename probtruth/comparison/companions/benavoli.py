@@ -55,8 +55,8 @@ def correlated_t_test(differences: ArrayLike, correlation: float, rope: float = 
     doi:10.1023/A:1024068626366.
 
     >>> import probtruth as pt
-    >>> found = pt.companions.correlated_t_test([0.01, 0.03, -0.01, 0.02, 0.05], correlation=0.2)
-    >>> round(found.right, 3)
+    >>> test = pt.companions.correlated_t_test([0.01, 0.03, -0.01, 0.02, 0.05], correlation=0.2)
+    >>> round(test.right, 3)
     0.873
     """
     margin = correlated_t(_folds(differences), known_correlation(correlation))

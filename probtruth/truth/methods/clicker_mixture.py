@@ -196,8 +196,10 @@ def _sample(random: np.random.Generator, votes: _SortedVotes, sweeps: int, draws
         kinds = random.dirichlet(KIND_COUNTS + np.bincount(KINDS[levels], minlength=len(KIND_COUNTS)))
         if turn < 0:
             continue
-        kept = votes.of_annotators(read)
-        some = random.beta(1 + flat.n_annotations - kept, 1 + kept)  # between the levels, given which answers were read
+        n_read = votes.of_annotators(read)
+        some = random.beta(
+            1 + flat.n_annotations - n_read, 1 + n_read
+        )  # between the levels, given which answers were read
         clicked[turn] = np.where(KINDS[levels] == 1, some, LEVELS[levels])
         log_concentration[turn] = np.log(total)
         posterior = reads.reshape(n_items, n_labels) + alpha
