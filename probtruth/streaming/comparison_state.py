@@ -165,7 +165,7 @@ def comparison_state(scores: Scores) -> ComparisonState:
     Returns: a `ComparisonState`, whose size depends on the numbers of models and groups, not of items.
 
     Errors: `InputError` for clusters (one may go on in another batch), for losses under weights that were fitted to all
-    items (see `informed_truth`), and for scores that are NaN or above 1e100 in size.
+    items (see `informed_truth`), and for scores that are NaN or above 1e75 in size.
 
     >>> import probtruth as pt
     >>> def batch(names, x, y):

@@ -168,7 +168,7 @@ def validate(
     if world.drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
     count = _replications(replications, world.n_items)
-    wanted = world.mean if difference is None else known_number(difference, "difference", "a number", -1e100, 1e100)
+    wanted = world.mean if difference is None else known_number(difference, "difference", "a number", -1e75, 1e75)
     named, far = {"none": 0.0, "half": wanted / 2, "given": wanted}, world.furthest()
     prior = np.clip(SPREAD * error * ndtri((np.arange(TRUTHS) + 0.5) / TRUTHS), -far, far).tolist()
     world = world.ready_for(*named.values(), prior[0], prior[-1])

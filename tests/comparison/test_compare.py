@@ -339,7 +339,7 @@ GOOD = make(np.arange(8.0).reshape(2, 4) ** 2, "ab")
     [
         (make(np.ones((2, 3)), "aa"), {}, "model 'a' more than once"),
         (with_nan(), {}, "model 'b', item '2'"),
-        (make([[1e200, 0], [0, 1]], "ab"), {}, "a score of size 1e+200"),
+        (make([[1e80, 0], [0, 1]], "ab"), {}, "a score of size 1e+80"),
         (GOOD, {"engine": "stan"}, "got engine 'stan'"),
         (GOOD, {"rope": -1}, "got rope -1"),
         (GOOD, {"rope": math.nan}, "got rope nan"),
@@ -355,6 +355,13 @@ def test_errors(scores, options, message):
     with pytest.raises(InputError) as caught:
         compare(scores, **options)
     assert message in str(caught.value)
+
+
+def test_the_largest_scores_give_the_answer_of_small_ones():
+    values = np.random.default_rng(0).normal(size=(2, 20))
+    small, large = (row_of(compare(make(values * scale, "ab"), engine="exact"), "a", "b") for scale in (1.0, 2.0**245))
+    assert large["p_a_better"] == small["p_a_better"]  # powers of two change no digit
+    assert large["low"] == pytest.approx(small["low"] * 2.0**245)
 
 
 def test_strict_raises_where_the_diagnostics_fail(five):

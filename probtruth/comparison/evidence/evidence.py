@@ -116,8 +116,8 @@ class Evidence:
         return self.totals.means
 
 
-LARGEST = 1e100
-"""Scores beyond this would overflow when cubed."""
+LARGEST = 1e75
+"""The fourth power of scores beyond this would overflow."""
 SHOWN = 3
 """Items of infinite score that a warning names."""
 
