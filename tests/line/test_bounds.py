@@ -139,19 +139,22 @@ def test_only_a_claim_that_shared_errors_turn_loses_its_headline(result):
     other = next(model for model in result.comparison.models if model != lead)
     narrow = Bounds(0.1, [{"a": lead, "b": other, "lowest": -0.3, "highest": -0.1, "low": -0.4, "high": 0.1}])
     wide = Bounds(0.1, [{"a": lead, "b": other, "lowest": -0.3, "highest": 0.2, "low": -0.4, "high": 0.3}])
-    comparison, truth = result.comparison, result.truth
+    truth, ranks = result.truth, result.comparison.ranks
+    comparison, open_one = (
+        replace(result.comparison, ranks=[{**row, "p_best": p if row["model"] == lead else 0.01} for row in ranks])
+        for p in (0.98, 0.7)
+    )
     assert "shared_errors" not in standing_of(comparison, truth, None, None, narrow).turned_by
     turned = standing_of(comparison, truth, None, None, wide)
     assert turned.turned_by == ("shared_errors",)
     assert turned.shared.behind == 0.2
     assert turned.to_dict()["shared_errors"] == {"other": other, "share": 0.1, "behind": 0.2}
-    open_one = replace(comparison, ranks=[{**row, "p_best": 0.5} for row in comparison.ranks])
     assert standing_of(open_one, truth, None, None, wide).turned_by == ()
     labelled = replace(result.labelled, bounds=wide, other=None)
-    said = verdict(replace(result, labelled=labelled))
+    said = verdict(replace(result, comparison=comparison, labelled=labelled))
     assert said.level == "open"
     headline = "".join(map(str, said.headline))
     assert headline == (
         f"Annotators alone cannot decide: {lead} leads {other}, but errors that they share could turn the order."
     )
-    assert any("−0.3 to 0.2" in "".join(map(str, line)) for line in said.details)
+    assert any("−0.30 to 0.20" in "".join(map(str, line)) for line in said.details)
