@@ -165,7 +165,7 @@ class Result(Reported):
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
             "unseen": dict(comparison.unseen),
-            "bounds": None if self.bounds is None else self.bounds.to_dict(),
+            **({} if self.bounds is None else {"bounds": self.bounds.to_dict()}),
             "gold": None if comparison.gold is None else dict(comparison.gold),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),
