@@ -195,7 +195,7 @@ def _shared_errors(result: Result, standing: Standing, names: Mapping[str, Name]
     shown = interval(*ends, places)
     lines = [
         sentence(
-            "Their votes leave room for one wrong label that draws annotators, and perhaps models, on up to "
+            "The annotators' votes leave room for one wrong label that draws them, and perhaps the models, on up to "
             f"{percent(bounds.share)} of the items: the difference, ",
             names[standing.lead],
             " minus ",
