@@ -1,9 +1,9 @@
-"""What would mend the interval of 40 expert labels on a uniform sample: the last table of a page, in Markdown.
+"""What would mend the interval of 40 expert labels on a uniform sample: a table in Markdown.
 
     python tests/slow/uniform_gold.py
 
 takes about a minute on one core: 100 data sets of 400 items a world, three samples of each (a coverage of 0.90 has a
-standard error of about 0.02). Its table stands at the end of `docs/validity/expert-labels.md`.
+standard error of about 0.02). Its table stands in `docs/validity/expert-labels.md`.
 """
 
 from collections.abc import Callable, Mapping
