@@ -10,6 +10,7 @@ from jaxtyping import Float
 from probtruth.comparison.evidence.design import Design, design
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.exact_sums import exact_sum, exact_totals
+from probtruth.line.analysis.leading import leaders
 from probtruth.line.informed_truth import ScoredTruth
 from probtruth.line.numbers import as_float
 from probtruth.scoring.log_pool import LOWEST, posterior
@@ -21,6 +22,8 @@ from probtruth.types.shown import Brief
 
 ONE_VOTE = "one vote an item: nothing tells how far annotators err together"
 """Why there are no bounds."""
+MOST_MODELS = 30
+"""Of more models only these, those most likely the best, have bounds on all their pairs; the others on that with the first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +90,9 @@ def bounds(
         np.zeros_like(told[0]) if influence is None else influence,
         {name: row for row, name in enumerate(scored.scores.models)},
     )
-    rows = [case.row(row) for row in comparison.pairs]
+    first, *others = (str(row["model"]) for row in leaders(comparison.ranks))
+    near = {first, *others[: MOST_MODELS - 1]}
+    rows = [case.row(row) for row in comparison.pairs if first in (row["a"], row["b"]) or near >= {row["a"], row["b"]}]
     return Bounds(lure.share, rows, _could_be_best(comparison.models, rows))
 
 

@@ -98,6 +98,16 @@ def test_ends_are_the_definition(result):
     np.testing.assert_allclose(result.bounds.of("fair", "good"), ends, rtol=1e-6)
 
 
+def test_of_many_models_only_pairs_near_the_first_have_bounds(result, monkeypatch):
+    monkeypatch.setattr(module, "MOST_MODELS", 1)
+    scored = ScoredTruth(result.truth, result.labelled.aligned, result.scores)
+    plain = ScoringOptions(get_rule("log"), None, None, None, None)
+    rows = module.bounds(result.annotations, scored, result.comparison, plain).pairs
+    first = result.standing.lead
+    assert len(rows) == len(result.comparison.models) - 1
+    assert all(first in (row["a"], row["b"]) for row in rows)
+
+
 def test_labels_have_no_names(result):
     other = evaluated(*world(order=(2, 0, 1)))
     for one, two in zip(result.bounds.pairs, other.bounds.pairs, strict=True):
