@@ -23,7 +23,7 @@ from probtruth.types.shown import Brief
 ONE_VOTE = "one vote an item: nothing tells how far annotators err together"
 """Why there are no bounds."""
 MOST_MODELS = 30
-"""Of more models only these, those most likely the best, have bounds on all their pairs; the others on that with the first."""
+"""Of more models only those most likely the best have bounds on all their pairs; the others on that with the first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
