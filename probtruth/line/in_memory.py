@@ -10,6 +10,7 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.crossed import same_few
 from probtruth.errors import InputError, PosteriorError
 from probtruth.io.gold import ExpertAnswers
+from probtruth.line.bounds import bounds
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import evidence_for, score_on_evidence
 from probtruth.line.labelled import Labelled
@@ -65,14 +66,15 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         strict=options.strict,
         on_progress=options.on_progress,
     )
-    other, method, reversal = None, None, None
+    other, method, reversal, bounded = None, None, None, None
     if annotations is not None:
         other = other_estimand(annotations, scored.aligned, comparison, scoring, options.seed)
         if options.gold is None:  # else experts decide, whatever a method infers
             method = other_method(scored.aligned, truth, comparison, evidence, scoring, options.seed)
+            bounded = bounds(annotations, scored, comparison, scoring)
         if annotations.annotator is None and truth.estimand != "class" and len(predictions.models) > 1:
             reversal = by_counts_alone(annotations, scored.aligned, comparison, scoring, options.seed)
-    labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other, method)
+    labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other, method, bounded)
     warnings = [*comparison.warnings, *predictions.warnings, *labelled.warnings()]
     warnings += [line for line in (other and other.warning(), reversal) if line]
     if other is None and annotations is not None and annotations.annotator is not None:

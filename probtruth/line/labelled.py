@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from probtruth.check import count, shortlist
+from probtruth.line.bounds import Bounds
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
@@ -24,7 +25,7 @@ class Labelled(Brief):
     `aligned` are the predictions and the truth on the items that were compared; of predictions that were streamed, on a
     random sample of these (on all, if they are few). `annotations` are those that the truth was inferred from, where
     memory holds them beside the predictions, `other` is the verdict under the other estimand, and `method` that under
-    another method of the same, where they allow it.
+    another method of the same, where they allow it; `bounds` are what errors that annotators share could make of it.
     """
 
     truth: Truth
@@ -33,6 +34,7 @@ class Labelled(Brief):
     annotations: Annotations | None = None
     other: OtherEstimand | None = None
     method: OtherEstimand | None = None
+    bounds: Bounds | None = None
 
     @property
     def excluded(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.line.analysis.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
+from probtruth.line.bounds import Bounds
 from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
@@ -87,11 +88,16 @@ class Result(Reported):
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
 
+    @property
+    def bounds(self) -> Bounds | None:
+        """What errors that annotators share could make of a comparison that rests on their votes; None elsewhere."""
+        return None if self.labelled is None else self.labelled.bounds
+
     @cached_property
     def standing(self) -> Standing | None:
         """How far the leading model's lead stands, and what would turn it; None for one model."""
         method = None if self.labelled is None else self.labelled.method
-        return standing_of(self.comparison, self.truth, self.other, method)
+        return standing_of(self.comparison, self.truth, self.other, method, self.bounds)
 
     @property
     def audit(self) -> Audit:
@@ -159,6 +165,7 @@ class Result(Reported):
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
             "unseen": dict(comparison.unseen),
+            **({} if self.bounds is None else {"bounds": self.bounds.to_dict()}),
             "gold": None if comparison.gold is None else dict(comparison.gold),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),

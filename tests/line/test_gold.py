@@ -173,6 +173,8 @@ def test_gold_implies_the_estimand_class(study) -> None:
     votes = pt.Annotations.from_long(pl.DataFrame(rows, ["item", "annotator", "label"], orient="row"))
     result = pt.evaluate(votes, predictions, gold=some(classes), engine="exact", method="majority")
     assert result.truth.estimand == "class"
+    assert result.bounds is None  # experts decide
+    assert "bounds" not in result.to_dict()
 
 
 def test_a_judge_is_calibrated_against_people() -> None:

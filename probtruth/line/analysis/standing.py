@@ -6,6 +6,7 @@ from typing import Any
 
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.analysis.leading import leaders
+from probtruth.line.bounds import Bounds
 from probtruth.line.numbers import as_float
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.types import Comparison, Truth
@@ -46,13 +47,22 @@ class Unseen:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """Errors that annotators share on up to a share of the items could put `other` ahead, by `behind`."""
+
+    other: str
+    share: float
+    behind: float
+
+
+@dataclass(frozen=True)
 class Standing:
     """The leading model and the next, P(the leading one is the best), and what would turn the verdict.
 
     `answers` are those under the two estimands where these name different winners, else empty; `methods` those of two
     methods of the estimand asked for, likewise; `unseen` is the worst of the pairs of the leading model; `prior`
     whether half or double the prior makes another model more probable; `same` whether a verdict is unknown because
-    every item shows the same difference.
+    every item shows the same difference; `shared` whether errors that annotators may share would turn the order.
     """
 
     lead: str
@@ -63,15 +73,17 @@ class Standing:
     prior: bool = False
     same: bool = False
     methods: tuple[Answer, ...] = ()
+    shared: Shared | None = None
 
     @property
     def turned_by(self) -> tuple[str, ...]:
-        """What turns the verdict: `estimand`, `method`, `unseen`, `prior`."""
+        """What turns the verdict: `estimand`, `method`, `unseen`, `prior`, `shared_errors`."""
         named = (
             ("estimand", bool(self.answers)),
             ("method", bool(self.methods)),
             ("unseen", self.unseen is not None),
             ("prior", self.prior),
+            ("shared_errors", self.shared is not None),
         )
         return tuple(name for name, turns in named if turns)
 
@@ -85,11 +97,16 @@ class Standing:
             "answers": [vars(answer) for answer in self.answers],
             **({"methods": [vars(answer) for answer in self.methods]} if self.methods else {}),
             "unseen": None if self.unseen is None else vars(self.unseen),
+            **({} if self.shared is None else {"shared_errors": vars(self.shared)}),
         }
 
 
 def standing_of(
-    comparison: Comparison, truth: Truth | None, other: OtherEstimand | None, method: OtherEstimand | None = None
+    comparison: Comparison,
+    truth: Truth | None,
+    other: OtherEstimand | None,
+    method: OtherEstimand | None = None,
+    bounds: Bounds | None = None,
 ) -> Standing | None:
     """How far the lead stands; None for one model. `method` is the comparison under another method of the estimand."""
     ranked = leaders(comparison.ranks)
@@ -109,6 +126,7 @@ def standing_of(
         claimed and _prior_turns(comparison.sensitivity, lead),
         pair.get("reason") == NO_SPREAD,
         _answers(comparison, lead, truth, method),
+        _shared(comparison, lead, bounds) if claimed else None,
     )
 
 
@@ -132,6 +150,16 @@ def _unseen(comparison: Comparison, lead: str) -> Unseen | None:
             other = str(row["b"] if row["a"] == lead else row["a"])
             n_units = int(str(comparison.unseen["n_units"]))
             turned.append(Unseen(other, float(str(row["unseen_rate"])), abs(worst), n_units))
+    return max(turned, key=lambda case: case.behind, default=None)
+
+
+def _shared(comparison: Comparison, lead: str, bounds: Bounds | None) -> Shared | None:
+    """The model that shared errors would put furthest ahead of the lead, and by more than what does not matter."""
+    turned = []
+    for other in comparison.models:
+        ends = None if bounds is None or other == lead else bounds.of(lead, other)
+        if bounds is not None and bounds.share and ends is not None and ends[1] > (comparison.rope or 0.0):
+            turned.append(Shared(other, bounds.share, ends[1]))
     return max(turned, key=lambda case: case.behind, default=None)
 
 

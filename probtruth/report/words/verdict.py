@@ -94,12 +94,14 @@ def verdict(result: Result) -> Verdict:
     way = "Higher" if comparison.higher_is_better else "Lower"
     details = [
         *_turned(standing, comparison, names),
+        *([] if standing.shared is None else _shared_errors(result, standing, names)),
         _infinite(result, ranked, names, gap) or _numbers(comparison, lead, next_best, gap, several),
         *([sentence("P(", lead, f" is best) {equals(p)}.")] if several else []),
         sentence(f"{way} {measure(comparison.rule)} is better."),
         *_equivalence(comparison, lead, next_best, gap),
         *_candidates(ranked, names),
         *_estimand(result),
+        *([] if standing.shared is not None else _shared_errors(result, standing, names)),
         *_sources(comparison, lead, next_best),
     ]
     if failing:
@@ -134,6 +136,15 @@ def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
             names[second.best],
             f" by {second.method}.",
         )
+    if standing.shared is not None:
+        other = names[standing.shared.other]
+        return sentence(
+            "Annotators alone cannot decide: ",
+            lead,
+            " leads ",
+            other,
+            ", but errors that they share could turn the order.",
+        )
     if standing.unseen is not None:
         other = names[standing.unseen.other]
         return sentence("Not yet known: ", lead, " leads ", other, ", but outcomes not yet seen could turn the order.")
@@ -166,6 +177,34 @@ def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name
                 f" would be better {behind}.",
             )
         )
+    return lines
+
+
+def _shared_errors(result: Result, standing: Standing, names: Mapping[str, Name]) -> list[Sentence]:
+    """How far errors that annotators share could move the difference of the leading model and another."""
+    bounds = result.bounds
+    if bounds is None:
+        return []
+    if bounds.share is None:
+        return [sentence(f"How far errors that annotators share could move this is not known ({bounds.reason}).")]
+    other = standing.next if standing.shared is None else standing.shared.other
+    ends = bounds.of(standing.lead, str(other))
+    if ends is None:
+        return []
+    places = decimals([ends[1] - ends[0]], ends=ends)
+    shown = interval(*ends, places)
+    lines = [
+        sentence(
+            "The annotators' votes leave room for one wrong label that draws them, and perhaps the models, on up to "
+            f"{percent(bounds.share)} of the items: the difference, ",
+            names[standing.lead],
+            " minus ",
+            names[str(other)],
+            f", may then be anything from {shown} (negative favours the first).",
+        )
+    ]
+    if standing.shared is not None:
+        lines.append(sentence("A few expert labels tell (gold=; probtruth choose-gold)."))
     return lines
 
 
