@@ -191,8 +191,8 @@ def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Floa
 def baseline_of(rule: ScoringRule, mean_label: Float[np.ndarray, " label"]) -> float:
     """The mean score of the mean label, given for every item."""
     here = jax.local_devices(backend="cpu")[0]
-    with jax.enable_x64(True), jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
-        return float(rule.expected_from_log(np.log(mean_label), mean_label))
+    with jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
+        return float(expected_losses(rule, np.log(mean_label)[None], mean_label[None])[0])
 
 
 def _blocks(*tables: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, list[np.ndarray]]]:

@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 
 from probtruth import check, frames
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import check_floor, floored
+from probtruth.scoring.score import check_floor, entropies, expected_losses, floored
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
@@ -53,11 +52,12 @@ def skill_scores(
     chosen, n_labels = get_rule(rule).for_labels(aligned.labels), len(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, n_labels))
     name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
-    mean_label = aligned.truth.mean(0) if name == "frequency" else np.full(n_labels, 1 / n_labels)
-    with jax.enable_x64(True), np.errstate(divide="ignore"):
-        expected = np.asarray(chosen.expected_from_log(logs, aligned.truth)).mean(1)
-        plain = float(np.asarray(chosen.expected_from_log(np.log(mean_label), aligned.truth)).mean())
-        entropy = float(np.asarray(chosen.entropy(aligned.truth)).mean())
+    mean_label = aligned.truth.mean(0, dtype=np.float64) if name == "frequency" else np.full(n_labels, 1 / n_labels)
+    expected = np.array([expected_losses(chosen, table, aligned.truth).mean() for table in logs])
+    with np.errstate(divide="ignore"):
+        same = np.broadcast_to(np.log(mean_label), aligned.truth.shape)
+    plain = float(expected_losses(chosen, same, aligned.truth).mean())
+    entropy = float(entropies(chosen, aligned.truth).mean())
     start = plain if name in BASELINES else float(expected[aligned.models.index(name)])
     best = chosen.range_for(n_labels)[0]
     rows = [
@@ -104,9 +104,8 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
     chosen = get_rule("log")
     aligned = align(predictions, truth).on_host()
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
-    with jax.enable_x64(True):
-        expected = np.asarray(chosen.expected_from_log(logs, aligned.truth)).mean(1)
-        entropy = float(np.asarray(chosen.entropy(aligned.truth)).mean())
+    expected = np.array([expected_losses(chosen, table, aligned.truth).mean() for table in logs])
+    entropy = float(entropies(chosen, aligned.truth).mean())
     with np.errstate(over="ignore"):
         rows = [
             {

@@ -37,8 +37,22 @@ def both(kind=np.float32, estimand="distribution", x64=False):
         )
 
 
-@pytest.mark.parametrize("rule", ["log", "brier", "spherical", "ranked-probability"])
-@pytest.mark.parametrize(("kind", "floor"), [(np.float32, None), (np.float64, 0.01)])
+NARROW, WIDE = (np.float32, None), (np.float64, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "floor"),
+    [
+        ("log", *NARROW),
+        ("brier", *WIDE),
+        ("ranked-probability", *NARROW),
+        *(
+            pytest.param(rule, *options, marks=pytest.mark.long)
+            for rule, options in (("log", WIDE), ("brier", NARROW), ("ranked-probability", WIDE))
+        ),
+        *(pytest.param("spherical", *options, marks=pytest.mark.long) for options in (NARROW, WIDE)),
+    ],
+)
 def test_scores_are_those_of_the_host(rule, kind, floor):
     held, there = both(kind)
     want, got = pt.score(*held, rule=rule, floor=floor), pt.score(*there, rule=rule, floor=floor)

@@ -7,7 +7,6 @@ import pytest
 
 import probtruth as pt
 
-pytest.importorskip("distributed", reason="needs the extra `dask`")
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
 
 N_ITEMS = 2600

@@ -8,7 +8,6 @@ from probtruth.streaming.compare_files import ScoringOptions, streamed
 from probtruth.streaming.score_batches import open_files
 from probtruth.truth.infer import infer_truth
 
-pytest.importorskip("distributed", reason="needs the extra `dask`")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]  # those of Dask about a busy machine
 
 

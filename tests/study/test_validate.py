@@ -6,9 +6,9 @@ from made_scores import make
 from scipy.stats import norm
 
 import probtruth as pt
-from probtruth.comparison.evidence.design import Structure
+from probtruth.comparison.evidence.crossed import annotator_cells
+from probtruth.comparison.evidence.design import Structure, design
 from probtruth.comparison.posterior.margins import margins
-from probtruth.study import validate as module
 from probtruth.study.simulated_worlds import World
 from probtruth.types import Partition
 
@@ -77,14 +77,12 @@ class TestKnownAnswers:
         sound = pt.validate(of_differences(values), clusters=names, replications=200)
         assert by_truth(sound)["none"]["coverage"] > 0.92
         assert (sound.clustered, sound.n_units, sound.n_items) == (True, 40, 200)
-        blind = Structure.of(np.zeros(200, np.int64), None)
         world = World.of(values, Structure.of(np.zeros(200, np.int64), np.arange(200) // 5), np.ones(1), 5.0, 0.0)
         rng, held = np.random.default_rng(3), 0
         for picks in world.moved(0.0).picks(rng, 60):
             rows = np.repeat(world.moved(0.0).values[world.first[picks]], 5)
-            place = World.of(rows, blind, np.ones(1), 5.0, 0.0)._located(rows[None], blind)
-            low, high = margins(place)[0].interval()
-            held += low <= 0 <= high
+            (pair,) = pt.compare(of_differences(rows), engine="exact", draws=50).pairs
+            held += pair["low"] <= 0 <= pair["high"]
         assert held / 60 < 0.75
 
 
@@ -103,7 +101,7 @@ class TestSameAsCompare:
         if kind == "clusters":
             fields = {"clusters": Partition(clusters, tuple(map(str, range(20))))}
         scores = of_differences(values, **fields)
-        world, _ = module._world(scores, ("a", "b"), None, None, None, None)
+        world = World.of(values, Structure.of(groups, clusters), design(scores, None, None, None).weights, 5.0, 0.0)
         unit = np.arange(n) if clusters is None else clusters
         drawn = world.picks(np.random.default_rng(9), 1)[0]
         (place,) = world.studies(np.random.default_rng(9), 1)
@@ -128,16 +126,24 @@ class TestSameAsCompare:
         probs = {name: rng.dirichlet([2, 2], 30) for name in "ab"}
         truth = pt.infer_truth(annotations, method="vote-share")
         scores = pt.score(pt.Predictions.from_probs(probs), truth, rule="brier")
-        world, error = module._world(scores, ("a", "b"), None, None, (0.0, 2.0), annotations)
-        place = world._of_items(np.arange(30), np.arange(30), np.zeros(30, np.int64), np.arange(4))
-        pair = pt.compare(scores, annotations=annotations, engine="exact", draws=50).pairs[0]
+        cells = annotator_cells(scores, annotations)
+        difference, each = scores.values[0] - scores.values[1], cells.of(0) - cells.of(1)
+        within = Structure.of(np.zeros(30, np.int64), None)
+        world = World.of(difference, within, np.ones(1), 2.0, 2.0, True, each)
+        items, (place,) = world.picks(np.random.default_rng(9), 1)[0], world.studies(np.random.default_rng(9), 1)
+        random = np.random.default_rng(9)
+        world.picks(random, 1)
+        judges = random.integers(4, size=4)
+        again = pt.Annotations.from_long(rows | {"label": label[items][:, judges].ravel()})
+        drawn = pt.Predictions.from_probs({name: table[items] for name, table in probs.items()})
+        scored = pt.score(drawn, pt.infer_truth(again, method="vote-share"), rule="brier")
+        pair = pt.compare(scored, annotations=again, engine="exact", draws=50).pairs[0]
         (margin,) = margins(place)
         np.testing.assert_allclose(
             [margin.mean, *margin.interval(), margin.below(0.0)],
             [pair[name] for name in ("difference", "low", "high", "p_a_better")],
             rtol=1e-9,  # the mean of an item's cells for its expected score: rounding
         )
-        assert error**2 == pytest.approx(place.variance[0])
         found = pt.validate(scores, annotations=annotations, replications=80)
         assert found.monitor["method"] == "betting"
 
@@ -191,9 +197,21 @@ class TestForms:
         assert any("models exchanged" in line for line in lines)
 
     def test_large_designs_have_fewer_studies(self):
-        assert module._replications(None, 100) == 4000
-        assert module._replications(None, 40_000) == 1000
-        assert module._replications(None, 10**7) == 400
+        """A study of every batch is counted before it is compared: five truths, the prior's in lots of 40."""
+
+        class Enough(Exception):
+            pass
+
+        totals = []
+
+        def stop(done, total):
+            totals.append(total)
+            raise Enough
+
+        for n_items in (100, 40_000, 10**6):
+            with pytest.raises(Enough):
+                pt.validate(of_differences(normal_scores(100)), n_items=n_items, on_progress=stop)
+        assert totals == [6 * 4000, 6 * 1000, 6 * 400]
 
 
 @pytest.mark.parametrize(

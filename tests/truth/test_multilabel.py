@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.truth import prototypes
 
 KINDS = np.array(
     [[0.95, 0.9, 0.9, 0.05, 0.05, 0.05], [0.05, 0.05, 0.1, 0.9, 0.95, 0.9], [0.9, 0.05, 0.05, 0.9, 0.1, 0.9]]
@@ -86,28 +85,31 @@ def test_learning_which_labels_go_together_helps() -> None:
     assert abs(table["specificity"].mean() - 0.9) < 0.04  # type: ignore[operator]
 
 
-def test_expectation_against_enumeration_of_all_sets() -> None:
-    generator = np.random.default_rng(0)
-    weights, rho = np.array([0.3, 0.7]), generator.uniform(0.1, 0.9, (2, 3))
-    evidence = generator.normal(0, 2, (4, 3))
-    kind, both, applies, total = prototypes._expect(weights, rho, evidence)
-    expected, logs = np.zeros((4, 2, 3)), 0.0
-    for item in range(4):
-        mass = np.zeros((2, 3))
-        whole = 0.0
-        for place, chosen in itertools.product(range(2), itertools.product((0, 1), repeat=3)):
-            applies_now = np.array(chosen)
-            chance = weights[place] * np.prod(
-                np.where(applies_now, rho[place] * np.exp(evidence[item]), 1 - rho[place])
-            )
-            mass[place] += chance * applies_now
-            whole += chance
-        expected[item] = mass / whole
-        logs += np.log(whole)
-    np.testing.assert_allclose(both, expected.sum(0), rtol=1e-12)
-    np.testing.assert_allclose(applies, expected.sum(1), rtol=1e-12)
-    np.testing.assert_allclose(total, logs, rtol=1e-12)
-    np.testing.assert_allclose(kind.sum(1), 1, rtol=1e-12)
+def test_answers_are_those_of_the_enumeration_of_all_sets() -> None:
+    """Bayes' rule over every kind and every set of labels, at the parameters that the result reports."""
+    annotations, _ = crowd(2, n_items=40, n_annotators=3)
+    found = pt.infer_multilabel(annotations, none="none", prototypes=2, draws=0)
+    assert found.weights is not None
+    assert found.prototypes is not None
+    assert annotations.annotator is not None
+    rates = found.annotators().select("sensitivity", "specificity").to_numpy().reshape(6, 3, 2)
+    gave = {(int(i), int(j)): np.zeros(6, bool) for i, j in zip(annotations.item, annotations.annotator, strict=True)}
+    columns = [found.index.labels.index(name) if name != "none" else -1 for name in annotations.index.labels]
+    for item, who, label in zip(annotations.item, annotations.annotator, annotations.label, strict=True):
+        if columns[label] >= 0:
+            gave[int(item), int(who)][columns[label]] = True
+    sets = np.array(list(itertools.product((False, True), repeat=6)))
+    expected, logs = np.zeros((40, 6)), 0.0
+    for item in range(40):
+        chances = found.weights @ np.where(sets[:, None], found.prototypes, 1 - found.prototypes).prod(2).T
+        for who in range(3):
+            if (item, who) in gave:
+                says = np.where(sets, rates[:, who, 0], 1 - rates[:, who, 1])
+                chances = chances * np.where(gave[item, who], says, 1 - says).prod(1)
+        expected[item] = chances @ sets / chances.sum()
+        logs += np.log(chances.sum())
+    np.testing.assert_allclose(found.probs, expected, rtol=1e-10)
+    np.testing.assert_allclose(found.diagnostics["log_likelihood"], logs, rtol=1e-10)
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import jax
 import numpy as np
 
 from probtruth import check, frames
@@ -10,7 +9,7 @@ from probtruth.scoring.align import align
 from probtruth.scoring.calibration.corp import Problem
 from probtruth.scoring.rules import get_rule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import check_floor, floored, mean_corrected_entropy
+from probtruth.scoring.score import check_floor, entropies, floored, mean_corrected_entropy
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
@@ -49,8 +48,7 @@ def grouping_decomposition(
     aligned = align(predictions, truth).on_host()
     chosen = get_rule(rule).for_labels(aligned.labels)
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
-    with jax.enable_x64(True):
-        irreducible = float(np.asarray(chosen.entropy(aligned.truth.astype(np.float64))).mean())
+    irreducible = float(entropies(chosen, aligned.truth.astype(np.float64)).mean())
     corrected = mean_corrected_entropy(chosen, aligned)
     rows = []
     for model, table in zip(aligned.models, logs, strict=True):

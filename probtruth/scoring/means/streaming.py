@@ -18,6 +18,9 @@ from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState
 
 Batch = Real[Array | np.ndarray, "..."]
 
+_MERGE, _NEXT_POSITION = jax.jit(state.merge), jax.jit(state.next_position)
+"""One program each: without `jit`, every operation on every shape of a state is compiled by itself."""
+
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCounts:
@@ -110,7 +113,7 @@ class RunningMeans(MeanOptions):
         """
         if start is None:
             with jax.enable_x64(True):  # counts are float64 pairs
-                start = state.next_position(so_far)
+                start = _NEXT_POSITION(so_far)
         return self.merge(so_far, self.of(probs, truth, start))
 
     def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> MeanState:
@@ -137,7 +140,7 @@ class RunningMeans(MeanOptions):
     def merge(self, one: MeanState, other: MeanState) -> MeanState:
         """The state of the items of both, in any order; `one` and `other` are states of different items."""
         with jax.enable_x64(True):
-            return state.merge(one, other)
+            return _MERGE(one, other)
 
     def finalize(self, of: MeanState) -> MeanScores:
         """The means, on the host, in float64 whatever the batches' type; `of` is the state of all items."""

@@ -69,13 +69,17 @@ def loss_curve(
     for rule in chosen:
         shift, factor = (0.0, 1.0) if match_at is None else _matched(rule, chosen[0], row, label, match_at)
         with jax.enable_x64(True):
-            losses = (np.asarray(rule.expected(probs, row)) - shift) * factor
-            least = (float(rule.entropy(row)) - shift) * factor
+            expected, entropy = map(np.asarray, _parts(rule, probs, row))
+        losses, least = (expected - shift) * factor, (float(entropy) - shift) * factor
         rows += [
             {"rule": rule.name, "report": float(report), "loss": float(loss), "least": least}
             for report, loss in zip(grid, losses, strict=True)
         ]
     return frames.from_rows(rows)
+
+
+_parts = jax.jit(lambda rule, probs, truth: (rule.expected(probs, truth), rule.entropy(truth)), static_argnums=0)
+_label_losses = jax.jit(lambda rule, probs: rule.per_label(probs), static_argnums=0)
 
 
 def _distribution(truth: object) -> Float[np.ndarray, " label"]:
@@ -107,5 +111,5 @@ def _matched(
     """Shift and factor that take the losses of a rule, if the label comes, to those of the first rule at `at`."""
     ends = _reports(truth, np.array([1.0, at]), label)
     with jax.enable_x64(True):
-        (right, there), (base, wanted) = (np.asarray(each.per_label(ends))[:, label] for each in (rule, first))
+        (right, there), (base, wanted) = (np.asarray(_label_losses(each, ends))[:, label] for each in (rule, first))
     return float(right), float((wanted - base) / (there - right))

@@ -14,6 +14,8 @@ from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.index import as_names, sort_names
 from probtruth.types.truth import Truth
 
+_expected = jax.jit(lambda rule, probs, truth: rule.expected(probs, truth), static_argnums=0)
+
 
 @check.checks_itself
 def soft_label_loss(
@@ -59,7 +61,7 @@ def soft_label_loss(
         whole = names is None and np.ndim(truth) == 1  # type: ignore[arg-type]
         of_columns = chosen.for_labels(names or _columns(chosen, forecast.shape[1], whole))
         with jax.enable_x64(True):
-            return float(np.mean(np.asarray(of_columns.expected(forecast, soft))))
+            return float(np.mean(np.asarray(_expected(of_columns, forecast, soft))))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss

@@ -15,6 +15,13 @@ POWER_KINDS = {"float32": 2e-6, "float64": 1e-12}
 """Of a power mean: that of the mean of terms by 1/m and the derivative."""
 PRODUCTS = 2e-6
 """Of a sum of 256 float32 products."""
+BOTH_WAYS = [
+    ("float32", True),
+    ("float64", False),
+    pytest.param("float32", False, marks=pytest.mark.long),
+    pytest.param("float64", True, marks=pytest.mark.long),
+]
+"""Types of arrays, and whether forecasts are logarithms: each pair is another program to compile."""
 MEANS = pt.streaming.RunningMeans(RULES)
 
 
@@ -29,6 +36,12 @@ def table(items=9000, labels=5, seed=0, kind="float32"):
 def logged(probs):
     with np.errstate(divide="ignore"):
         return np.log(probs)
+
+
+def every_part(probs, truth):
+    """What the rules give for every item, to be compiled together."""
+    chosen = map(pt.rules.get_rule, RULES)
+    return [(rule.expected(probs, truth), rule.entropy(truth), rule.divergence(probs, truth)) for rule in chosen]
 
 
 def one_pass(means, *arrays):
@@ -47,16 +60,12 @@ def near(one, other):
 # Reference
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("log_probs", [False, True])
+@pytest.mark.parametrize(("kind", "log_probs"), BOTH_WAYS)
 def test_means_are_those_of_the_losses(kind, log_probs):
     probs, truth = table(kind=kind)
     means = pt.streaming.RunningMeans(RULES, log_probs=log_probs)
     result = one_pass(means, logged(probs) if log_probs else probs, truth)
-    wide = probs.astype(float), truth.astype(float)
-    for at, name in enumerate(RULES):
-        rule = pt.rules.get_rule(name)
-        twins = x64(rule.expected, *wide), x64(rule.entropy, wide[1]), x64(rule.divergence, *wide)
+    for at, twins in enumerate(x64(every_part, probs.astype(float), truth.astype(float))):
         parts = result.means[at], result.entropy[at], result.divergence[at]
         np.testing.assert_allclose(parts, [float(twin.mean()) for twin in twins], rtol=KINDS[kind])
     assert result.rules == RULES
@@ -64,8 +73,7 @@ def test_means_are_those_of_the_losses(kind, log_probs):
     assert not result.n_infinite.any()
 
 
-@pytest.mark.parametrize("kind", POWER_KINDS)
-@pytest.mark.parametrize("log_probs", [False, True])
+@pytest.mark.parametrize(("kind", "log_probs"), BOTH_WAYS)
 @pytest.mark.parametrize("parts", [False, True])
 def test_power_means_are_those_of_the_kernel(kind, log_probs, parts):
     """On the host (without parts) and by compiled blocks."""

@@ -1,5 +1,3 @@
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +6,6 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 import probtruth as pt
-from probtruth.scoring.nelson import profile as module
 from probtruth.scoring.nelson.risk import MARKS
 
 ROUND_OFF = 1e-12
@@ -227,21 +224,14 @@ def test_a_power_that_was_not_asked_for():
         profile(two([0.5]), two([1])).at(0.123)
 
 
-@settings(deadline=None, max_examples=30, derandomize=True)
-@given(
-    hnp.arrays(float, (6, 3), elements=st.sampled_from([0.0, 1e-300, 1e-9, 0.2, 0.5, 1.0])),
-    hnp.arrays(float, (6, 3), elements=st.sampled_from([0.0, 0.3, 1.0])),
-)
-def test_the_plain_means_are_those_of_the_kernel(q, y):
-    """The fast path for few numbers against the compiled one, through 0 and at both infinities."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(q)
-    powers = (-np.inf, -4.0, -2 / 3, -1e-7, 0.0, 1e-9, 0.1, 1.0, 30.0, np.inf)
-    with jax.enable_x64(True):
-        compiled = np.array(module._all_means(jnp.asarray(logs), jnp.asarray(y), jnp.asarray(powers)))
-    compiled[1:][y.sum(0) == 0] = np.nan
-    plain = module._few_means(logs, y, powers)
-    if not y.any():
-        assert np.isnan(plain).all()
-        return
-    np.testing.assert_allclose(plain, compiled, rtol=ROUND_OFF, atol=ROUND_OFF)
+def test_many_items_have_the_means_of_few():
+    """Few numbers are averaged in plain arrays, many by a compiled kernel: through 0 and at both infinities."""
+    rng = np.random.default_rng(0)
+    y = np.eye(3)[rng.integers(0, 2, 60)] * 0.7 + 0.1 * np.array([1, 1, 1])
+    q = rng.choice([1e-30, 1e-9, 0.2, 0.5, 1.0], (60, 3))
+    q /= q.sum(1, keepdims=True)
+    powers = [-np.inf, -4.0, -1e-7, 1e-9, 0.1, 30.0, np.inf]
+    few = profile(q, y, powers=powers)
+    many = profile(np.tile(q, (600, 1)), np.tile(y, (600, 1)), powers=powers)  # 108,000 numbers at ten powers
+    np.testing.assert_allclose(many.model, few.model, rtol=ROUND_OFF, atol=ROUND_OFF)
+    np.testing.assert_allclose(many.model_by_label, few.model_by_label, rtol=ROUND_OFF, atol=ROUND_OFF)

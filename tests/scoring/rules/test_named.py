@@ -94,7 +94,7 @@ def test_losses_at_the_corners_are_the_range(rule):
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.long), np.float64])
-def test_jit_vmap_and_grad(rule, dtype):
+def test_vmap_and_grad(rule, dtype):
     probs, truth = (array.astype(dtype) for array in table())
     close = 1e-4 if dtype == np.float32 else 1e-10  # divergences of order .1 at a few units of rounding
 
@@ -102,15 +102,35 @@ def test_jit_vmap_and_grad(rule, dtype):
         expected, divergence = rule.expected(probs, truth), rule.divergence(probs, truth)
         return expected.sum() + divergence.sum()
 
+    @jax.jit
+    def transformed(probs, truth):
+        logs = jax.numpy.log(probs)
+        plain = rule.divergence(probs, truth), rule.per_label_from_log(logs)
+        mapped = jax.vmap(rule.divergence)(probs, truth), jax.vmap(rule.per_label_from_log)(logs)
+        return plain, mapped, jax.grad(slopes, (0, 1))(probs, truth)
+
     with jax.enable_x64(dtype == np.float64):
-        calls = [(rule.divergence, probs, truth), (rule.per_label_from_log, np.log(probs))]
-        for function, *arrays in calls:
-            plain = function(*arrays)
-            assert plain.dtype == dtype
-            both = jax.jit(lambda *arrays, f=function: (f(*arrays), jax.vmap(f)(*arrays)))(*arrays)
-            for transformed in both:
-                np.testing.assert_allclose(transformed, plain, rtol=close, atol=close)
-        assert all(np.isfinite(slope).all() for slope in jax.jit(jax.grad(slopes, (0, 1)))(probs, truth))
+        plain, mapped, of_both = transformed(probs, truth)
+    for one, other in zip(plain, mapped, strict=True):
+        assert one.dtype == dtype
+        np.testing.assert_allclose(other, one, rtol=close, atol=close)
+    assert all(np.isfinite(slope).all() for slope in of_both)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["log", "spherical", *(pytest.param(n, marks=pytest.mark.long) for n in RULES if n not in ("log", "spherical"))],
+)
+def test_without_jit_the_same(name):
+    """Each operation is compiled by itself, which takes seconds."""
+    rule = RULES[name]
+    probs, truth = table()
+    compiled = x64(parts_of(rule), probs, truth)
+    with jax.enable_x64(True):
+        plain = rule.divergence(probs, truth), rule.per_label(probs)
+    for one, other in zip(plain, (compiled[2], compiled[-1]), strict=True):
+        assert one.dtype == np.float64
+        np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
 
 
 # Flags and errors
