@@ -18,6 +18,7 @@ from probtruth.io.tables.wide import (
     read_wide,
     renormalised,
 )
+from probtruth.kernels.arrays import reordered
 from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
@@ -98,26 +99,25 @@ def read_predictions_pairs(
         if index is not None:
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
-    common, audit = groups.common(models, [table.items for table in tables], index)
-    shared = frozenset(common)
-    items, *others = (tuple(name for name in table.items if name in shared) for table in tables)
+    shared = groups.common(models, [table.items for table in tables], index)
     arrays = {
-        model: in_kind(table.values, kind)[positions(table.items, items)][:, positions(table.labels, labels)]
-        for model, table in zip(models, tables, strict=True)
+        model: reordered(in_kind(table.values, kind), rows, positions(table.labels, labels))
+        for model, table, rows in zip(models, tables, shared.rows, strict=True)
     }
+    in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     build = {
         "probs": Predictions.from_probs,
         "percent": Predictions.from_probs,
         "log-probs": Predictions.from_log_probs,
         "logits": Predictions.from_logits,
     }
-    predictions = build[kind](arrays, items=items, labels=labels)
+    predictions = build[kind](arrays, items=shared.items, labels=labels)
     index = replace(
         predictions.index,
-        item_rows=predictions.index.item_rows if all(other == items for other in others) else None,
+        item_rows=predictions.index.item_rows if in_one_order else None,
         label_columns=predictions.index.label_columns if all(table.labels == labels for table in tables) else None,
     )
-    return replace(predictions, index=index, audit=replace(audit, renormalised=tuple(divided)))
+    return replace(predictions, index=index, audit=replace(shared.audit, renormalised=tuple(divided)))
 
 
 def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:

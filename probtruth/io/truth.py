@@ -90,7 +90,7 @@ def read_soft(path: str | Path, item: str = "item", estimand: Estimand | None = 
 
     def build(kind: str) -> tuple[Truth, bool]:
         truth = Truth.from_probs(table.values, table.items, table.labels, cast(Estimand, kind))  # which it checks
-        return truth, (table.items, table.labels) == (truth.index.items, truth.index.labels)
+        return truth, (tuple(table.items), table.labels) == (truth.index.items, truth.index.labels)
 
     return noted(path, table.source.name, estimand, build)
 

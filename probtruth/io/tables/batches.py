@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import polars
-from jaxtyping import Integer
 
 from probtruth import check, frames
 from probtruth.check import Source
@@ -27,7 +26,7 @@ from probtruth.io.truth import noted, read_soft
 from probtruth.kernels.cores import ahead
 from probtruth.types import Truth
 from probtruth.types.arguments import ESTIMANDS, Estimand
-from probtruth.types.index import Index, positions, sort_names
+from probtruth.types.index import Index, order_of, sort_names
 
 LEAST, MOST = 1 << 10, 1 << 18
 """Rows of a batch, whatever the memory."""
@@ -231,7 +230,7 @@ def read_many_soft(
     labels = sort_names(labels_of(table.columns, item, Source(table.name)))
     size = rows_within(memory, len(labels))
     names = frames.compact(table.names(item, size))
-    order = _order(names)
+    order = order_of(names)
     ordered = names.gather(order)
     if bool((ordered[1:] == ordered[:-1]).any()):
         raise table.repeated(names, item)
@@ -249,18 +248,3 @@ def read_many_soft(
         return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written
 
     return noted(path if Path(path).is_file() else "", table.name, estimand, build)
-
-
-def _order(names: polars.Series) -> Integer[np.ndarray, " item"]:
-    """The rows in the order of `sort_names`."""
-    if bool((names[1:] > names[:-1]).all()) and not _all_digits(names):
-        return np.arange(len(names), dtype=np.uint32)
-    if not _all_digits(names):
-        return names.arg_sort().to_numpy()
-    listed = names.to_list()
-    return positions(listed, sort_names(listed))
-
-
-def _all_digits(names: polars.Series) -> bool:
-    """Whether all names are text of digits, and so perhaps integers of more than 64 bits, which Python has to sort."""
-    return names.dtype == polars.String and bool(names.str.contains("^-?[0-9]+$").all())

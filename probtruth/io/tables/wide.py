@@ -34,7 +34,7 @@ def known_kind(kind: str) -> str:
 class WideTable:
     """Items and labels in the order of the file; `used` are the labels of the reference, where they are known."""
 
-    items: tuple[str, ...]
+    items: Sequence[str]
     labels: tuple[str, ...]
     values: Float[np.ndarray, "item label"]
     source: Source
@@ -58,21 +58,19 @@ def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = N
     values, unread = frame_numbers.matrix(frame, labels)
     if unread is not None:
         refuse(frame, unread, source, known_label=used is not None and unread in used)
-    return WideTable(tuple(items), tuple(labels), values, source, item, used)
+    return WideTable(items, tuple(labels), values, source, item, used)
 
 
-def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> list[str]:
+def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
     """The names of the items, each of which has one row.
 
     Errors: `InputError` at the first row of an item that had one before.
     """
-    codes, items = frames.encode(frame, item, source, "item")
-    if len(items) == len(codes):
-        return items
-    repeated = np.ones(len(codes), bool)
-    repeated[np.unique(codes, return_index=True)[1]] = False
-    row = int(repeated.argmax())
-    raise InputError(f"item {check.quote(items[codes[row]])} a second time", expected, hint, source.at(row, item))
+    names = frames.names(frame, item, source, "item")
+    if names.n_unique() < len(names):
+        row = int((~names.is_first_distinct()).arg_max() or 0)
+        raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
+    return frames.Names(names)
 
 
 def unnamed(source: Source) -> InputError:
