@@ -147,6 +147,22 @@ PredictionFiles = Annotated[
     list[str],
     input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
 ]
+JoinedTable = Annotated[
+    str | None,
+    input_(
+        "--table",
+        metavar="FILE",
+        help="Everything in one table: columns truth.cat (or votes.cat), ours.cat, theirs.cat.",
+    ),
+]
+JoinedColumns = Annotated[
+    list[str] | None,
+    input_(
+        "--columns",
+        metavar="NAME=PREFIX",
+        help="With --table: how the columns of truth, votes or a model begin, or a form with {label}. Repeat.",
+    ),
+]
 Kind = Annotated[
     str,
     input_(

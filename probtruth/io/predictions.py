@@ -9,6 +9,7 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import groups
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import (
     CellKind,
     check_rows,
@@ -27,7 +28,7 @@ from probtruth.types.index import match_labels, positions
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, StrPath | Frame],
+    files: Mapping[str, StrPath | Frame | Block],
     index: Index | None = None,
     item: str = "item",
     kind: CellKind = "probs",
@@ -59,7 +60,7 @@ def read_predictions(
     if not isinstance(files, Mapping):
         raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
     for model, table in files.items():
-        named = isinstance(table, str | Path) or (is_frame(table) and item in frames.as_polars(table).columns)
+        named = isinstance(table, str | Path | Block) or (is_frame(table) and item in frames.as_polars(table).columns)
         if not named:
             raise InputError(
                 f"{type(table).__name__} without a column {check.quote(item)} for model {check.quote(model)}",
@@ -70,7 +71,7 @@ def read_predictions(
 
 
 def read_predictions_pairs(
-    files: Iterable[tuple[str, StrPath | Frame]],
+    files: Iterable[tuple[str, StrPath | Frame | Block]],
     index: Index | None = None,
     item: str = "item",
     kind: str = "probs",
@@ -144,10 +145,10 @@ def same_labels(first: str, labels: Sequence[str], model: str, own: Sequence[str
         )
 
 
-def model_files(pairs: Sequence[str]) -> list[tuple[str, str]]:
+def model_files(pairs: Sequence[str], example: str = "--predictions my_model=probs.csv") -> list[tuple[str, str]]:
     """`NAME=FILE` options as pairs, split at the last equals sign."""
     split = [pair.rpartition("=") for pair in pairs]
     for pair, (name, _, path) in zip(pairs, split, strict=True):
         if not name or not path:
-            raise InputError(check.quote(pair), "NAME=FILE", "Write --predictions my_model=probs.csv.")
+            raise InputError(check.quote(pair), "NAME=FILE", f"Write {example}.")
     return [(name, path) for name, _, path in split]

@@ -15,9 +15,10 @@ from probtruth.errors import InputError
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
 from probtruth.io.tables.batches import read_many_soft
 from probtruth.io.tables.parquet_notes import check_out
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind
 from probtruth.kernels.exact_sums import weighted_mean
-from probtruth.line.inputs import Models, Reference, files_of, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
 from probtruth.line.larger_than_memory import Room
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
@@ -31,7 +32,7 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import distributed
 
-Files = Mapping[str, str | Path]
+Files = Mapping[str, str | Path | Block]
 Progress = Callable[[int, int], None]
 
 
@@ -136,7 +137,11 @@ def score(
         check_out(out)
         if files is not None and room.streams_predictions(files.values()):
             room.refuse_renormalise(renormalise)
-            known = truth if isinstance(truth, str | Path) else reference_of(truth, predictions, item)
+            known = (
+                truth
+                if isinstance(truth, str | Path) or is_soft(truth, item)
+                else reference_of(truth, predictions, item)
+            )
             return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     known = reference_of(truth, predictions, item)
     scores = score_in_memory(
@@ -152,7 +157,7 @@ def score(
 
 def _stream(
     files: Files,
-    truth: Annotations | Truth | str | Path,
+    truth: Annotations | Truth | str | Path | Block,
     rule: ScoringRule,
     floor: float | None,
     out: str | Path,
@@ -162,7 +167,7 @@ def _stream(
     on_progress: Progress | None,
 ) -> WrittenScores:
     """Scores the files some rows at a time; losses that a cluster computes travel to this process."""
-    if isinstance(truth, str | Path):
+    if isinstance(truth, str | Path | Block):
         truth = read_many_soft(truth, item, None, room.n_bytes)
     if not isinstance(truth, Truth):
         raise InputError(f"{type(truth).__name__}", "a Truth", "Use read_soft, infer_truth or Truth.from_probs.")

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check, frames
 from probtruth.io.predictions import named_files, same_labels
 from probtruth.io.tables.batches import Batch, BigTable, open_table
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import cells, known_kind, labels_of
 from probtruth.scoring.rules import ScoringRule
 from probtruth.streaming.disk_arrays import run
@@ -58,7 +59,7 @@ class Files:
             table.check_unchanged()
 
 
-def open_files(files: Sequence[tuple[str, str | Path]], item: str, kind: str, size: int) -> Files:
+def open_files(files: Sequence[tuple[str, str | Path | Block]], item: str, kind: str, size: int) -> Files:
     """Opens the files (or folders) of predictions; they must have the same labels."""
     pairs, kind = named_files(files), known_kind(kind)
     tables = [open_table(path) for _, path in pairs]

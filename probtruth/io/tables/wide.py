@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
-from probtruth.io.tables.read import read_table
+from probtruth.io.tables.read import Block, read_table
 from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
@@ -42,12 +42,14 @@ class WideTable:
     used: frozenset[str] | None
 
 
-def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = None, what: str = "") -> WideTable:
+def read_wide(
+    table: StrPath | Frame | Block, item: str, used: frozenset[str] | None = None, what: str = ""
+) -> WideTable:
     """A file or a dataframe (called `what`) as a wide table: every item once, every other column full of numbers.
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
-    if isinstance(table, str | Path):
+    if isinstance(table, str | Path | Block):
         frame, source = read_table(table)
         if item not in frame.columns:
             refuse_others(frame.columns, source.name)
