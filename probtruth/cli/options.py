@@ -148,20 +148,11 @@ PredictionFiles = Annotated[
     input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
 ]
 JoinedTable = Annotated[
-    str | None,
-    input_(
-        "--table",
-        metavar="FILE",
-        help="Everything in one table: columns truth.cat (or votes.cat), ours.cat, theirs.cat.",
-    ),
+    str | None, input_("--table", metavar="FILE", help="All in one: columns truth.cat (or votes.cat), ours.cat.")
 ]
 JoinedColumns = Annotated[
     list[str] | None,
-    input_(
-        "--columns",
-        metavar="NAME=PREFIX",
-        help="With --table: how the columns of truth, votes or a model begin, or a form with {label}. Repeat.",
-    ),
+    input_("--columns", metavar="NAME=PREFIX", help="With --table: how a block's columns begin. Repeat."),
 ]
 Kind = Annotated[
     str,

@@ -17,6 +17,7 @@ from probtruth.line.inputs import Models, Reference, files_of, is_soft, predicti
 from probtruth.line.larger_than_memory import Room
 from probtruth.line.result import Result
 from probtruth.line.streamed import evaluate_streamed
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.types import Annotations, Index, Predictions, Truth
@@ -126,6 +127,7 @@ def evaluate(
         reference = without_annotators(reference, exclude_annotators)
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
+        predictions = predictions if files is None else device_losses.placed(predictions)
     other = predictions.index if isinstance(predictions, Predictions) else None
     group_of = by_item(groups, reference.index, other, "groups")
     cluster_of = by_item(clusters, reference.index, other, "clusters")

@@ -20,6 +20,7 @@ from probtruth.io.tables.wide import CellKind
 from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
 from probtruth.line.larger_than_memory import Room
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import NumberFile
@@ -144,9 +145,8 @@ def score(
             )
             return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     known = reference_of(truth, predictions, item)
-    scores = score_in_memory(
-        predictions_of(predictions, item, kind, None, known.index, renormalise), known, rule, floor, order
-    )
+    tables = predictions_of(predictions, item, kind, None, known.index, renormalise)
+    scores = score_in_memory(tables if files is None else device_losses.placed(tables), known, rule, floor, order)
     if out is None:
         return scores
     write_scores(scores, out)

@@ -21,6 +21,7 @@ from probtruth.comparison.evidence.evidence import Facts, single_votes_only
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
 from probtruth.io.tables.read import Block
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import check_floor, losses, rule_facts, sampled_items
 from probtruth.streaming.journal import Journal
@@ -138,6 +139,7 @@ def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
         "models": files.models,
         "files": [[table.files, table.states, table.stored(files.labels)] for table in files.tables],
         "cells": [files.item, files.kind, files.size, *files.labels],
+        "device": None if (device := device_losses.chosen_device()) is None else device.platform,
         "rule": [scoring.rule.name, scoring.rule.formula, scoring.floor, *_sample_losses(scoring.rule, files.labels)],
         "truth": [
             truth.method,

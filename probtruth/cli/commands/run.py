@@ -249,6 +249,7 @@ def read_all(
     from probtruth.io.annotations import read_annotations
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.truth import read_soft
+    from probtruth.scoring import device_losses
 
     item, options = files.columns.item, dict(options)
     soft = joined if joined is not None and not joined.counts else files.soft
@@ -261,7 +262,7 @@ def read_all(
         reference = _annotations(models, files, console)
     with console.progress("reading predictions") as on_progress:
         how = (item, files.kind, files.renormalise, on_progress)
-        predictions = read_predictions_pairs(models, reference.index, *how)
+        predictions = device_losses.placed(read_predictions_pairs(models, reference.index, *how))
     return reference, predictions, options
 
 
