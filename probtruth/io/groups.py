@@ -76,15 +76,18 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     if index is not None and index.positional_items:
         for model, names in zip(models, items, strict=True):
             check.length(len(names), len(index.items), f"items in model {check.quote(model)}")
-    columns = [frames.text(frames.as_series(names)).alias("item") for names in items]
+    named = index is not None and not index.positional_items
+    listed = [frames.as_series(names) for names in items]
+    if index is not None and named:
+        known = frames.as_series(index.items)
+        listed.append(frames.compact(known) if listed[0].dtype.is_integer() else known)
+    columns = [column.alias("item") for column in frames.alike(listed)]
+    reference = columns.pop() if named else None
     distinct: list[polars.Series] = []
     for column in columns:
         if not any(_same(column, other) for other in distinct):
             distinct.append(column)
-    named = index is not None and not index.positional_items
-    if index is not None and named:
-        reference = frames.text(frames.as_series(index.items))
-    else:
+    if reference is None:
         reference = distinct[0] if len(distinct) == 1 else polars.concat(distinct).unique(maintain_order=True)
     matches = [_Match.of(column, reference) for column in distinct]
     match_of = [matches[next(at for at, other in enumerate(distinct) if _same(column, other))] for column in columns]
@@ -97,8 +100,8 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
         (model, int((match.rows < 0).sum()), len(match.extra)) for model, match in zip(models, match_of, strict=True)
     )
     audit = Audit(
-        sort_names(reference.filter(~shared).to_list()),
-        sort_names({name for match in matches for name in match.extra.to_list()}),
+        sort_names(frames.text(reference.filter(~shared)).to_list()),
+        sort_names({name for match in matches for name in frames.text(match.extra).to_list()}),
         counts,
     )
     return Common(frames.Names(columns[0].gather(rows[id(match_of[0])])), [rows[id(one)] for one in match_of], audit)

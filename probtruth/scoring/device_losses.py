@@ -62,7 +62,9 @@ def of_cells(
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def _of_cells(rule: ScoringRule, floor: float | None, kind: str, cells: Array, truth: Array) -> Array:
-    logs = {"probs": simplex.log, "logits": jax.nn.log_softmax}.get(kind, jnp.asarray)(cells)
+    logs = cells
+    if kind != "log-probs":
+        logs = jax.nn.log_softmax(cells, axis=-1) if kind == "logits" else simplex.log(cells)
     return simplex.expectation(truth, _by_label(rule, _floored(logs, floor)))
 
 

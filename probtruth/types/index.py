@@ -11,7 +11,7 @@ from jaxtyping import Int
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import Names, compact, name_text, text
+from probtruth.frames import Names, compact, name_text, rising, text
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
 
 def order_of(names: "polars.Series") -> Int[np.ndarray, " item"]:
     """The rows of a column of names (see `frames.compact`) in the order of `sort_names`."""
-    if bool((names[1:] > names[:-1]).all()) and not _all_digits(names):
+    if rising(names) and not _all_digits(names):
         return np.arange(len(names), dtype=np.uint32)
     if not _all_digits(names):
         return names.arg_sort().to_numpy()

@@ -68,8 +68,8 @@ def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected:
 
     Errors: `InputError` at the first row of an item that had one before.
     """
-    names = frames.names(frame, item, source, "item")
-    if names.n_unique() < len(names):
+    names = frames.keys(frame, item, source, "item")
+    if not frames.rising(names) and names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
         raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
     return frames.Names(names)
