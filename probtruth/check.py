@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import isfinite
@@ -26,11 +26,13 @@ class Source:
     """The origin of a table, so that an error can point to the line of a file or the row of a frame.
 
     Rows of a text file have a line: the one in `lines` for each row, else consecutive lines from `first_line`.
+    `columns` are the origin's own names of columns that are known by others here.
     """
 
     name: str = "the table"
     first_line: int | None = None
     lines: "Int[np.ndarray, ' row'] | None" = field(default=None, compare=False, repr=False)
+    columns: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
         """The location in words: file, line (or row, counted from 1) and column."""
@@ -39,7 +41,7 @@ class Source:
             line = self.lines[row] if self.lines is not None else self.first_line and self.first_line + row
             words.append(f"row {row + 1}" if line is None else f"line {line}")
         if column is not None:
-            words.append(f"column {quote(column)}")
+            words.append(f"column {quote(self.columns.get(column, column))}")
         return ", ".join(words)
 
 

@@ -266,6 +266,19 @@ def compact(names: "polars.Series") -> "polars.Series":
     return numbers if same else names
 
 
+def rising(names: "polars.Series") -> bool:
+    """Whether each name is above the one before: a quick way to see that none stands twice."""
+    return bool((names[1:] > names[:-1]).all())
+
+
+def alike(columns: "Sequence[polars.Series]") -> "list[polars.Series]":
+    """Columns of names in one type: 64-bit integers where all hold integers, else text."""
+    import polars
+
+    whole = all(column.dtype.is_integer() for column in columns)
+    return [column.cast(polars.Int64) if whole else text(column) for column in columns]
+
+
 def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " row"]:
     """The position of each name among the known names, -1 if it is not there."""
     import polars

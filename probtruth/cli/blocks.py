@@ -12,6 +12,8 @@ PANELS = ("Input", "Question", "Model", "Output")
 INPUT, QUESTION, MODEL, OUTPUT = PANELS
 WIDTH = 100
 """Columns that help needs for one line an option."""
+FIRST = ("predictions", "table")
+"""Options that a command needs unless another stands for them: the help begins with them."""
 LONGEST = 44
 """Columns for an option and its value; a longer one has a line of its own."""
 
@@ -77,7 +79,9 @@ def _importance(parameter: Any) -> int:
     """Arguments first, then what a command needs; `--help` last."""
     if "--help" in parameter.opts:
         return 3
-    return 0 if parameter.param_type_name == "argument" else 1 if parameter.required else 2
+    if parameter.param_type_name == "argument":
+        return 0
+    return 1 if parameter.required or parameter.name in FIRST else 2
 
 
 class PanelGroup(TyperGroup):

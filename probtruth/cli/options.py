@@ -147,6 +147,13 @@ PredictionFiles = Annotated[
     list[str],
     input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
 ]
+JoinedTable = Annotated[
+    str | None, input_("--table", metavar="FILE", help="All in one: columns truth.cat (or votes.cat), ours.cat.")
+]
+JoinedColumns = Annotated[
+    list[str] | None,
+    input_("--columns", metavar="NAME=PREFIX", help="With --table: how a block's columns begin. Repeat."),
+]
 Kind = Annotated[
     str,
     input_(

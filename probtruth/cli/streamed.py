@@ -10,11 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probtruth.cli.console import Console
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.kernels.cores import n_cores
+
+if TYPE_CHECKING:
+    import probtruth.io.tables.read
 
 LOCAL = "local"
 ONE_CORE = {"POLARS_MAX_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
@@ -75,7 +78,7 @@ def known_memory(option: str | None) -> float:
     return size
 
 
-def too_large(files: Sequence[tuple[str, str]], memory: float) -> bool:
+def too_large(files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]", memory: float) -> bool:
     """Whether predictions are streamed: all files can be, and one is a folder or together they exceed the memory."""
     from probtruth.line.larger_than_memory import Room
 

@@ -11,7 +11,7 @@ from probtruth import check, frame_numbers
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
-from probtruth.io.tables.read import read_table
+from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import distinct_items, unnamed
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
@@ -24,7 +24,7 @@ LARGEST = 2**53
 
 @check.checks_itself
 def read_annotations(
-    path: StrPath,
+    path: StrPath | Block,
     item: str = "item",
     annotator: str = "annotator",
     label: str = "label",

@@ -4,8 +4,11 @@ Tables of models side by side: the items that all have, and what was left out.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import polars
+from jaxtyping import Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -55,8 +58,17 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
     return {name: known[name] for name in items}
 
 
-def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> tuple[tuple[str, ...], Audit]:
-    """The items that all models (and the index, if there is one with names) have, sorted, and the audit of the others.
+@dataclass(frozen=True, eq=False)
+class Common:
+    """The items that all models have, in the order of the first; their rows for each model; and what was left out."""
+
+    items: frames.Names
+    rows: Sequence[Int[np.ndarray, " item"]]
+    audit: Audit
+
+
+def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> Common:
+    """The items that all models (and the index, if there is one with names) have; a model has each item once.
 
     Errors: `InputError` with names from both sides where no item is left, or where a model has another number of items
     than an index without names.
@@ -64,15 +76,54 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     if index is not None and index.positional_items:
         for model, names in zip(models, items, strict=True):
             check.length(len(names), len(index.items), f"items in model {check.quote(model)}")
-    sets = [frozenset(names) for names in items]
     named = index is not None and not index.positional_items
-    reference = frozenset(index.items) if index is not None and named else frozenset().union(*sets)
-    common = reference.intersection(*sets)
-    if not common:
+    listed = [frames.as_series(names) for names in items]
+    if index is not None and named:
+        known = frames.as_series(index.items)
+        listed.append(frames.compact(known) if listed[0].dtype.is_integer() else known)
+    columns = [column.alias("item") for column in frames.alike(listed)]
+    reference = columns.pop() if named else None
+    distinct: list[polars.Series] = []
+    for column in columns:
+        if not any(_same(column, other) for other in distinct):
+            distinct.append(column)
+    if reference is None:
+        reference = distinct[0] if len(distinct) == 1 else polars.concat(distinct).unique(maintain_order=True)
+    matches = [_Match.of(column, reference) for column in distinct]
+    match_of = [matches[next(at for at, other in enumerate(distinct) if _same(column, other))] for column in columns]
+    shared = np.logical_and.reduce([match.rows >= 0 for match in matches])
+    if not shared.any():
         raise _nothing(models, items, index if named else None)
-    counts = tuple((model, len(reference - own), len(own - reference)) for model, own in zip(models, sets, strict=True))
-    extra = frozenset().union(*sets) - reference
-    return sort_names(common), Audit(sort_names(reference - common), sort_names(extra), counts)
+    order = np.argsort(match_of[0].rows[shared])
+    rows = {id(match): match.rows[shared][order] for match in matches}
+    counts = tuple(
+        (model, int((match.rows < 0).sum()), len(match.extra)) for model, match in zip(models, match_of, strict=True)
+    )
+    audit = Audit(
+        sort_names(frames.text(reference.filter(~shared)).to_list()),
+        sort_names({name for match in matches for name in frames.text(match.extra).to_list()}),
+        counts,
+    )
+    return Common(frames.Names(columns[0].gather(rows[id(match_of[0])])), [rows[id(one)] for one in match_of], audit)
+
+
+def _same(one: polars.Series, other: polars.Series) -> bool:
+    return one is other or (len(one) == len(other) and bool((one == other).all()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Match:
+    """The row of each item of a reference in a table, -1 where it has none, and the table's other items."""
+
+    rows: Int[np.ndarray, " item"]
+    extra: polars.Series
+
+    @classmethod
+    def of(cls, own: polars.Series, reference: polars.Series) -> "_Match":
+        rows = frames.positions(reference, own)
+        is_extra = np.ones(len(own), bool)
+        is_extra[rows[rows >= 0]] = False
+        return cls(rows, own.filter(is_extra))
 
 
 def _nothing(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> InputError:

@@ -9,6 +9,7 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import groups
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import (
     CellKind,
     check_rows,
@@ -18,6 +19,7 @@ from probtruth.io.tables.wide import (
     read_wide,
     renormalised,
 )
+from probtruth.kernels.arrays import reordered
 from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
@@ -26,7 +28,7 @@ from probtruth.types.index import match_labels, positions
 
 @check.checks_itself
 def read_predictions(
-    files: Mapping[str, StrPath | Frame],
+    files: Mapping[str, StrPath | Frame | Block],
     index: Index | None = None,
     item: str = "item",
     kind: CellKind = "probs",
@@ -58,7 +60,7 @@ def read_predictions(
     if not isinstance(files, Mapping):
         raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
     for model, table in files.items():
-        named = isinstance(table, str | Path) or (is_frame(table) and item in frames.as_polars(table).columns)
+        named = isinstance(table, str | Path | Block) or (is_frame(table) and item in frames.as_polars(table).columns)
         if not named:
             raise InputError(
                 f"{type(table).__name__} without a column {check.quote(item)} for model {check.quote(model)}",
@@ -69,7 +71,7 @@ def read_predictions(
 
 
 def read_predictions_pairs(
-    files: Iterable[tuple[str, StrPath | Frame]],
+    files: Iterable[tuple[str, StrPath | Frame | Block]],
     index: Index | None = None,
     item: str = "item",
     kind: str = "probs",
@@ -98,26 +100,25 @@ def read_predictions_pairs(
         if index is not None:
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
-    common, audit = groups.common(models, [table.items for table in tables], index)
-    shared = frozenset(common)
-    items, *others = (tuple(name for name in table.items if name in shared) for table in tables)
+    shared = groups.common(models, [table.items for table in tables], index)
     arrays = {
-        model: in_kind(table.values, kind)[positions(table.items, items)][:, positions(table.labels, labels)]
-        for model, table in zip(models, tables, strict=True)
+        model: reordered(in_kind(table.values, kind), rows, positions(table.labels, labels))
+        for model, table, rows in zip(models, tables, shared.rows, strict=True)
     }
+    in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     build = {
         "probs": Predictions.from_probs,
         "percent": Predictions.from_probs,
         "log-probs": Predictions.from_log_probs,
         "logits": Predictions.from_logits,
     }
-    predictions = build[kind](arrays, items=items, labels=labels)
+    predictions = build[kind](arrays, items=shared.items, labels=labels)
     index = replace(
         predictions.index,
-        item_rows=predictions.index.item_rows if all(other == items for other in others) else None,
+        item_rows=predictions.index.item_rows if in_one_order else None,
         label_columns=predictions.index.label_columns if all(table.labels == labels for table in tables) else None,
     )
-    return replace(predictions, index=index, audit=replace(audit, renormalised=tuple(divided)))
+    return replace(predictions, index=index, audit=replace(shared.audit, renormalised=tuple(divided)))
 
 
 def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:
@@ -144,10 +145,10 @@ def same_labels(first: str, labels: Sequence[str], model: str, own: Sequence[str
         )
 
 
-def model_files(pairs: Sequence[str]) -> list[tuple[str, str]]:
+def model_files(pairs: Sequence[str], example: str = "--predictions my_model=probs.csv") -> list[tuple[str, str]]:
     """`NAME=FILE` options as pairs, split at the last equals sign."""
     split = [pair.rpartition("=") for pair in pairs]
     for pair, (name, _, path) in zip(pairs, split, strict=True):
         if not name or not path:
-            raise InputError(check.quote(pair), "NAME=FILE", "Write --predictions my_model=probs.csv.")
+            raise InputError(check.quote(pair), "NAME=FILE", f"Write {example}.")
     return [(name, path) for name, _, path in split]

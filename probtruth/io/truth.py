@@ -12,6 +12,7 @@ from probtruth.errors import InputError
 from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
 from probtruth.io.output.folder import whole_file
 from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import check_rows, read_wide
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Truth
@@ -70,7 +71,7 @@ def _never(path: Path) -> bool:
     return False
 
 
-def read_soft(path: str | Path, item: str = "item", estimand: Estimand | None = None) -> Truth:
+def read_soft(path: str | Path | Block, item: str = "item", estimand: Estimand | None = None) -> Truth:
     r"""Soft labels from a file: a column of item names, and one column of probability for each label.
 
     Arguments: `item` is the column of names; `estimand` says what the rows are (`"distribution"` of opinions, the
@@ -90,9 +91,9 @@ def read_soft(path: str | Path, item: str = "item", estimand: Estimand | None = 
 
     def build(kind: str) -> tuple[Truth, bool]:
         truth = Truth.from_probs(table.values, table.items, table.labels, cast(Estimand, kind))  # which it checks
-        return truth, (table.items, table.labels) == (truth.index.items, truth.index.labels)
+        return truth, (tuple(table.items), table.labels) == (truth.index.items, truth.index.labels)
 
-    return noted(path, table.source.name, estimand, build)
+    return noted("" if isinstance(path, Block) else path, table.source.name, estimand, build)
 
 
 def noted(path: str | Path, name: str, estimand: Estimand | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:

@@ -61,7 +61,7 @@ def stacked(tables: Sequence[Table], rows: Order, columns: Order) -> Table:
         from probtruth.kernels import device_tables
 
         return device_tables.stacked(tables, rows, columns)  # type: ignore[arg-type]
-    return np.stack([np.asarray(table)[rows][:, columns] for table in tables])
+    return np.stack([reordered(np.asarray(table), rows, columns) for table in tables])
 
 
 def reordered(table: Table, rows: Order, columns: Order) -> Table:

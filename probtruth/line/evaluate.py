@@ -8,15 +8,16 @@ import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.annotations import is_long
 from probtruth.io.gold import ExpertAnswers, expert_answers
-from probtruth.io.tables.batches import columns_of, read_many_soft
+from probtruth.io.tables.batches import held, read_many_soft
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory
-from probtruth.line.inputs import LONG, Models, Reference, files_of, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
 from probtruth.line.larger_than_memory import Room
 from probtruth.line.result import Result
 from probtruth.line.streamed import evaluate_streamed
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.types import Annotations, Index, Predictions, Truth
@@ -58,7 +59,8 @@ def evaluate(
 
     Predictions may be arrays or dataframes, {model: table}, or files, {model: path}, as `read_predictions` reads them.
     Files that fit into memory are read whole; Parquet and Arrow files that do not, and folders of such files, are read
-    some rows at a time. The result is the same, bit for bit, but for what needs every item at once (see Returns).
+    some rows at a time. The result is the same, bit for bit, but for what needs every item at once (see Returns). One
+    table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
 
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
     or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
@@ -114,16 +116,18 @@ def evaluate(
         raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
     if not isinstance(reference, Annotations | Truth):
         how, estimand = estimand, None
-        soft_file = isinstance(reference, str | Path) and not is_long(columns_of(reference), item, *LONG)
-        if streams and soft_file:
-            reference = read_many_soft(str(reference), item, how, room.n_bytes)
+        if streams and is_soft(reference, item):
+            reference = read_many_soft(reference, item, how, room.n_bytes)
         else:
+            if streams and isinstance(reference, Block):
+                reference = held(reference, room.n_bytes)
             reference = reference_of(reference, predictions, item, how, labels)
             estimand = how if isinstance(reference, Annotations) else None
     if len(exclude_annotators):
         reference = without_annotators(reference, exclude_annotators)
     if not streams:
         predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
+        predictions = predictions if files is None else device_losses.placed(predictions)
     other = predictions.index if isinstance(predictions, Predictions) else None
     group_of = by_item(groups, reference.index, other, "groups")
     cluster_of = by_item(clusters, reference.index, other, "clusters")

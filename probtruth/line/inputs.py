@@ -6,6 +6,7 @@ of votes where all are whole numbers; one value for each item is its label. Noth
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from probtruth.errors import InputError
 from probtruth.io.annotations import is_long, read_annotations
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.batches import columns_of
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind, known_kind
 from probtruth.io.truth import read_soft
 from probtruth.kernels.arrays import on_device, to_host
@@ -21,11 +23,16 @@ from probtruth.named_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
 
-type Reference = Annotations | Truth | StrPath | Frame | Numbers
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+type Reference = Annotations | Truth | StrPath | Block | Frame | Numbers
 """What models are judged by, as a caller may have it."""
-type Models = Predictions | Mapping[str, StrPath | Frame | Numbers]
+type Models = Predictions | Mapping[str, StrPath | Block | Frame | Numbers]
 """The models' probabilities, as a caller may have them."""
 
+STORED = (str, Path, Block)
+"""What a table is read from."""
 LONG = ("annotator", "label")
 """The columns, beside the items', by which annotations in long form are known."""
 BUILD = {
@@ -35,11 +42,11 @@ BUILD = {
 }
 
 
-def files_of(predictions: Models) -> Mapping[str, StrPath] | None:
+def files_of(predictions: Models) -> Mapping[str, StrPath | Block] | None:
     """The files, where predictions are {model: path}; None where they are something else."""
     if not isinstance(predictions, Mapping) or not predictions:
         return None
-    paths = {name: table for name, table in predictions.items() if isinstance(table, str | Path)}
+    paths = {name: table for name, table in predictions.items() if isinstance(table, STORED)}
     if paths and len(paths) < len(predictions):
         other = next(name for name in predictions if name not in paths)
         raise InputError(
@@ -49,6 +56,13 @@ def files_of(predictions: Models) -> Mapping[str, StrPath] | None:
             "Read the files first (polars.read_csv, for one).",
         )
     return paths or None
+
+
+def is_soft(reference: Reference, item: str) -> "TypeIs[StrPath | Block]":
+    """Whether the reference is a stored table of soft labels."""
+    if isinstance(reference, Block):
+        return not reference.counts
+    return isinstance(reference, str | Path) and not is_long(columns_of(reference), item, *LONG)
 
 
 def predictions_of(
@@ -88,7 +102,7 @@ def predictions_of(
 
 def _names_items(table: object, item: str) -> bool:
     """Whether a table of a model is a file, or a dataframe with a column of items."""
-    if isinstance(table, str | Path):
+    if isinstance(table, STORED):
         return True
     return is_frame(table) and item in frames.as_polars(table).columns
 
@@ -106,6 +120,12 @@ def reference_of(
     """
     if isinstance(reference, Annotations | Truth):
         return reference
+    if isinstance(reference, Block):
+        return (
+            read_annotations(reference, item, format="counts")
+            if reference.counts
+            else read_soft(reference, item, estimand)
+        )
     if isinstance(reference, str | Path):
         if is_long(columns_of(reference), item, *LONG):
             return read_annotations(reference, item)
@@ -164,7 +184,7 @@ def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
     if not isinstance(predictions, Mapping) or not predictions:
         return None
     first = next(iter(predictions.values()))
-    if isinstance(first, str | Path):
+    if isinstance(first, STORED):
         return tuple(name for name in columns_of(first) if name != item)
     table = labelled(first, item)
     shape = np.shape(table.values)  # type: ignore[call-overload]

@@ -8,6 +8,7 @@ from typing import Any
 
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import can_stream, n_bytes, open_table
+from probtruth.io.tables.read import Block
 from probtruth.streaming.prepared import n_bytes as checked_memory
 
 SHARE = 0.5
@@ -35,12 +36,14 @@ class Room:
         """
         return SHARE * free_memory() if self.memory is None else checked_memory(self.memory)
 
-    def streams_predictions(self, paths: Iterable[str | Path]) -> bool:
+    def streams_predictions(self, tables: Iterable[str | Path | Block]) -> bool:
         """Whether the files are read some rows at a time: on a cluster, from folders, or where they are too large."""
-        paths = list(paths)
-        if self.client is not None or not all(can_stream(path) for path in paths):
+        tables = list(tables)
+        if self.client is not None or not all(can_stream(table) for table in tables):
             return self.client is not None
-        return any(Path(path).is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
+        blocks = {table.joined: table.stored for table in tables if isinstance(table, Block)}  # a table counts once
+        paths = [*blocks.values(), *(Path(table) for table in tables if not isinstance(table, Block))]
+        return any(path.is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
 
     def refuse_renormalise(self, wanted: bool) -> None:
         """Raises where rows of predictions that are streamed are to be divided by their sums."""

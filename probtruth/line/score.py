@@ -15,10 +15,12 @@ from probtruth.errors import InputError
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
 from probtruth.io.tables.batches import read_many_soft
 from probtruth.io.tables.parquet_notes import check_out
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind
 from probtruth.kernels.exact_sums import weighted_mean
-from probtruth.line.inputs import Models, Reference, files_of, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
 from probtruth.line.larger_than_memory import Room
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import NumberFile
@@ -31,7 +33,7 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import distributed
 
-Files = Mapping[str, str | Path]
+Files = Mapping[str, str | Path | Block]
 Progress = Callable[[int, int], None]
 
 
@@ -136,12 +138,15 @@ def score(
         check_out(out)
         if files is not None and room.streams_predictions(files.values()):
             room.refuse_renormalise(renormalise)
-            known = truth if isinstance(truth, str | Path) else reference_of(truth, predictions, item)
+            known = (
+                truth
+                if isinstance(truth, str | Path) or is_soft(truth, item)
+                else reference_of(truth, predictions, item)
+            )
             return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     known = reference_of(truth, predictions, item)
-    scores = score_in_memory(
-        predictions_of(predictions, item, kind, None, known.index, renormalise), known, rule, floor, order
-    )
+    tables = predictions_of(predictions, item, kind, None, known.index, renormalise)
+    scores = score_in_memory(tables if files is None else device_losses.placed(tables), known, rule, floor, order)
     if out is None:
         return scores
     write_scores(scores, out)
@@ -152,7 +157,7 @@ def score(
 
 def _stream(
     files: Files,
-    truth: Annotations | Truth | str | Path,
+    truth: Annotations | Truth | str | Path | Block,
     rule: ScoringRule,
     floor: float | None,
     out: str | Path,
@@ -162,7 +167,7 @@ def _stream(
     on_progress: Progress | None,
 ) -> WrittenScores:
     """Scores the files some rows at a time; losses that a cluster computes travel to this process."""
-    if isinstance(truth, str | Path):
+    if isinstance(truth, str | Path | Block):
         truth = read_many_soft(truth, item, None, room.n_bytes)
     if not isinstance(truth, Truth):
         raise InputError(f"{type(truth).__name__}", "a Truth", "Use read_soft, infer_truth or Truth.from_probs.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from probtruth.comparison.evidence.crossed import same_few
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
+from probtruth.io.tables.read import Block
 from probtruth.line.in_memory import LineOptions, truth_of, under_labels, voted
 from probtruth.line.informed_truth import evidence_for
 from probtruth.line.labelled import Labelled
@@ -29,7 +30,7 @@ OTHER_LEFT_OUT = (
 
 def evaluate_streamed(
     reference: Annotations | Truth,
-    files: Mapping[str, str | Path],
+    files: Mapping[str, str | Path | Block],
     item: str,
     kind: str,
     room: Room,

@@ -2,9 +2,12 @@
 
 Losses of float32 arrays are computed in float32, each item's sum over the labels in the order that XLA chooses: an
 item's loss is off by less than K eps times the sum of its terms' sizes (eps is 6e-8, K the number of labels). Totals
-over items are pairs of floats (`kernels.compensated`), or sums of the items' values on the host, in float64.
+over items are pairs of floats (`kernels.compensated`), or sums of the items' values on the host, in float64. Cells of
+files are scored in float64 (eps is 1e-16), on the device that a caller chose.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,12 +18,54 @@ from jax import Array
 from jaxtyping import Float
 
 from probtruth.kernels import compensated, simplex
-from probtruth.kernels.arrays import Table, to_host
+from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.compensated import Total
 from probtruth.scoring.rules import ScoringRule, log
+from probtruth.types import Predictions
 
 Tables = Float[Array, "model item label"]
 Rows = Float[Table, "item label"]
+
+
+def chosen_device() -> "jax.Device | None":
+    """The device that files are scored on: the default that a caller chose, unless it is the host's own; else none."""
+    chosen = jax.config.jax_default_device
+    device = jax.local_devices(backend=chosen)[0] if isinstance(chosen, str) else chosen
+    return None if device is None or device == jax.local_devices(backend="cpu")[0] else device
+
+
+def placed(predictions: Predictions) -> Predictions:
+    """The predictions on the chosen device, if there is one, in their own type."""
+    device = chosen_device()
+    if device is None or on_device(predictions.log_probs):
+        return predictions
+    with jax.enable_x64(True):
+        return replace(predictions, log_probs=jax.device_put(predictions.log_probs, device))
+
+
+def of_cells(
+    rule: ScoringRule,
+    floor: float | None,
+    kind: str,
+    cells: Float[np.ndarray, "item label"],
+    truth: Float[np.ndarray, "item label"],
+    device: "jax.Device",
+) -> Callable[[], Float[np.ndarray, " item"]]:
+    """The expected losses of checked cells of a file ("probs", "log-probs" or "logits"), computed on a device.
+
+    Returns: what waits for them; until it is called, the device works while the host reads on.
+    """
+    with jax.enable_x64(True):
+        values = _of_cells(rule, floor, kind, *jax.device_put((cells, truth), device))
+    return lambda: _wide(values)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _of_cells(rule: ScoringRule, floor: float | None, kind: str, cells: Array, truth: Array) -> Array:
+    logs = cells
+    if kind != "log-probs":
+        logs = jax.nn.log_softmax(cells, axis=-1) if kind == "logits" else simplex.log(cells)
+    return simplex.expectation(truth, _by_label(rule, _floored(logs, floor)))
 
 
 class Losses(NamedTuple):

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Parts
-from probtruth.scoring.score import expected_losses, floored, label_losses
-from probtruth.streaming.disk_arrays import NumberFile, run
+from probtruth.scoring.score import floored, label_losses
+from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.disk_store import DiskParts, DiskStore
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.reference import label_terms
@@ -80,21 +80,18 @@ class PredictionsOnDisk:
     def _fill(self, journal: Journal, on_progress: Progress | None) -> None:
         """Scores the batches that are not finished."""
         scoring, done = self.scoring, 0
-        files, reference = scoring.files, scoring.reference
+        files = scoring.files
         for model, (target, seen) in enumerate(zip(self.store.losses, self.logs, strict=True)):
             name = target.path.name
             finished = frozenset(journal.of(name))
             for _ in finished:
                 done = _reported(done, files.n_batches, on_progress)
-            for start, items, logs in scoring.batches(model, finished):
-                centre = reference.centre[run(items)]
-                values = expected_losses(scoring.rule, floored(logs, scoring.floor), centre)[:, None]
-                at, rows = positions_in(self.sampled, items)
-                target.write(items, values)
-                if len(at):
-                    seen.write(at, logs[rows])
-                written = [target, seen] if len(at) else [target]
-                journal.finish(name, start, checksum_of(name, start, values, logs[rows]), written)
+            for batch in scoring.scored(model, finished, self.sampled):
+                target.write(batch.items, batch.values)
+                if len(batch.at):
+                    seen.write(batch.at, batch.logs)
+                written = [target, seen] if len(batch.at) else [target]
+                journal.finish(name, batch.start, checksum_of(name, batch.start, batch.values, batch.logs), written)
                 done = _reported(done, files.n_batches, on_progress)
 
     @property

@@ -20,6 +20,8 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import Facts, single_votes_only
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
+from probtruth.io.tables.read import Block
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import check_floor, losses, rule_facts, sampled_items
 from probtruth.streaming.journal import Journal
@@ -102,8 +104,11 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
     chosen = get_rule(rule).for_labels(reference.labels)
     least = check_floor(floor, len(reference.labels))
     matches: list[RowMatches] = []
+    read: dict[object, RowMatches] = {}
     for table in files.tables:
-        own = RowMatches.of(table, files.item, files.size, reference)
+        own = read.get((table.files, table.states))  # blocks of one table have its items
+        if own is None:
+            own = read[table.files, table.states] = RowMatches.of(table, files.item, files.size, reference)
         alike = (match for match in matches if np.array_equal(match.rows, own.rows))
         matches.append(replace(own, rows=next(alike, own).rows))  # files in one order share it
     return Prepared(truth, Scoring(chosen, least, reference, files, matches, _complete(reference, matches)))
@@ -132,8 +137,9 @@ def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
     shares = None if reference.shares is reference.centre else reference.shares
     return {
         "models": files.models,
-        "files": [[table.files, table.states] for table in files.tables],
+        "files": [[table.files, table.states, table.stored(files.labels)] for table in files.tables],
         "cells": [files.item, files.kind, files.size, *files.labels],
+        "device": None if (device := device_losses.chosen_device()) is None else device.platform,
         "rule": [scoring.rule.name, scoring.rule.formula, scoring.floor, *_sample_losses(scoring.rule, files.labels)],
         "truth": [
             truth.method,
@@ -198,7 +204,7 @@ def of_kind(files: Files) -> tuple[str, ...]:
     return of_logits(name for name, first in firsts if check_arrays.surely_simplex(files.checked(first)))
 
 
-def opened(files: Sequence[tuple[str, str | Path]], item: str, kind: str, memory: float) -> Files:
+def opened(files: Sequence[tuple[str, str | Path | Block]], item: str, kind: str, memory: float) -> Files:
     """The files of the models, with as many rows to a batch as the memory allows."""
     if not files:
         raise InputError("no model", "at least one", "Give a file of predictions.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,11 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check, frames
 from probtruth.io.predictions import named_files, same_labels
 from probtruth.io.tables.batches import Batch, BigTable, open_table
+from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import cells, known_kind, labels_of
+from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule
+from probtruth.scoring.score import expected_losses, floored
 from probtruth.streaming.disk_arrays import run
 from probtruth.streaming.reference import Reference
 from probtruth.types.annotations import index_of_labels
@@ -58,7 +62,7 @@ class Files:
             table.check_unchanged()
 
 
-def open_files(files: Sequence[tuple[str, str | Path]], item: str, kind: str, size: int) -> Files:
+def open_files(files: Sequence[tuple[str, str | Path | Block]], item: str, kind: str, size: int) -> Files:
     """Opens the files (or folders) of predictions; they must have the same labels."""
     pairs, kind = named_files(files), known_kind(kind)
     tables = [open_table(path) for _, path in pairs]
@@ -124,19 +128,67 @@ class Scoring:
         rows = self.matches[model].rows[start : start + length]
         return rows[rows >= 0]
 
-    def batches(
+    def batches(self, model: int) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
+        """First row, items and log-probabilities of each batch of one model."""
+        for start, items, block in self._cells(model):
+            yield start, items, as_logs(self.files.kind, block)
+
+    def scored(self, model: int, skip: frozenset[int], sampled: Int[np.ndarray, " sampled"]) -> Iterator["ScoredBatch"]:
+        """The losses of each batch of one model, but for those that start at `skip`.
+
+        On a device that a caller chose (`device_losses.chosen_device`) a batch is scored while the next one is read.
+        """
+        kind, device = self.files.kind, device_losses.chosen_device()
+        waiting: Callable[[], ScoredBatch] | None = None
+        for start, items, block in self._cells(model, skip):
+            centre = self.reference.centre[run(items)]
+            at, rows = positions_in(sampled, items)
+            if device is None:
+                logs = as_logs(kind, block)
+                values = expected_losses(self.rule, floored(logs, self.floor), centre)
+                yield ScoredBatch(start, items, values[:, None], at, logs[rows])
+                continue
+            values_there = device_losses.of_cells(self.rule, self.floor, kind, block, centre, device)
+            if waiting is not None:
+                yield waiting()
+            waiting = partial(_fetched, start, items, values_there, at, as_logs(kind, block[rows]))
+        if waiting is not None:
+            yield waiting()
+
+    def _cells(
         self, model: int, skip: frozenset[int] = frozenset()
     ) -> Iterator[tuple[int, Int[np.ndarray, " item"], Float[np.ndarray, "item label"]]]:
-        """First row, items and log-probabilities of each batch of one model, but for those that start at `skip`."""
+        """First row, items and checked cells of each batch of one model, but for those that start at `skip`."""
         files = self.files
         for batch in files.tables[model].batches(files.labels, files.size, skip):
-            cells = files.checked(batch)
-            items = self.matches[model].rows[batch.start : batch.start + len(cells)]
+            block = files.checked(batch)
+            items = self.matches[model].rows[batch.start : batch.start + len(block)]
             known = items >= 0
             if not known.all():
-                items, cells = items[known], cells[known]
+                items, block = items[known], block[known]
             if len(items):
-                yield batch.start, items, as_logs(files.kind, cells)
+                yield batch.start, items, block
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredBatch:
+    """The losses of some items (one column), and the log-probabilities of those that are at `at` in a sample."""
+
+    start: int
+    items: Int[np.ndarray, " item"]
+    values: Float[np.ndarray, "item 1"]
+    at: Int[np.ndarray, " sampled"]
+    logs: Float[np.ndarray, "sampled label"]
+
+
+def _fetched(
+    start: int,
+    items: Int[np.ndarray, " item"],
+    values: Callable[[], Float[np.ndarray, " item"]],
+    at: Int[np.ndarray, " sampled"],
+    logs: Float[np.ndarray, "sampled label"],
+) -> ScoredBatch:
+    return ScoredBatch(start, items, values()[:, None], at, logs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,18 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Int
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
+from probtruth.frames import Names, compact, name_text, rising, text
 from probtruth.types.shown import Brief
+
+if TYPE_CHECKING:
+    import polars
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
 """A decimal integer, as Python writes it; very long ones are text."""
@@ -21,6 +25,21 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
     """Sorted by value if every name is a decimal integer, else by code point."""
     listed = list(names)
     return tuple(sorted(listed, key=int if all(_INTEGER.fullmatch(name) for name in listed) else None))
+
+
+def order_of(names: "polars.Series") -> Int[np.ndarray, " item"]:
+    """The rows of a column of names (see `frames.compact`) in the order of `sort_names`."""
+    if rising(names) and not _all_digits(names):
+        return np.arange(len(names), dtype=np.uint32)
+    if not _all_digits(names):
+        return names.arg_sort().to_numpy()
+    listed = names.to_list()
+    return positions(listed, sort_names(listed))
+
+
+def _all_digits(names: "polars.Series") -> bool:
+    """Whether all names are text of digits, and so perhaps integers of more than 64 bits, which Python has to sort."""
+    return not names.dtype.is_integer() and bool(names.str.contains("^-?[0-9]+$").all())
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,19 +116,19 @@ def _rows_of(
     )
 
 
-def as_names(names: Iterable[object] | None, what: str) -> tuple[str, ...] | None:
-    """Names as text, in their order; None if there are none.
+def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
+    """Names as text, in their order; None if there are none. Those in one column were checked where they were read.
 
     Errors: `InputError` for a blank name, or for anything but a list of names (a single text, a set).
     """
-    if names is None:
-        return None
+    if names is None or isinstance(names, Names):
+        return names
     if isinstance(names, (str, bytes, Mapping, Set)):
         raise InputError(f"{what} as a {type(names).__name__}", f"a list of {what}", f"Give {what}=[...] in order.")
     listed = list(names)
     written = tuple(map(name_text, listed))
-    for position, (name, text) in enumerate(zip(listed, written, strict=True)):
-        if name is None or name != name or not text.strip():
+    for position, (name, word) in enumerate(zip(listed, written, strict=True)):
+        if name is None or name != name or not word.strip():
             singular = what.rstrip("s")
             raise InputError(
                 f"a blank name for {singular} {position}", f"a name for every {singular}", f"Name that {singular}."
@@ -117,10 +136,16 @@ def as_names(names: Iterable[object] | None, what: str) -> tuple[str, ...] | Non
     return written
 
 
-def _in_order(size: int, names: tuple[str, ...] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
+def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[tuple[str, ...], Int[np.ndarray, " name"]]:
     if names is None:
         return tuple(map(str, range(size))), np.arange(size)
     check.length(size, len(names), what)
+    if isinstance(names, Names):
+        column = compact(names.column)
+        rows = order_of(column).astype(np.int64)
+        sorted_column = column.gather(rows)
+        if bool((sorted_column[1:] != sorted_column[:-1]).all()):
+            return tuple(text(sorted_column).to_list()), rows
     check.unique(names, what.rstrip("s"))
     ordered = sort_names(names)
     return ordered, positions(names, ordered)

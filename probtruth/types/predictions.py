@@ -1,6 +1,6 @@
 """Predictions: for each model and item a distribution over the labels, as log-probabilities."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
@@ -223,7 +223,7 @@ def _no_dict(tables: object) -> InputError:
     return InputError(problem, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
 
 
-def _row_name(model: str, items: tuple[str, ...] | None) -> Callable[[int], str]:
+def _row_name(model: str, items: Sequence[str] | None) -> Callable[[int], str]:
     def name(row: int) -> str:
         item = str(row) if items is None else items[row]
         return f"model {check.quote(model)}, item {check.quote(item)}"

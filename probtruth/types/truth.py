@@ -3,7 +3,7 @@
 A truth as an ArviZ DataTree with named dimensions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -185,7 +185,7 @@ class Truth(Shown):
         return made if names is None or classes is not None else replace(made, index=made.index.without_columns())
 
 
-def _coded(labels: object, classes: tuple[str, ...] | None) -> tuple[object, tuple[str, ...] | None]:
+def _coded(labels: object, classes: Sequence[str] | None) -> tuple[object, Sequence[str] | None]:
     """Labels as positions, and the names at these positions; None where the labels are positions without names."""
     check_arrays.no_masked(labels, "labels")
     array = to_host(labels) if on_device(labels) else np.asarray(as_array(labels))

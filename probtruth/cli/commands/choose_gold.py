@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
-from probtruth.cli.commands.run import LabelledFiles, evaluated, model_pairs, read_all, rule_of
+from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all, rule_of
 from probtruth.errors import InputError
 
 
@@ -36,14 +36,15 @@ def choose_gold(
         "engine": "exact",
         "seed": seed,
     }
-    if (files.annotations is None) == (files.soft is None):
+    joined, models = files.sources()
+    if joined is None and (files.annotations is None) == (files.soft is None):
         raise InputError(
             "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
             "one of the two",
             "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (probabilities of classes).",
         )
-    models = model_pairs(files, options)
-    result = evaluated(*read_all(models, files, options, console), console)
+    check_method(files, joined, options)
+    result = evaluated(*read_all(joined, models, files, options, console), console)
     groups = None if files.groups is None else read_groups(files.groups, None, files.columns.item)
     chosen = result.choose_gold(number, pair.a, pair.b, groups, seed)
     write_gold(chosen, out)

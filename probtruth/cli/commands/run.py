@@ -11,9 +11,13 @@ from probtruth.cli.console import Console, conclude
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
+    import probtruth.io.tables.read
     import probtruth.line.result
     import probtruth.scoring.rules
     import probtruth.types
+
+    type Source = tuple[str, str | probtruth.io.tables.read.Block]
+    """A model and its file, or its columns of one table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +25,12 @@ class LabelledFiles:
     """Predictions and the labels that they are scored against, and how to read them."""
 
     columns: opt.AnnotationColumns
-    predictions: opt.PredictionFiles
+    predictions: Annotated[
+        list[str] | None,
+        opt.input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
+    ] = None
+    table: opt.JoinedTable = None
+    table_columns: opt.JoinedColumns = None
     annotations: Annotated[str | None, opt.input_(metavar="FILE", help=opt.LABEL_FILE)] = None
     soft: Annotated[str | None, opt.input_(metavar="FILE", help="Soft labels instead: item, one column a label.")] = (
         None
@@ -32,6 +41,34 @@ class LabelledFiles:
     groups: Annotated[
         str | None, opt.question(metavar="FILE:COL", help="Group (task, language, ...) of each item.")
     ] = None
+
+    def sources(self) -> "tuple[probtruth.io.tables.read.Block | None, list[Source]]":
+        """The reference, where it is a part of one table with the models, and each model's file or columns.
+
+        Errors: `InputError` for a table beside other files, or neither.
+        """
+        from probtruth.io.loaders import joined_table
+        from probtruth.io.predictions import model_files
+
+        if self.table is None and self.table_columns:
+            raise InputError("--columns without --table", "both or neither", "Add --table FILE.")
+        if self.table is None:
+            if not self.predictions:
+                raise InputError(
+                    "neither --predictions nor --table", "one of the two", "Write --predictions my_model=probs.csv."
+                )
+            return None, [*model_files(self.predictions)]
+        others = {"--annotations": self.annotations, "--soft": self.soft, "--predictions": self.predictions}
+        beside = next((option for option, value in others.items() if value), None)
+        if beside is not None:
+            raise InputError(
+                f"--table with {beside}",
+                "one of the two",
+                "The table holds the reference and all models; --columns says which columns are which.",
+            )
+        columns = dict(model_files(self.table_columns or (), "--columns ours=prefix"))
+        reference, models = joined_table(self.table, columns, self.columns.item)
+        return reference, [*models.items()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +159,15 @@ def evaluate_and_report(
     from probtruth.io.output.folder import check_out
 
     console = console.of_stages((2 if files.annotations else 1) + 1 + (out is not None))
+    joined, models = files.sources()
     if out is not None:
         check_out(out)
     content = content or opt.ItemContent()
     reading.check_content(content, files.columns.item)
-    logged = _logged(files, console)
+    logged = None if joined is not None else _logged(files, console)
     jax_setup.switch_on()
-    models, options = model_pairs(files, options), {**options, **_gold(files)}
+    check_method(files, joined, options)
+    options = {**options, **_gold(files)}
     memory = streamed.known_memory(files.machine.memory)
     if logged is not None:
         items = logged[1].index.items
@@ -136,9 +175,9 @@ def evaluate_and_report(
     elif files.machine.dask is not None or streamed.too_large(models, memory):
         if files.gold is not None:
             raise InputError("--gold with predictions that are streamed", "files in memory", "Raise --memory.")
-        result = _streamed(models, files, options, memory, out, console)
+        result = _streamed(joined, models, files, options, memory, out, console)
     else:
-        result = _held(models, files, options, console)
+        result = _held(joined, models, files, options, console)
     conclude(reading.with_content(replace(result, note=note), content, files.columns.item), out, console, gate)
 
 
@@ -160,8 +199,8 @@ def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, 
 
 def _choices(files: RunFiles) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
     """Truth and predictions from logs of multiple-choice tasks, if all the files are named logs of lm-eval."""
-    named = reading.named_files(files.predictions)
-    if not isinstance(named, dict) or reading.score_format(files.predictions, "auto") != "lm-eval":
+    named = reading.named_files(files.predictions or ())
+    if not isinstance(named, dict) or reading.score_format(files.predictions or (), "auto") != "lm-eval":
         return None
     from probtruth.io.loaders import read_lm_eval_choices
 
@@ -176,45 +215,54 @@ def _tasks(items: Sequence[str]) -> dict[str, str] | None:
     return tasks if len(set(tasks.values())) > 1 else None
 
 
-def model_pairs(files: LabelledFiles, options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The models and their files.
-
-    Errors: `InputError` for a truth method without annotations to apply it to.
-    """
-    from probtruth.io.predictions import model_files
-
-    models = model_files(files.predictions)
-    if files.annotations is None and options["method"] is not None:
+def check_method(
+    files: LabelledFiles, joined: "probtruth.io.tables.read.Block | None", options: Mapping[str, Any]
+) -> None:
+    """Raises for a truth method without annotations to apply it to."""
+    annotated = files.annotations is not None or (joined is not None and joined.counts)
+    if not annotated and options["method"] is not None:
         raise InputError(
             "--truth without --annotations", "one of the two", "--truth says how annotations become soft labels."
         )
-    return models
 
 
 def _held(
-    models: Sequence[tuple[str, str]], files: RunFiles, options: Mapping[str, Any], console: Console
+    joined: "probtruth.io.tables.read.Block | None",
+    models: "Sequence[Source]",
+    files: RunFiles,
+    options: Mapping[str, Any],
+    console: Console,
 ) -> "probtruth.line.result.Result":
     """The result of files that memory holds."""
-    reference, predictions, options = read_all(models, files, options, console)
+    reference, predictions, options = read_all(joined, models, files, options, console)
     return evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
 
 
 def read_all(
-    models: Sequence[tuple[str, str]], files: LabelledFiles, options: Mapping[str, Any], console: Console
+    joined: "probtruth.io.tables.read.Block | None",
+    models: "Sequence[Source]",
+    files: LabelledFiles,
+    options: Mapping[str, Any],
+    console: Console,
 ) -> "tuple[Any, probtruth.types.Predictions, dict[str, Any]]":
     """The labels and the predictions of files that memory holds, and the options that are left for `evaluate`."""
+    from probtruth.io.annotations import read_annotations
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.truth import read_soft
+    from probtruth.scoring import device_losses
 
     item, options = files.columns.item, dict(options)
-    if files.soft is not None:
+    soft = joined if joined is not None and not joined.counts else files.soft
+    if soft is not None:
         of_class = "class" if "gold" in options else None
-        reference: Any = read_soft(files.soft, item, options.pop("estimand") or of_class)  # type: ignore[arg-type]
+        reference: Any = read_soft(soft, item, options.pop("estimand") or of_class)  # type: ignore[arg-type]
+    elif joined is not None:
+        reference = read_annotations(joined, item, format="counts")
     else:
         reference = _annotations(models, files, console)
     with console.progress("reading predictions") as on_progress:
         how = (item, files.kind, files.renormalise, on_progress)
-        predictions = read_predictions_pairs(models, reference.index, *how)
+        predictions = device_losses.placed(read_predictions_pairs(models, reference.index, *how))
     return reference, predictions, options
 
 
@@ -265,7 +313,8 @@ def _by_metric(
 
 
 def _streamed(
-    models: Sequence[tuple[str, str]],
+    joined: "probtruth.io.tables.read.Block | None",
+    models: "Sequence[Source]",
     files: RunFiles,
     options: Mapping[str, Any],
     memory: float,
@@ -281,7 +330,7 @@ def _streamed(
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
-    reference = files.soft or _annotations(models, files, console)
+    reference = joined or files.soft or _annotations(models, files, console)
     check.unique([name for name, _ in models], "model")
     options |= {
         "item": files.columns.item,
@@ -294,9 +343,9 @@ def _streamed(
         return evaluate(reference, dict(models), **options, **how)
 
 
-def _annotations(models: Sequence[tuple[str, str]], files: LabelledFiles, console: Console) -> Any:
+def _annotations(models: "Sequence[Source]", files: LabelledFiles, console: Console) -> Any:
     with console.progress("reading annotations"):
-        return reading.read_annotations(str(files.annotations), files.columns, files.format, models[0][1])
+        return reading.read_annotations(str(files.annotations), files.columns, files.format, str(models[0][1]))
 
 
 def _strata(files: RunFiles, items: Sequence[str] | None) -> dict[str, dict[str, str]]:

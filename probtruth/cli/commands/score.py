@@ -68,10 +68,11 @@ def _held(
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.scores import write_scores
     from probtruth.io.truth import read_soft
+    from probtruth.scoring import device_losses
     from probtruth.scoring.score import score
 
     reference = read_soft(truth, cells["item"])
-    predictions = read_predictions_pairs(files, reference.index, **cells)
+    predictions = device_losses.placed(read_predictions_pairs(files, reference.index, **cells))
     for warning in predictions.warnings:
         console.note(warning)
     for model, rows, low, high in predictions.audit.renormalised:

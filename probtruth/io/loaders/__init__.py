@@ -9,6 +9,7 @@ from probtruth.io.loaders.argilla import read_argilla
 from probtruth.io.loaders.chaosnli import read_chaosnli
 from probtruth.io.loaders.helm import read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect
+from probtruth.io.loaders.joined import joined_table
 from probtruth.io.loaders.label_studio import read_label_studio
 from probtruth.io.loaders.lm_eval import read_lm_eval_choices, read_lm_eval_samples
 from probtruth.io.loaders.prodigy import read_prodigy
@@ -17,6 +18,7 @@ from probtruth.io.loaders.wide_tables import read_wide_annotations, read_wide_sc
 
 __all__ = (
     "from_cross_val_predict",
+    "joined_table",
     "read_argilla",
     "read_chaosnli",
     "read_cv_results",

@@ -19,6 +19,7 @@ from probtruth.io.loaders.collect import Entry, choose, once, same_questions
 from probtruth.io.loaders.json_values import as_name, as_number
 from probtruth.io.tables.read import shown
 from probtruth.types import Annotations, Predictions, Truth
+from probtruth.types.index import sort_names
 
 MOST = 1000
 """How many choices an item may have."""
@@ -68,7 +69,8 @@ def predictions_and_truth(choices: Sequence[Choice], repeated: str, what: str) -
     for one in choices:
         if one.item in items_alike:
             of_model.setdefault(one.model, {})[one.item] = one
-    items, missing = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
+    shared = groups.common(list(of_model), [tuple(own) for own in of_model.values()], None)
+    items = sort_names(shared.items)
     n_labels = max(len(own[item].logs) for own in of_model.values() for item in items)
     arrays = {model: _logits([own[item] for item in items], n_labels) for model, own in of_model.items()}
     labels = range(n_labels)
@@ -76,7 +78,7 @@ def predictions_and_truth(choices: Sequence[Choice], repeated: str, what: str) -
     first = next(iter(of_model.values()))
     right = np.eye(n_labels)[[first[item].gold for item in items]]
     truth = Truth.from_probs(right, items=items, labels=labels, estimand="class")
-    return replace(predictions, audit=missing + audit), truth
+    return replace(predictions, audit=shared.audit + audit), truth
 
 
 def _logits(choices: Sequence[Choice], n_labels: int) -> Float[np.ndarray, "item label"]:

@@ -6,14 +6,13 @@ Soft labels of many items: read some rows at a time, their names kept in a colum
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import polars
-from jaxtyping import Integer
 
 from probtruth import check, frames
 from probtruth.check import Source
@@ -21,13 +20,13 @@ from probtruth.errors import InputError
 from probtruth.io.tables import decoding
 from probtruth.io.tables.binary import damaged
 from probtruth.io.tables.file_state import FileState, check_unchanged
-from probtruth.io.tables.read import guarded, read_table, regular, shown
+from probtruth.io.tables.read import Block, Joined, guarded, path_of, read_table, regular, shown
 from probtruth.io.tables.wide import cells, labels_of
 from probtruth.io.truth import noted, read_soft
 from probtruth.kernels.cores import ahead
 from probtruth.types import Truth
 from probtruth.types.arguments import ESTIMANDS, Estimand
-from probtruth.types.index import Index, positions, sort_names
+from probtruth.types.index import Index, order_of, sort_names
 
 LEAST, MOST = 1 << 10, 1 << 18
 """Rows of a batch, whatever the memory."""
@@ -61,7 +60,7 @@ class BigTable:
     """One file, or all the files of a folder in the order of their names, one below the other.
 
     `base` is the folder that relative names of files start from, wherever they are read; `states` is how the files were
-    when they were opened.
+    when they were opened. Of a `block`, `columns` are its own, by its names.
     """
 
     name: str
@@ -70,10 +69,15 @@ class BigTable:
     columns: tuple[str, ...]
     base: str
     states: tuple[FileState, ...]
+    block: Block | None = None
 
     def check_unchanged(self) -> None:
         """Raises `InputError` if a file is not the one that was opened any more."""
         check_unchanged([Path(self.base, file) for file in self.files], self.states)
+
+    def stored(self, columns: Sequence[str]) -> list[str]:
+        """The names of columns in the files."""
+        return [*columns] if self.block is None else [self.block.columns.get(name, name) for name in columns]
 
     @property
     def n_rows(self) -> int:
@@ -91,14 +95,17 @@ class BigTable:
     def stream(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> bytes:
         """Some columns of one batch as an Arrow stream."""
         file, start, rows, _ = cut
-        question = {"path": self.files[file], "start": start, "rows": rows, "columns": list(columns)}
+        question = {"path": self.files[file], "start": start, "rows": rows, "columns": self.stored(columns)}
         return _ask(b"r", question, self.base)
 
     def batch(self, cut: tuple[int, int, int, int], stream: bytes) -> Batch:
         """The batch that came as a stream."""
         file, start, _, before = cut
-        source = BatchSource(shown(self.files[file]), before=start)
-        return Batch(polars.read_ipc_stream(BytesIO(stream)), source, before)
+        source: Source = BatchSource(shown(self.files[file]), before=start)
+        frame = polars.read_ipc_stream(BytesIO(stream))
+        if self.block is not None:
+            frame, source = self.block.renamed(frame, source)
+        return Batch(frame, source, before)
 
     def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
         """Some columns of one batch."""
@@ -146,11 +153,14 @@ class BigTable:
         return self.name
 
 
-def open_table(path: str | Path) -> BigTable:
-    """A Parquet or Arrow file, or a folder of such files with the same columns.
+def open_table(path: str | Path | Block) -> BigTable:
+    """A Parquet or Arrow file, a folder of such files with the same columns, or a block of the columns of these.
 
     Errors: `InputError` for other files, damaged ones, a folder without any, or files whose columns differ.
     """
+    if isinstance(path, Block):
+        whole = open_table(path.stored)
+        return replace(whole, columns=(path.item, *path.columns), block=path)
     files = _files(Path(path))
     base = os.getcwd()
     states = tuple(guarded(file, partial(FileState.of, file)) for file in files)
@@ -170,15 +180,25 @@ def open_table(path: str | Path) -> BigTable:
     return BigTable(shown(path), tuple(map(str, files)), rows, tuple(columns), base, states)
 
 
-def columns_of(path: str | Path) -> Sequence[str]:
+def held(block: Block, memory: float) -> Block:
+    """The block with its own columns in memory, of a table that may be larger."""
+    table = open_table(block)
+    batches = table.batches(table.columns, rows_within(memory, len(table.columns)))
+    frame = polars.concat([batch.frame for batch in batches])
+    return Block(Joined(frame), block.item, {label: label for label in block.columns}, block.counts)
+
+
+def columns_of(path: str | Path | Block) -> Sequence[str]:
     """The columns of a table; of Parquet and Arrow without reading its rows."""
+    if isinstance(path, Block):
+        return (path.item, *path.columns)
     return open_table(path).columns if can_stream(path) else read_table(path)[0].columns
 
 
-def can_stream(path: str | Path) -> bool:
+def can_stream(table: str | Path | Block) -> bool:
     """Whether a path is a folder, or a file of a kind that can be read some rows at a time."""
-    path = Path(path)
-    return path.is_dir() or path.suffix.lower() in SUFFIXES
+    path = path_of(table)
+    return path is not None and (path.is_dir() or path.suffix.lower() in SUFFIXES)
 
 
 def rows_within(memory: float, n_columns: int) -> int:
@@ -219,7 +239,7 @@ def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
 
 
 def read_many_soft(
-    path: str | Path, item: str = "item", estimand: Estimand | None = None, memory: float = 2e9
+    path: str | Path | Block, item: str = "item", estimand: Estimand | None = None, memory: float = 2e9
 ) -> Truth:
     """As `read_soft`, for as many items as there are; `memory` (bytes) is what a batch may take.
 
@@ -231,7 +251,7 @@ def read_many_soft(
     labels = sort_names(labels_of(table.columns, item, Source(table.name)))
     size = rows_within(memory, len(labels))
     names = frames.compact(table.names(item, size))
-    order = _order(names)
+    order = order_of(names)
     ordered = names.gather(order)
     if bool((ordered[1:] == ordered[:-1]).any()):
         raise table.repeated(names, item)
@@ -248,19 +268,5 @@ def read_many_soft(
         as_written = written == list(labels) and bool((order[1:] > order[:-1]).all())
         return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written
 
-    return noted(path if Path(path).is_file() else "", table.name, estimand, build)
-
-
-def _order(names: polars.Series) -> Integer[np.ndarray, " item"]:
-    """The rows in the order of `sort_names`."""
-    if bool((names[1:] > names[:-1]).all()) and not _all_digits(names):
-        return np.arange(len(names), dtype=np.uint32)
-    if not _all_digits(names):
-        return names.arg_sort().to_numpy()
-    listed = names.to_list()
-    return positions(listed, sort_names(listed))
-
-
-def _all_digits(names: polars.Series) -> bool:
-    """Whether all names are text of digits, and so perhaps integers of more than 64 bits, which Python has to sort."""
-    return names.dtype == polars.String and bool(names.str.contains("^-?[0-9]+$").all())
+    own = path if not isinstance(path, Block) and Path(path).is_file() else ""
+    return noted(own, table.name, estimand, build)

@@ -2,7 +2,9 @@
 
 import errno
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from os import strerror
 from pathlib import Path
 
@@ -24,8 +26,59 @@ MAGIC = {
 """How common binary files begin, and what to do with them."""
 
 
-def read_table(path: str | Path) -> tuple[polars.DataFrame, Source]:
-    """A file as a polars frame, and where its rows stand.
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A table from which several blocks of columns are read: a path, or a frame; memory reads a file once."""
+
+    table: Path | polars.DataFrame
+
+    @cached_property
+    def whole(self) -> tuple[polars.DataFrame, Source]:
+        """The frame, and where its rows stand."""
+        return read_table(self.table) if isinstance(self.table, Path) else (self.table, Source())
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some columns of a table as a table of its own: that of the items, and one for each label.
+
+    `columns` are the table's names of the labels' columns; `counts` says that they count votes.
+    """
+
+    joined: Joined
+    item: str
+    columns: Mapping[str, str]
+    counts: bool = False
+
+    @property
+    def path(self) -> Path | None:
+        """The file, or the folder of files; None for a frame."""
+        return self.joined.table if isinstance(self.joined.table, Path) else None
+
+    @property
+    def stored(self) -> Path:
+        """The file, or the folder of files.
+
+        Errors: `InputError` for a frame.
+        """
+        if self.path is None:
+            raise InputError("columns of a dataframe", "those of a file", "Write the table as Parquet.")
+        return self.path
+
+    def renamed(self, frame: polars.DataFrame, source: Source) -> tuple[polars.DataFrame, Source]:
+        """The columns of a frame under the names of the labels; messages name them as the table does."""
+        series = {self.item: frame.get_column(self.item)} if self.item in frame.columns else {}
+        series |= {label: frame.get_column(name) for label, name in self.columns.items() if name in frame.columns}
+        return polars.DataFrame(series), replace(source, columns=self.columns)
+
+
+def path_of(table: str | Path | Block) -> Path | None:
+    """Where a table is stored; None for a block of a frame."""
+    return table.path if isinstance(table, Block) else Path(table)
+
+
+def read_table(path: str | Path | Block) -> tuple[polars.DataFrame, Source]:
+    """A file, or a block of columns, as a polars frame, and where its rows stand.
 
     The extension names the format: `.csv`, `.tsv`, `.jsonl` or `.ndjson`, `.parquet`, `.arrow`, `.feather` or `.ipc`.
     All cells of CSV and TSV are text as written (`007` stays `007`); a byte-order mark is skipped, CRLF is a line end.
@@ -33,6 +86,8 @@ def read_table(path: str | Path) -> tuple[polars.DataFrame, Source]:
     Errors: `InputError` with file and line for everything that is not one sound table: missing or unreadable files,
     other encodings than UTF-8, NUL bytes, ragged rows, repeated column names, nested values, no rows.
     """
+    if isinstance(path, Block):
+        return path.renamed(*path.joined.whole)
     path = Path(path)
     name = shown(path)
     reader = _READERS.get(path.suffix.lower())
@@ -47,8 +102,10 @@ def read_table(path: str | Path) -> tuple[polars.DataFrame, Source]:
     return reader(read_bytes(path), name)
 
 
-def shown(path: str | Path) -> str:
+def shown(path: str | Path | None) -> str:
     """A path as messages show it: as it is, unless it holds characters that would break the line."""
+    if path is None:
+        return Source().name
     return str(path) if str(path).isprintable() else repr(str(path))
 
 

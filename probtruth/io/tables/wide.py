@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
-from probtruth.io.tables.read import read_table
+from probtruth.io.tables.read import Block, read_table
 from probtruth.types.arguments import Frame, StrPath
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
@@ -34,7 +34,7 @@ def known_kind(kind: str) -> str:
 class WideTable:
     """Items and labels in the order of the file; `used` are the labels of the reference, where they are known."""
 
-    items: tuple[str, ...]
+    items: Sequence[str]
     labels: tuple[str, ...]
     values: Float[np.ndarray, "item label"]
     source: Source
@@ -42,12 +42,14 @@ class WideTable:
     used: frozenset[str] | None
 
 
-def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = None, what: str = "") -> WideTable:
+def read_wide(
+    table: StrPath | Frame | Block, item: str, used: frozenset[str] | None = None, what: str = ""
+) -> WideTable:
     """A file or a dataframe (called `what`) as a wide table: every item once, every other column full of numbers.
 
     Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
     """
-    if isinstance(table, str | Path):
+    if isinstance(table, str | Path | Block):
         frame, source = read_table(table)
         if item not in frame.columns:
             refuse_others(frame.columns, source.name)
@@ -58,21 +60,19 @@ def read_wide(table: StrPath | Frame, item: str, used: frozenset[str] | None = N
     values, unread = frame_numbers.matrix(frame, labels)
     if unread is not None:
         refuse(frame, unread, source, known_label=used is not None and unread in used)
-    return WideTable(tuple(items), tuple(labels), values, source, item, used)
+    return WideTable(items, tuple(labels), values, source, item, used)
 
 
-def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> list[str]:
+def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
     """The names of the items, each of which has one row.
 
     Errors: `InputError` at the first row of an item that had one before.
     """
-    codes, items = frames.encode(frame, item, source, "item")
-    if len(items) == len(codes):
-        return items
-    repeated = np.ones(len(codes), bool)
-    repeated[np.unique(codes, return_index=True)[1]] = False
-    row = int(repeated.argmax())
-    raise InputError(f"item {check.quote(items[codes[row]])} a second time", expected, hint, source.at(row, item))
+    names = frames.keys(frame, item, source, "item")
+    if not frames.rising(names) and names.n_unique() < len(names):
+        row = int((~names.is_first_distinct()).arg_max() or 0)
+        raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
+    return frames.Names(names)
 
 
 def unnamed(source: Source) -> InputError:

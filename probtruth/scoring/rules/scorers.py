@@ -82,8 +82,8 @@ def _columns(rule: ScoringRule, n_labels: int, whole: bool) -> tuple[str, ...]:
 
 
 def _soft(
-    truth: object, shape: tuple[int, ...], classes: tuple[str, ...] | None
-) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    truth: object, shape: tuple[int, ...], classes: Sequence[str] | None
+) -> tuple[np.ndarray, Sequence[str] | None]:
     """The distribution of each item's label, and the names of the columns where they are known."""
     if np.ndim(truth) == 1:  # type: ignore[arg-type]
         return _hard(truth, shape, classes)
@@ -95,8 +95,8 @@ def _soft(
 
 
 def _hard(
-    truth: object, shape: tuple[int, ...], classes: tuple[str, ...] | None
-) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    truth: object, shape: tuple[int, ...], classes: Sequence[str] | None
+) -> tuple[np.ndarray, Sequence[str] | None]:
     """Certain labels: names in the order in which scikit-learn sorts classes, or integers, which are columns."""
     values = np.asarray(truth)
     if classes is None and values.dtype.kind in "iu":
