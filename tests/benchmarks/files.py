@@ -31,6 +31,12 @@ def reading() -> Section:
     works = [
         Work("floor: polars.read_parquet", lambda: polars.read_parquet(parquet)),
         Work("**read_predictions**, Parquet", lambda: pt.read_predictions({"a": parquet})),
+        Work(
+            "**read_predictions**, five models of this file, for each",
+            lambda: pt.read_predictions(dict.fromkeys("abcde", parquet)),
+            "<= 7.5 beyond the first",
+            per=5,
+        ),
         Work("polars.read_csv", lambda: polars.read_csv(csv)),
         Work("**read_predictions**, CSV", lambda: pt.read_predictions({"a": csv})),
     ]
