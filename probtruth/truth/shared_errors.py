@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 LARGEST = 0.5
 """On more than half of the items a lure would be what annotators mean by the label."""
@@ -19,6 +19,8 @@ ACCURACIES, STEPS = 30, 16
 MOST_ITEMS, MOST_PATTERNS = 50_000, 200
 """Items and kinds of split that the share is fitted on at most, evenly spread: fewer leave more room."""
 GOLDEN = (5**0.5 - 1) / 2
+DIGITS = 3
+"""Decimals that the log-odds of the accuracy are kept to, so that where the search stops leaves no trace."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Lure:
         if share == 0:
             return np.zeros(len(self.log_ratio))
         odds = np.log(share) - np.log1p(-share) + self.log_ratio
-        return np.asarray(1 / (1 + np.exp(-np.clip(odds, -700, 700))))
+        return np.asarray(expit(odds))
 
 
 def _largest(counts: Int[np.ndarray, "item label"]) -> tuple[float, float]:
@@ -82,7 +84,7 @@ def _largest(counts: Int[np.ndarray, "item label"]) -> tuple[float, float]:
     best = (low + high) / 2
     fits = _fit(patterns, often, best)
     last = int(np.flatnonzero(2 * (fits.max() - fits) <= CHI_SQUARE)[-1])
-    return float(SHARES[last]), float(best[last])
+    return float(SHARES[last]), float(expit(np.round(logit(best[last]), DIGITS)))
 
 
 def _fit(
