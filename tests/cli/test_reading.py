@@ -53,37 +53,25 @@ def test_tables_and_what_is_nothing(tmp_path: Path) -> None:
     assert format_of(tmp_path / "logs") == "inspect"
 
 
-def test_compare_a_folder_and_named_files(run, quiz, tmp_path) -> None:
-    done = run("compare", quiz, "--score", "acc", "--engine", "exact", "--json", "--out", tmp_path / "a")
+def test_compare_a_folder_and_named_files(run, quiz) -> None:
+    done = run("compare", quiz, "--score", "acc", "--engine", "exact", "--json")
     assert done.status == 0, done.err
     assert [row["model"] for row in done.json["models"]] == ["second", "first"] or done.json["rule"] == "acc"
     assert done.json["higher_is_better"] is True
     words = [f"{name}={next((quiz / folder).iterdir())}" for name, folder in (("x", "first"), ("y", "second"))]
-    other = run("compare", *words, "--score", "acc", "--engine", "exact", "--json", "--out", tmp_path / "b")
+    other = run("compare", *words, "--score", "acc", "--engine", "exact", "--json")
     assert {row["model"] for row in other.json["models"]} == {"x", "y"}
 
 
 def test_compare_inspect_helm_and_a_wide_table(run, tmp_path) -> None:
     logs = [FILES / "inspect" / f"{name}_quiz.eval" for name in ("small", "large")]
-    done = run("compare", *logs, "--score", "match", "--engine", "exact", "--json", "--out", tmp_path / "a")
+    done = run("compare", *logs, "--score", "match", "--engine", "exact", "--json")
     assert done.json["pairwise"][0]["difference"] == -0.25
-    done = run(
-        "compare", FILES / "helm", "--score", "exact_match", "--engine", "exact", "--json", "--out", tmp_path / "b"
-    )
+    done = run("compare", FILES / "helm", "--score", "exact_match", "--engine", "exact", "--json")
     assert done.json["pairwise"][0]["difference"] == -0.25
     (tmp_path / "wide.csv").write_text("item,x,y\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(9)))
-    done = run(
-        "compare",
-        tmp_path / "wide.csv",
-        "--higher-is-better",
-        "--format",
-        "wide",
-        "--engine",
-        "exact",
-        "--json",
-        "--out",
-        tmp_path / "c",
-    )
+    words = ("--higher-is-better", "--format", "wide", "--engine", "exact", "--json")
+    done = run("compare", tmp_path / "wide.csv", *words)
     assert {row["model"] for row in done.json["models"]} == {"x", "y"}
 
 
@@ -198,9 +186,9 @@ def test_an_unknown_format_and_two_tables(run, files, tmp_path) -> None:
     assert (done.status, "2 tables, expected one" in done.err) == (2, True)
 
 
-def test_a_filter_is_chosen_where_there_are_several(run, tmp_path) -> None:
+def test_a_filter_is_chosen_where_there_are_several(run) -> None:
     says = [f"{name}={next((FILES / 'lm_eval' / name).glob('samples_say*'))}" for name in ("first", "second")]
-    options = ["--engine", "exact", "--json", "--out", tmp_path / "out"]
+    options = ["--engine", "exact", "--json"]
     done = run("compare", *says, "--score", "exact_match", "--filter", "strict", *options)
     assert done.status == 0, done.err
     assert done.json["audit"]["dropped"] == 0
@@ -219,8 +207,8 @@ def test_wide_annotations(run, tmp_path) -> None:
     assert "Did you mean 'bob'?" in done.err
 
 
-def test_lower_is_better(run, files, tmp_path) -> None:
-    words = ["--engine", "exact", "--json", "--out", tmp_path / "out"]
+def test_lower_is_better(run, files) -> None:
+    words = ["--engine", "exact", "--json"]
     assert run("compare", files["scores"], "--lower-is-better", *words).json["higher_is_better"] is False
     assert run("compare", files["scores"], "--higher-is-better", *words).json["higher_is_better"] is True
 

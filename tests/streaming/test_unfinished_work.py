@@ -14,7 +14,8 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth.cli.streamed import _unfinished
+from probtruth.cli.console import Console
+from probtruth.cli.streamed import streaming
 from probtruth.io.tables.batches import LEAST
 
 N_ITEMS = 5 * LEAST - 9
@@ -218,9 +219,11 @@ def test_input_that_is_replaced_while_it_is_read_is_an_error(files, command, aft
 
 
 def test_outputs_alike_in_40_characters_have_their_own_folders(tmp_path):
-    alike = [_unfinished(str(tmp_path / ("x" * 40 + end))) for end in ("-one", "-two")]
-    elsewhere = _unfinished(str(tmp_path / "sub" / ("x" * 40 + "-one")))
-    assert len({path.name for path in (*alike, elsewhere)}) == 3
+    names = set()
+    for out in ("x" * 40 + "-one", "x" * 40 + "-two", "sub/" + "x" * 40 + "-one"):
+        with streaming("files", str(tmp_path / out), 1e6, None, Console(json=True, quiet=True), "scoring") as options:
+            names.add(options["scratch"].name)
+    assert len(names) == 3
 
 
 RUN = """

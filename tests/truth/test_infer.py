@@ -1,5 +1,7 @@
 """What all methods share: names, estimands, options, checks, shares, draws, and that order and names change nothing."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from simulated_annotations import renamed, simulate
@@ -72,13 +74,19 @@ def test_every_method(method: str) -> None:
         assert ((np.abs(rows - 1) < single) | (rows == 0)).all()
 
 
+@cache
+def of_crowd(method: str) -> pt.Truth:
+    """What several tests compare with."""
+    return infer_truth(CROWD, method, draws=7, **options(method))
+
+
 @pytest.mark.parametrize("method", EACH)
 def test_order_of_rows_changes_nothing(method: str) -> None:
     assert CROWD.annotator is not None
     again = pt.Annotations(
         CROWD.item[::-1], CROWD.label[::-1], CROWD.annotator[::-1], CROWD.multiplicity[::-1], CROWD.index
     )
-    first, second = (infer_truth(rows, method, draws=7, **options(method)) for rows in (CROWD, again))
+    first, second = of_crowd(method), infer_truth(again, method, draws=7, **options(method))
     np.testing.assert_array_equal(first.probs, second.probs)
     if first.draws is not None:
         np.testing.assert_array_equal(first.draws, second.draws)
@@ -91,7 +99,7 @@ def test_names_change_nothing(method: str) -> None:
     Items that a method cannot tell apart share what is random among them by their names: their draws are left out.
     """
     other, items, labels = renamed(CROWD, seed=2)
-    first = infer_truth(CROWD, method, draws=7, **options(method))
+    first = of_crowd(method)
     order = [other.index.labels[place] for place in labels]
     second = infer_truth(other, method, draws=7, **options(method, order))
     np.testing.assert_array_equal(second.probs[items][:, labels], first.probs)

@@ -7,6 +7,7 @@ import sys
 import time
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -19,9 +20,26 @@ from probtruth.io.tables.read import read_table
 FRAME = polars.DataFrame({"item": ["a", "b"], "x": [0.5, 1.0]})
 
 
+Processes = list["subprocess.Popen[bytes]"]
+
+
 @pytest.fixture(autouse=True)
 def a_fresh_process() -> None:
-    decoding._SHARED.stop()
+    decoding.stop()
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Processes:
+    """The processes that are started, the last one last."""
+    processes: Processes = []
+    start = subprocess.Popen
+
+    def listed(*words: Any, **options: Any) -> "subprocess.Popen[bytes]":
+        processes.append(start(*words, **options))
+        return processes[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", listed)
+    return processes
 
 
 @pytest.fixture
@@ -30,86 +48,89 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "t.parquet"
 
 
-def process_id() -> int:
-    process = decoding._SHARED.process
-    assert process is not None
-    return process.pid
+SPY = """
+import os, subprocess, sys
+from probtruth.io.tables.read import read_table
+started, start = [], subprocess.Popen
+subprocess.Popen = lambda *words, **options: started.append(start(*words, **options)) or started[-1]
+"""
+"""The beginning of a program that lists the processes that it starts."""
 
 
 class TestProcess:
-    def test_one_process_serves_many_files(self, path: Path) -> None:
+    def test_one_process_serves_many_files(self, path: Path, started: Processes) -> None:
         assert read_table(path)[0].equals(FRAME)
-        first = process_id()
         assert read_table(path)[0].equals(FRAME)
-        assert process_id() == first
+        assert len(started) == 1
 
-    def test_a_process_that_died_is_replaced(self, path: Path) -> None:
+    def test_a_process_that_died_is_replaced(self, path: Path, started: Processes) -> None:
         read_table(path)
-        os.kill(process_id(), 9)
+        os.kill(started[0].pid, 9)
         time.sleep(0.1)
         assert read_table(path)[0].equals(FRAME)
+        assert len(started) == 2
 
     def test_a_file_that_ends_the_process_is_an_error(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        code = "import sys; sys.stdin.buffer.read(20); sys.exit(134)"
-        monkeypatch.setattr(decoding, "_script", lambda: code)
-        with pytest.raises(InputError, match="it is damaged, or needs too much memory"):
+        code, start = "import sys; sys.stdin.buffer.read(20); sys.exit(134)", subprocess.Popen
+        monkeypatch.setattr(subprocess, "Popen", lambda words, **options: start([*words[:-1], code], **options))
+        with pytest.raises(InputError, match="it is damaged, or needs too much memory or more than 60 s"):
             read_table(path)
         monkeypatch.undo()
         assert read_table(path)[0].equals(FRAME)
 
-    def test_a_file_that_takes_for_ever_is_an_error(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        script, last = decoding._script().rsplit("; ", 1)
-        slow = "import time; served['DECODERS'][b'p'] = lambda data: time.sleep(60)"
-        served = f"served = {last.replace("'__main__'", "'decoder'")}; {slow}"
-        serve = "served['serve'](sys.stdin.buffer, sys.stdout.buffer)"
-        monkeypatch.setattr(decoding, "_script", lambda: f"{script}; {served}; {serve}")
-        monkeypatch.setattr(decoding, "SECONDS", 0.3)
-        started, start = [], decoding._start
-        monkeypatch.setattr(decoding, "_start", lambda: started.append(start()) or started[0])
-        with pytest.raises(InputError, match="more than 0 s"):
-            read_table(path)
-        assert started[0].returncode == (-signal.SIGALRM if hasattr(signal, "SIGALRM") else 1)
-        monkeypatch.undo()
-        assert read_table(path)[0].equals(FRAME)
+    @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm here")
+    def test_a_file_that_takes_longer_than_its_limit_ends_the_process(self, path: Path) -> None:
+        with subprocess.Popen([sys.executable, decoder.__file__], stdin=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            process.stdin.write(decoder.QUESTION.pack(b"p", path.stat().st_size, 1 << 32, 0.2))
+            process.stdin.flush()  # and nothing more: the bytes of the file do not come
+            assert process.wait(60) == -signal.SIGALRM
 
     @pytest.mark.parametrize("executable", ["", "/nowhere/python"])
     def test_without_a_process_it_is_decoded_here(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch, executable: str
+        self, path: Path, monkeypatch: pytest.MonkeyPatch, started: Processes, executable: str
     ) -> None:
         monkeypatch.setattr(sys, "executable", executable)
         assert read_table(path)[0].equals(FRAME)
-        assert decoding._SHARED.process is None
+        assert started == []
         path.write_bytes(path.read_bytes()[:-20] + b"PAR1")
         with pytest.raises(InputError, match="not sound Parquet"):
             read_table(path)
 
+    @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm here")
     def test_an_interrupt_ends_the_process(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What it would still answer must not be taken for the answer to the next question."""
-        read_table(path)
+        silent, start = "import time; time.sleep(60)", subprocess.Popen
+        processes: Processes = []
 
-        def interrupt(*_: object) -> None:
-            raise KeyboardInterrupt
+        def started(words: list[str], **options: Any) -> "subprocess.Popen[bytes]":
+            processes.append(start([*words[:-1], silent], **options))
+            return processes[-1]
 
-        monkeypatch.setattr(decoding, "_ask", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            read_table(path)
-        assert decoding._SHARED.process is None
+        monkeypatch.setattr(subprocess, "Popen", started)
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                read_table(path)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        assert processes[0].returncode == -signal.SIGKILL
+        monkeypatch.undo()
+        assert read_table(path)[0].equals(FRAME)
 
     @pytest.mark.process
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
     def test_a_forked_child_starts_its_own(self, path: Path) -> None:
         code = (
-            "import os, sys\n"
-            "from probtruth.io.tables import decoding\n"
-            "from probtruth.io.tables.read import read_table\n"
+            f"{SPY}"
             "read_table(sys.argv[1])\n"
-            "first = decoding._SHARED.process.pid\n"
             "if (child := os.fork()) == 0:\n"
-            "    fresh = decoding._SHARED.process is None\n"
-            "    os._exit(0 if fresh else 1)\n"
+            "    read_table(sys.argv[1])\n"
+            "    os._exit(0 if len(started) == 2 else 1)\n"
             "assert os.waitpid(child, 0)[1] == 0\n"
             "read_table(sys.argv[1])\n"
-            "assert decoding._SHARED.process.pid == first\n"
+            "assert len(started) == 1\n"
         )
         done = subprocess.run(
             [sys.executable, "-W", "error", "-W", "ignore::DeprecationWarning", "-c", code, str(path)],
@@ -121,10 +142,7 @@ class TestProcess:
 
     @pytest.mark.process
     def test_it_ends_with_the_caller(self, path: Path) -> None:
-        code = (
-            "import sys\nfrom probtruth.io.tables import decoding\nfrom probtruth.io.tables.read import read_table\n"
-            "read_table(sys.argv[1])\nprint(decoding._SHARED.process.pid)\n"
-        )
+        code = f"{SPY}read_table(sys.argv[1])\nprint(started[0].pid)\n"
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code, str(path)], capture_output=True, timeout=60, check=True
         )

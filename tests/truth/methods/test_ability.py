@@ -9,8 +9,7 @@ from scipy.special import log_softmax, logsumexp
 import probtruth as pt
 from probtruth.line.labelled import drifts
 from probtruth.truth.fit import MethodRequest
-from probtruth.truth.flat import flatten
-from probtruth.truth.infer import _drifted
+from probtruth.truth.flat import far_from, flatten
 from probtruth.truth.methods.ability import (
     ABILITY_SPREAD,
     OWN_SPREAD,
@@ -121,15 +120,26 @@ def test_a_rare_class_that_drifts_is_held_and_others_are_not() -> None:
 
 
 def test_labels_that_drift_are_named() -> None:
-    """Most votes name 1 on 40 of 200 items, the truth holds it of 100: 60 more, above 10 + 3 sqrt(41) = 29.2.
-
-    0 has 60 fewer than 160, below 40 + 3 sqrt(161) = 78.
-    """
-    votes = pt.Annotations.from_counts(np.tile([[3, 1], [3, 1], [3, 1], [3, 1], [1, 3]], (40, 1)))
-    drifted = _drifted(votes, np.full((200, 2), 0.5), np.full(200, -1))
-    assert drifted == {"1": (0.5, 0.2)}
-    assert _drifted(votes, np.tile([0.75, 0.25], (200, 1)), np.full(200, -1)) == {}
-    given = replace(pt.infer_truth(votes, "majority"), method="pooled", diagnostics={"drifted_labels": drifted})
-    (warning,) = drifts(given)
-    assert "'1' for 50% of the items (20%)" in warning
+    """Known answers show that the only annotator says 0 where it is 1; of 200 other items, all with a vote for 0, the
+    truth then holds 1 of most: far from no vote at all."""
+    n_known, n_open = 60, 200
+    rows = {"item": [*range(n_known + n_open)], "annotator": ["x"] * (n_known + n_open)}
+    labels = [1] * 5 + [0] * (n_known + n_open - 5)
+    votes = pt.Annotations.from_long(rows | {"label": labels})
+    gold = {item: 0 if item < 5 else 1 for item in range(n_known)}
+    truth = pt.infer_truth(votes, "dawid-skene-em", gold=gold, draws=0)
+    held = truth.probs[n_known:].mean(0)
+    assert held[1] > 0.8
+    assert truth.diagnostics["drifted_labels"] == {
+        "0": (pytest.approx(held[0]), 1.0),
+        "1": (pytest.approx(held[1]), 0.0),
+    }
+    (warning, *_) = drifts(replace(truth, method="pooled"))
+    assert f"'1' for {held[1]:.0%} of the items (0%)" in warning
     assert drifts(pt.infer_truth(votes, "majority")) == []
+
+
+def test_far_is_a_quarter_and_three_standard_deviations() -> None:
+    """60 more than 40 is above 10 + 3 sqrt(41) = 29.2; 60 fewer than 160 is below 40 + 3 sqrt(161) = 78."""
+    assert far_from(np.array([100.0, 100.0]), np.array([160.0, 40.0])).tolist() == [0, 1]
+    assert far_from(np.array([29.0, 171.0]), np.array([100.0, 100.0])).tolist() == [-1, 1]  # beyond 25 + 30.1

@@ -32,7 +32,10 @@ def objective(annotations: pt.Annotations, ability: np.ndarray, easiness: np.nda
     return float(logsumexp(joint, axis=1).sum() + prior)
 
 
-@pytest.mark.parametrize("annotations", [graded(30, 6, seed=1)[0], simulate(60, 6, 3, 3, seed=8)[0]])
+@pytest.mark.parametrize(
+    "annotations",
+    [graded(30, 6, seed=1)[0], pytest.param(simulate(60, 6, 3, 3, seed=8)[0], marks=pytest.mark.long)],
+)
 def test_fit_is_a_maximum(annotations: pt.Annotations) -> None:
     truth = pt.infer_truth(annotations, "glad", tolerance=1e-10, max_iterations=5000)
     ability, easiness = truth.annotator_results["ability"], -truth.item_results["difficulty"]

@@ -1,5 +1,6 @@
 """Ordered labels: against exact sums over classes and places, against nominal methods, and what needs an order."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -82,13 +83,13 @@ def test_joint_sums_over_the_places_of_an_item() -> None:
     log_answers = np.log(np.stack([first, 1 - first], 1))[None]
     log_marginals = np.log([0.3, 0.7])
     parts = ([0, 0, 1], [0, 1, 1], [2.0, 1.0, 1.0], np.zeros((2, 2)), log_marginals, log_answers)
-    joint = programs.log_joint(*(jnp.asarray(part) for part in parts))
+    joint = jax.jit(programs.log_joint)(*(jnp.asarray(part) for part in parts))
     by_class = first.reshape(2, 3)
     once = np.log(by_class**2 * (1 - by_class))
     expected = [log_marginals + logsumexp(once, 1, weights), log_marginals + np.log((1 - by_class) @ weights)]
     single = np.finfo(np.float32).eps * 64
     np.testing.assert_allclose(np.asarray(joint), expected, rtol=single)
-    confusion = programs.log_confusion(jnp.asarray(log_answers))
+    confusion = jax.jit(programs.log_confusion)(jnp.asarray(log_answers))
     np.testing.assert_allclose(np.exp(confusion[0, :, 0]), by_class @ weights, rtol=single)
 
 
