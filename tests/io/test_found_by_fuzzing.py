@@ -1,5 +1,8 @@
 """Files that the fuzzer (`tests/slow/fuzz_readers.py`) found to break a reader; each stays here."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import polars
 import pytest
@@ -132,3 +135,9 @@ class TestDatesThatNoCalendarHas:
     def test_as_labels_of_a_wide_table(self):
         with pytest.raises(pt.InputError, match="outside the years 1 to 9999"):
             loaders.read_wide_annotations(polars.DataFrame({"item": ["a", "b"], "ann": self.DAYS}))
+
+
+@pytest.mark.long
+def test_the_fuzzer_starts_from_files_that_are_read(capsys):
+    runpy.run_path(str(Path(__file__).parents[1] / "slow" / "fuzz_seeds.py"), run_name="__main__")
+    assert capsys.readouterr().err == ""
