@@ -241,6 +241,9 @@ class Machine:
     dask: Annotated[
         str | None, input_(metavar="ADDRESS", help="Read and score on this Dask scheduler's workers, or `local` ones.")
     ] = None
+    dask_timeout: Annotated[
+        float, input_("--dask-timeout", metavar="SECONDS", help="How long Dask may be without scheduler or workers.")
+    ] = 30.0
     device: Device = None
 
 

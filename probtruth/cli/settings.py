@@ -172,7 +172,15 @@ def console(context: Any, json: bool, quiet: bool = False) -> Console:
     made = Console(json, quiet, _command_line(context, file))
     if file is not None:
         made.note(f"settings from {file}")
+        if _from_file(context, "dask"):  # not only a note: nothing connects anywhere unseen
+            print(f"connects to Dask ({check.quote(context.params['dask'])}), as {file} says", file=sys.stderr)
     return made
+
+
+def _from_file(context: Any, name: str) -> bool:
+    """Whether a parameter has its value from the file of settings."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "DEFAULT_MAP"
 
 
 def _command_line(context: Any, file: str | None) -> str:
@@ -185,8 +193,7 @@ def _command_line(context: Any, file: str | None) -> str:
         start += 2 if words[start] == "--config" else 1
     added: list[str] = []
     for param in context.command.params:
-        source = context.get_parameter_source(param.name)
-        if source is not None and source.name == "DEFAULT_MAP":
+        if _from_file(context, param.name):
             added += _as_words(param, context.default_map[param.name])
     return shlex.join(["probtruth", "--config", OFF, context.info_name, *words[start + 1 :], *added])
 

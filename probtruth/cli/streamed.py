@@ -4,14 +4,17 @@ The Dask cluster that `--dask` names: one that runs somewhere, or workers of thi
 """
 
 import hashlib
+import logging
 import math
 import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.kernels.cores import n_cores
@@ -20,43 +23,81 @@ if TYPE_CHECKING:
     import probtruth.io.tables.read
 
 LOCAL = "local"
+LOOPBACK = "127.0.0.1"
 ONE_CORE = {"POLARS_MAX_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 """What limits a worker, and the process that decodes for it, to one core: there is a worker for each."""
-SECONDS = 10
-"""How long a scheduler may take to answer."""
 
 
 @contextmanager
-def client(address: str | None) -> Iterator[Any]:
-    """A client of the scheduler at an address, of a worker for each core of this machine (`local`), or None."""
-    if address is None:
+def workers(machine: opt.Machine, console: Console) -> Iterator[Any]:
+    """Workers of the scheduler that `--dask` names, or one for each core of this machine (`local`); None without it.
+
+    Errors: `InputError` where there is no scheduler of Dask, no worker, or no package to speak with them.
+    """
+    if machine.dask is None:
         yield None
         return
+    if not 0 < machine.dask_timeout < math.inf:
+        raise InputError(f"--dask-timeout {machine.dask_timeout:g}", "seconds above 0", "Leave it out for 30.")
     try:
         import distributed
     except ImportError:
         raise MissingExtraError(
             "got --dask without the package distributed, expected it installed. Hint: pip install 'probtruth[dask]'"
         ) from None
-    if address == LOCAL:
-        with (
-            distributed.LocalCluster(
-                n_workers=n_cores(),
-                threads_per_worker=1,
-                env=ONE_CORE,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=40,
-            ) as cluster,
-            distributed.Client(cluster) as connected,
-        ):
-            yield connected
-        return
+    from probtruth.streaming.dask_workers import Workers
+
+    logger = logging.getLogger("distributed")
+    level, started = logger.level, _local if machine.dask == LOCAL else _at
+    logger.setLevel(logging.CRITICAL + 1)  # what it says, one message says
     try:
-        connected = distributed.Client(address, timeout=SECONDS)
-    except (OSError, ValueError) as error:  # TimeoutError is an OSError
-        reason = str(error).split("\n")[0]
+        with started(distributed, machine, console) as connected:
+            yield Workers(connected, machine.dask_timeout)
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _local(distributed: Any, machine: opt.Machine, console: Console) -> Iterator[Any]:
+    """A client of workers of this machine, which listen on loopback and ask for a certificate made for this run."""
+    try:
+        security = distributed.Security.temporary()
+    except ImportError:
+        security = None
+        console.note(
+            "any user of this machine can connect to the workers while they run, and run code as you: "
+            "pip install 'probtruth[dask]' brings the package cryptography, which closes them"
+        )
+    with (
+        distributed.LocalCluster(
+            n_workers=n_cores(),
+            threads_per_worker=1,
+            env=ONE_CORE,
+            host=LOOPBACK,
+            protocol="tcp://" if security is None else "tls://",
+            security=security,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@contextmanager
+def _at(distributed: Any, machine: opt.Machine, console: Console) -> Iterator[Any]:
+    """A client of the scheduler at an address, with Dask's own settings of security."""
+    from probtruth.streaming.dask_workers import NoAnswer, within
+
+    seconds = machine.dask_timeout
+    try:
+        connected = within(seconds + 1, partial(distributed.Client, machine.dask, timeout=seconds))
+    except (NoAnswer, OSError, ValueError, TypeError, RuntimeError, ImportError) as error:  # TimeoutError is an OSError
+        reason = str(error).split("\n")[0] or "what is there does not answer as a scheduler does"
         raise InputError(
-            f"--dask {address} ({reason})", f"the address of a Dask scheduler, or {LOCAL!r}", "Write tcp://HOST:8786."
+            f"--dask {machine.dask} ({reason})",
+            f"the address of a Dask scheduler, or {LOCAL!r}",
+            "Write tcp://HOST:8786; tls:// needs the certificates that Dask's settings name (distributed.comm.tls).",
         ) from None
     with connected:
         yield connected
@@ -87,16 +128,15 @@ def too_large(files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]
 
 @contextmanager
 def streaming(
-    what: str, out: str | None, memory: float, dask: str | None, console: Console, doing: str
+    what: str, out: str | None, memory: float, machine: opt.Machine, console: Console, doing: str
 ) -> Iterator[dict[str, Any]]:
     """The arguments of a streamed call: the folder for unfinished work, the client, the memory and the progress."""
     resumes = "if this is interrupted, the same command goes on where it stopped"
     if out is None:
         resumes = "with --out an interrupted run could go on where it stopped"
-    console.note(
-        f"streaming {what}, {memory / 1e9:.3g} GB for batches; {resumes if dask is None else f'on Dask ({dask})'}"
-    )
-    with client(dask) as cluster, console.progress(doing) as on_progress:
+    where = resumes if machine.dask is None else f"on Dask ({machine.dask})"
+    console.note(f"streaming {what}, {memory / 1e9:.3g} GB for batches; {where}")
+    with workers(machine, console) as cluster, console.progress(doing) as on_progress:
         yield {
             "scratch": None if out is None else _unfinished(out),
             "client": cluster,

@@ -1,10 +1,8 @@
 """The result of the line: everything that a report shows."""
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -18,6 +16,7 @@ from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.streaming.compare_files import Streamed
+from probtruth.streaming.dask_workers import versions
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, RuleFacts, Scores, Truth
 from probtruth.types.arguments import Frame, StrPath
@@ -25,9 +24,6 @@ from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
-
-VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
-"""The packages whose versions a result names."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,6 +152,7 @@ class Result(Reported):
         """The content of `result.json`: plain values; infinities and None as Python has them."""
         comparison, audit = self.comparison, self.audit
         excluded = () if self.labelled is None else self.labelled.excluded
+        workers = self.scores.workers if isinstance(self.scores, Streamed) else {}
         return {
             "rule": comparison.rule,
             "truth": None if self.labelled is None else self.labelled.about(),
@@ -190,7 +187,7 @@ class Result(Reported):
             "warnings": list(self.warnings),
             "settings": dict(comparison.settings),
             "seed": comparison.seed,
-            "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
+            "versions": {**versions(), **({"workers": dict(workers)} if workers else {})},
         }
 
 

@@ -24,9 +24,9 @@ from probtruth.streaming.dask_store import (
     batches_with,
     cut,
     in_order_of_rows,
-    known_client,
     sent,
 )
+from probtruth.streaming.dask_workers import workers_of
 from probtruth.streaming.disk_store import DiskStore
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.reference import StreamedLabels, no_terms
@@ -140,7 +140,7 @@ class LongScores:
         self, row_of: Int[np.ndarray, "model item"], structure: Structure, client: object, on_progress: Progress | None
     ) -> DaskStore:
         """A store with all scores; rows of items that some model lacks are read to be checked only."""
-        workers, source = known_client(client), self.source
+        workers, source = workers_of(client), self.source
         errands = [
             Errand(source, as_range(some), rows, *structure.codes(some))
             for some, rows in in_order_of_rows(list(row_of), max(1, source.size // len(row_of)))
@@ -218,7 +218,7 @@ def streamed_scores(
     )
     comparison = conclude(evidence, options, on_progress)
     table.check_unchanged()
-    return Streamed.of(evidence, comparison)
+    return Streamed.of(evidence, comparison, parts)
 
 
 def _design(scores: LongScores, there: Bool[np.ndarray, "model item"]) -> Design:

@@ -1,6 +1,7 @@
 """The line on files larger than memory: scored batch by batch, here or on a cluster, then compared."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Int
@@ -10,9 +11,11 @@ from probtruth.comparison.compare import conclude
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_parts import evidence_of
+from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import Options
 from probtruth.scoring.score import floored, label_losses
+from probtruth.streaming.dask_store import DaskParts
 from probtruth.streaming.prepared import Prepared, prepare
 from probtruth.streaming.reference import Reference, StreamedLabels
 from probtruth.streaming.score_batches import Files, Progress, Sample
@@ -25,7 +28,8 @@ from probtruth.types.shown import Brief
 class Streamed(Brief):
     """A comparison of scores that were never in memory together, and what a report says of them.
 
-    `sample` are the predictions for a random sample of the items (all, if they are few), and their labels.
+    `sample` are the predictions for a random sample of the items (all, if they are few), and their labels; `workers`
+    are the versions on the workers of Dask that held the scores (empty without Dask).
     """
 
     comparison: Comparison
@@ -36,6 +40,7 @@ class Streamed(Brief):
     n_infinite: Int[np.ndarray, " model"]
     audit: Audit
     sample: tuple[Predictions, Truth] | None = None
+    workers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def items(self) -> range:
@@ -43,8 +48,8 @@ class Streamed(Brief):
         return range(self.n_items)
 
     @classmethod
-    def of(cls, evidence: Evidence, comparison: Comparison) -> "Streamed":
-        """From the evidence, and what was concluded from it."""
+    def of(cls, evidence: Evidence, comparison: Comparison, parts: Parts) -> "Streamed":
+        """From the evidence, what was concluded from it, and where the scores were."""
         facts = evidence.facts
         return cls(
             comparison=comparison,
@@ -54,6 +59,7 @@ class Streamed(Brief):
             n_items=evidence.design.n_items,
             n_infinite=evidence.totals.n_infinite,
             audit=facts.audit,
+            workers=parts.versions() if isinstance(parts, DaskParts) else {},
         )
 
 
@@ -99,7 +105,7 @@ def streamed(
     sample = _known(sampled, files.models, reference)
     comparison = conclude(evidence, options, on_progress)
     files.check_unchanged()
-    return replace(Streamed.of(evidence, comparison), sample=sample)
+    return replace(Streamed.of(evidence, comparison, scored.parts), sample=sample)
 
 
 def _outcomes(sample: Sample, ready: Prepared) -> Outcomes:

@@ -3,7 +3,7 @@
 What is lost with a worker is read again by another, which Dask does by itself.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -13,8 +13,8 @@ from jaxtyping import Int
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part, itself
-from probtruth.errors import InputError
 from probtruth.io.tables.batches import Batch, BigTable
+from probtruth.streaming.dask_workers import Workers
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.score_batches import Progress
 
@@ -48,28 +48,29 @@ class DaskParts:
     models: Sequence[str]
     structure: Structure
     futures: Sequence[Any]
-    client: Any
+    workers: Workers
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, in the order in which workers are done."""
-        from distributed import as_completed
+        return self.workers.results([self.workers.submit(work, part) for part in self.futures])
 
-        results = self.client.map(work, self.futures, pure=False)
-        return (result for _, result in as_completed(results, with_results=True))
+    def versions(self) -> Mapping[str, str]:
+        """The versions on the workers that hold the parts."""
+        return self.workers.versions(self.futures)
 
 
 @dataclass(frozen=True, eq=False)
 class DaskStore:
     """Every model's losses of so many items, with the workers of a client."""
 
-    client: Any
+    workers: Workers
     models: Sequence[str]
     n_items: int
     futures: Sequence[Any]
 
     def parts(self, structure: Structure) -> DaskParts:
         """The losses in parts."""
-        return DaskParts(self.models, structure, self.futures, self.client)
+        return DaskParts(self.models, structure, self.futures, self.workers)
 
     def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model, fetched from the workers into tables in a folder."""
@@ -80,17 +81,13 @@ class DaskStore:
         return made
 
 
-def sent(client: Any, errands: Sequence[Errand], on_progress: Progress | None) -> Sequence[Any]:
+def sent(workers: Workers, errands: Sequence[Errand], on_progress: Progress | None) -> Sequence[Any]:
     """The parts that workers make of the errands, once all are made; they stay where they are.
 
-    Errors: the first of a worker.
+    Errors: the first of a worker, and as `Workers.finished`.
     """
-    from distributed import as_completed
-
-    futures = [client.submit(_made, errand, pure=False) for errand in errands]
-    for done, future in enumerate(as_completed(futures), 1):
-        if future.status == "error":
-            future.result()
+    futures = [workers.submit(_made, errand) for errand in errands]
+    for done, _ in enumerate(workers.finished(futures), 1):
         if on_progress is not None:
             on_progress(done, len(futures))
     return futures
@@ -136,12 +133,3 @@ def batches_with(
         if low < high:
             first, last = int(ordered[low]), int(ordered[high - 1]) + 1
             yield table.read((source, start + first - before, last - first, first), columns), order[low:high]
-
-
-def known_client(client: object) -> Any:
-    """The client, if it is one of Dask."""
-    if not all(hasattr(client, name) for name in ("submit", "map", "scheduler_info")):
-        raise InputError(
-            f"a client of type {type(client).__name__}", "a dask.distributed.Client", "Make one: Client(address)."
-        )
-    return client

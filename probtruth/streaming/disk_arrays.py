@@ -37,7 +37,7 @@ class NumberFile:
             held[items] = values
             held.flush()
             return
-        with self.path.open("r+b", buffering=0) as stream:
+        with self.path.open("r+b") as stream:  # buffered: a write that is cut short goes on, or raises
             stream.seek(self._bytes(block.start))
             stream.write(np.ascontiguousarray(values).data)
 

@@ -19,9 +19,9 @@ from probtruth.streaming.dask_store import (
     as_range,
     batches_with,
     in_order_of_rows,
-    known_client,
     sent,
 )
+from probtruth.streaming.dask_workers import workers_of
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.reference import Reference, label_terms
 from probtruth.streaming.score_batches import Files, Progress, Sample, Scoring, positions_in
@@ -105,7 +105,7 @@ class PredictionsOnDask:
         on_progress: Progress | None,
     ) -> "PredictionsOnDask":
         """With the losses of all models."""
-        workers = known_client(client)
+        workers = workers_of(client)
         errands = list(_errands(scoring, structure, sampled))
         futures = sent(workers, errands, on_progress)
         store = DaskStore(workers, scoring.files.models, scoring.reference.n_items, futures)
@@ -136,9 +136,9 @@ class PredictionsOnDask:
         if not self.scoring.reference.labels_known:
             return None
         single = self.scoring.reference.single_votes(self.scoring.complete)
-        work, client = partial(_terms, a, b, single), self.store.client
-        futures = [client.submit(work, errand, pure=False) for errand in self.errands]
-        parts = DaskParts(("",), self.structure, futures, client)
+        work, workers = partial(_terms, a, b, single), self.store.workers
+        futures = [workers.submit(work, errand) for errand in self.errands]
+        parts = DaskParts(("",), self.structure, futures, workers)
         return None if any(parts.each(_unknown)) else parts
 
 

@@ -3,6 +3,7 @@
 What input larger than memory needs: open files, a bound on batches, and a place for what is half done.
 """
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -20,7 +21,7 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import Facts, single_votes_only
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import LEAST, MOST, rows_within
-from probtruth.io.tables.read import Block
+from probtruth.io.tables.read import Block, shown
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import check_floor, losses, rule_facts, sampled_items
@@ -182,9 +183,32 @@ def n_bytes(memory: object) -> float:
     return float(memory)
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+"""What the system says where a disk takes no more."""
+
+
 @contextmanager
 def scratch(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Callable[[str], object]]:
-    """Where the losses of each pass are: a client, or a folder whose files are removed unless the block fails."""
+    """Where the losses of each pass are: a client, or a folder whose files are removed unless the block fails.
+
+    Errors: `InputError` where the disk is full; what is finished by then is gone on with.
+    """
+    try:
+        with _store(folder, client) as store:
+            yield store
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise InputError(
+            f"unfinished work that cannot be written ({os.strerror(error.errno).lower()})",
+            "room for 8 bytes for each item and model",
+            "Free some, or choose an output on another disk (--out; Python: scratch=), and repeat the command.",
+            shown(Path(folder or tempfile.gettempdir())),
+        ) from None
+
+
+@contextmanager
+def _store(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Callable[[str], object]]:
     if client is not None:
         yield lambda name: client
     elif folder is None:

@@ -1,4 +1,6 @@
+import http.server
 import json
+import threading
 
 import numpy as np
 import polars
@@ -31,6 +33,13 @@ def files(tmp_path):
 def command(folder, out, *more):
     predictions = [f"--predictions={model}={folder / f'{model}.parquet'}" for model in "ab"]
     return ("run", "--annotations", folder / "votes.csv", *predictions, "--out", out, "--engine", "exact", *more)
+
+
+def without_workers(result):
+    """The result without what only one of a cluster holds: the versions on the workers, which are those of here."""
+    versions = dict(result["versions"])
+    assert versions.pop("workers") == versions
+    return {**result, "versions": versions}
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -123,19 +132,59 @@ def test_workers_give_the_result_of_memory(run, files):
     held = run(*command(files, files / "held", "--memory", "4GB", "--json"))
     spread = run(*command(files, files / "spread", "--dask", "local", "--json"))
     assert (held.status, spread.status) == (0, 0), spread.err
-    assert held.json == spread.json
+    assert without_workers(spread.json) == held.json
     assert "on Dask (local)" in spread.err
+
+
+@pytest.fixture
+def no_dask():
+    """The address of a server that speaks HTTP."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    server.RequestHandlerClass.log_message = lambda *_: None
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield f"127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 @pytest.mark.cluster
 @pytest.mark.filterwarnings("ignore")
-def test_a_scheduler_that_is_not_there(run, files, monkeypatch):
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("tcp://127.0.0.1:9", "Timed out trying to connect"),
+        ("tcp://HTTP", "does not answer as a scheduler does"),
+        ("tls://HTTP", "tls:// needs the certificates"),
+        ("http://HTTP", "unknown address scheme"),
+        ("HTTP:1", "--dask"),
+        ("", "missing port number"),
+    ],
+)
+def test_an_address_without_a_scheduler(run, files, no_dask, address, words):
     pytest.importorskip("distributed", reason="needs the extra `dask`")
-    monkeypatch.setattr("probtruth.cli.streamed.SECONDS", 0.2)
-    outcome = run(*command(files, files / "out", "--dask", "tcp://127.0.0.1:9"))
+    named = address.replace("HTTP", no_dask)
+    outcome = run(*command(files, files / "out", "--dask", named, "--dask-timeout", "0.2", "--quiet"))
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert outcome.err.startswith(f"probtruth: got --dask {named} (")
+    assert words in outcome.err
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_a_time_to_wait_that_is_none(run, files, seconds):
+    outcome = run(*command(files, files / "out", "--dask", "tcp://127.0.0.1:9", "--dask-timeout", seconds))
+    assert (outcome.status, f"got --dask-timeout {seconds}" in outcome.err) == (2, True)
+
+
+def test_a_file_of_settings_connects_nowhere_unseen(run, files, monkeypatch):
+    (files / "probtruth.toml").write_text('[run]\ndask = "foo://elsewhere\\u001b[2J"\n')
+    monkeypatch.chdir(files)
+    outcome = run(*command(files, files / "out", "--quiet"))
     assert outcome.status == 2
-    assert "--dask tcp://127.0.0.1:9" in outcome.err
-    assert "Hint" in outcome.err
+    assert outcome.err.splitlines()[0] == "connects to Dask ('foo://elsewhere\\x1b[2J'), as probtruth.toml says"
+    outcome = run("--config", "off", *command(files, files / "out", "--quiet", "--dask", "foo://elsewhere"))
+    assert "connects to Dask" not in outcome.err
 
 
 @pytest.mark.cluster
@@ -150,7 +199,7 @@ def test_workers_compare_a_table_of_scores_as_memory_does(run, tmp_path):
     held = run(*words, "--out", tmp_path / "held")
     spread = run(*words, "--out", tmp_path / "spread", "--dask", "local")
     assert (held.status, spread.status) == (0, 0), spread.err
-    assert held.json == spread.json
+    assert without_workers(spread.json) == held.json
     assert "on Dask (local)" in spread.err
 
 

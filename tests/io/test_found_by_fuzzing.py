@@ -1,5 +1,8 @@
 """Files that the fuzzer (`tests/slow/fuzz_readers.py`) found to break a reader; each stays here."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import polars
 import pytest
@@ -132,3 +135,32 @@ class TestDatesThatNoCalendarHas:
     def test_as_labels_of_a_wide_table(self):
         with pytest.raises(pt.InputError, match="outside the years 1 to 9999"):
             loaders.read_wide_annotations(polars.DataFrame({"item": ["a", "b"], "ann": self.DAYS}))
+
+
+class TestMarksOfByteOrder:
+    """Where files were joined: polars dropped the mark below a CSV header, Python's json that of any line."""
+
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("t.csv", b"item,x,y\n\xef\xbb\xbf1,0,5\n2,3,2\n"),
+            ("t.csv", b"\xef\xbb\xbf\xef\xbb\xbfitem,x,y\n1,0,5\n"),
+            ("t.jsonl", b'{"item": "1", "x": 0, "y": 5}\n\xef\xbb\xbf{"item": "2", "x": 3, "y": 2}\n'),
+        ],
+    )
+    def test_a_second_one_is_refused(self, tmp_path, name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(pt.InputError, match=r"line [12]: got a second byte-order mark"):
+            pt.read_annotations(path, format="counts")
+
+    def test_one_at_the_start_or_inside_a_line_is_read(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_bytes("\ufeffitem,x,y\na\ufeff,0,5\n".encode())
+        assert pt.read_annotations(path, format="counts").index.items == ("a\ufeff",)
+
+
+@pytest.mark.long
+def test_the_fuzzer_starts_from_files_that_are_read(capsys):
+    runpy.run_path(str(Path(__file__).parents[1] / "slow" / "fuzz_seeds.py"), run_name="__main__")
+    assert capsys.readouterr().err == ""

@@ -10,6 +10,7 @@ import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import disagreement, unfit
 
 from probtruth.errors import InputError
 from probtruth.io.annotations import read_annotations
@@ -17,9 +18,6 @@ from probtruth.io.groups import read_groups
 from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import read_scores
 from probtruth.io.truth import read_soft
-
-LONGEST_MESSAGE = 9000
-"""Characters: four parts of bounded length."""
 
 READERS: dict[str, Callable[[Path], object]] = {
     "annotations": read_annotations,
@@ -95,9 +93,10 @@ def attempt(reader: str, path: Path) -> None:
     try:
         READERS[reader](path)
     except InputError as error:
-        message = str(error)
-        sound = "\n" not in message and len(message) < LONGEST_MESSAGE and "Hint: " in message
-        assert sound, message[:LONGEST_MESSAGE]
+        wrong = unfit(str(error))
+    else:
+        wrong = disagreement(path)
+    assert wrong is None
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,4 +1,4 @@
-"""Faults of streamed runs, counted: killed, stopped and damaged work, and two runs at once.
+"""Faults of streamed runs, counted: killed, stopped and damaged work, a full disk, and several runs at once.
 
     python tests/slow/faults_of_streaming.py [SEED] [MINUTES] > docs/validity/faults.md
 
@@ -9,6 +9,7 @@ import hashlib
 import multiprocessing
 import os
 import random
+import resource
 import secrets
 import signal
 import sys
@@ -54,10 +55,12 @@ def write_input_elsewhere(folder: Path, seed: int) -> None:
 class Process:
     """One run, forked from this process, which has loaded the libraries and used none of them."""
 
-    def __init__(self, folder: Path, scratch: Path, slow: float = 0.0) -> None:
+    def __init__(self, folder: Path, scratch: Path, slow: float = 0.0, most: int | None = None) -> None:
         self.out, self.err = (folder / f"{what}-{secrets.token_hex(4)}.txt" for what in ("out", "err"))
         self.number = os.fork()
         if not self.number:
+            if most is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
             os._exit(self._run(folder, scratch, slow))
 
     def _run(self, folder: Path, scratch: Path, slow: float) -> int:
@@ -151,15 +154,24 @@ class Study:
         damage(self.random.choice(files), self.random)
         self.finish(f"kill -9, then one file {name} from a random position")
 
+    def full(self) -> None:
+        """A disk that takes no more of any file, as a limit on its size has it; then one with room."""
+        kind = "a disk that is full at a random size of a file, then the same with room"
+        most = int(2 ** self.random.uniform(10, 19))
+        self.count(kind, Process(self.folder, self.scratch, most=most).ended())
+        self.finish(kind)
+
     def together(self) -> None:
-        """Two runs at once, one of them stopped at a random moment."""
-        kind = "two runs at once, the first paused by SIGSTOP"
+        """Two or three runs at once, the first of them stopped at a random moment."""
+        kind = "two or three runs at once, the first paused by SIGSTOP"
+        others = [Process(self.folder, self.scratch, BATCH_SECONDS) for _ in range(self.random.randint(0, 1))]
         first = Process(self.folder, self.scratch, BATCH_SECONDS)
         time.sleep(self.random.uniform(0, self.seconds))
         first.send(signal.SIGSTOP)
         self.count(kind, Process(self.folder, self.scratch).ended())
         first.send(signal.SIGCONT)
-        self.count(kind, first.ended())
+        for run in (first, *others):
+            self.count(kind, run.ended())
         if self.scratch.exists():
             self.finish(kind)
 
@@ -185,7 +197,7 @@ def main(seed: int, minutes: float) -> None:
     with tempfile.TemporaryDirectory(prefix="faults-") as made:
         study, started = Study(Path(made), seed), time.monotonic()
         while time.monotonic() - started < 60 * minutes:
-            for fault in (study.kills, study.damage, study.together):
+            for fault in (study.kills, study.damage, study.full, study.together):
                 fault()
     print("# Faults of streamed runs\n")
     print(f"`python tests/slow/faults_of_streaming.py {seed} {minutes:g}`, on Linux: {N_ITEMS:,} items, two models,")

@@ -1,12 +1,14 @@
 """Coverage-guided fuzzing of every reader: whatever a file holds, only an `InputError` may leave it, and soon.
 
-    PYTHONPATH=. nice -n 19 python tests/slow/fuzz_readers.py --seconds 60 > table.md
+    PYTHONPATH=.:tests/io nice -n 19 python tests/slow/fuzz_readers.py --seed 1 --seconds 60 > table.md
 
 needs atheris (`pip install atheris`). Each reader gets a process of its own, whose Python code of probtruth is
 instrumented; a third of the mutations are libFuzzer's, half know the form (`fuzz_edits.py`: cells of tables, values of
 JSON, members of archives), the others join hostile tokens into text.
-What leaves a reader that is no `InputError`, an error message that is too long, and a read that takes more than five
-seconds are written to `--crashes`, one file for each place they come from. `--only NAME` takes one reader.
+What leaves a reader that is no `InputError`, a message that is too long or holds control characters or a panic's text,
+an accepted text file that Python's own csv or json reader reads otherwise (`tests/io/oracles.py`), and a read that
+takes more than five seconds are written to `--crashes`, one file for each place they come from. `--only NAME` takes one
+reader.
 """
 
 import argparse
@@ -29,11 +31,10 @@ from typing import Any
 
 import polars
 from fuzz_edits import LONGEST, edited_archive, edited_cells, edited_frame, edited_json, edited_text
+from oracles import LONGEST_MESSAGE, disagreement, unfit
 
 SLOW = 5.0
 """Seconds that a read of a small file may take at most."""
-LONGEST_MESSAGE = 9000
-"""Characters: four parts of bounded length."""
 
 
 class Watch:
@@ -77,7 +78,7 @@ def mutation(suffix: str, seeds: Sequence[bytes]) -> Callable[[bytes, random.Ran
     return edited_archive if suffix == ".eval" else edited_json
 
 
-def fuzz(name: str, seconds: float, runs: int, corpus: Path, crashes: Path, tally: Path) -> None:
+def fuzz(name: str, seed: int, seconds: float, runs: int, corpus: Path, crashes: Path, tally: Path) -> None:
     """One reader, in this process, which libFuzzer ends."""
     import atheris
 
@@ -86,33 +87,44 @@ def fuzz(name: str, seconds: float, runs: int, corpus: Path, crashes: Path, tall
 
         from probtruth.errors import InputError
 
-        target = fuzz_seeds.targets()[name]
+        target = next(one for one in fuzz_seeds.targets() if one.name == name)
     watch = Watch(name, crashes)
     shelf = Path("/dev/shm") if os.access("/dev/shm", os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="probtruth-fuzz-", dir=shelf))
     path = folder / target.file
-    for number, seed in enumerate(target.seeds):
-        (corpus / f"seed{number}").write_bytes(seed)
+    for number, sound in enumerate(target.seeds):
+        (corpus / f"seed{number}").write_bytes(sound)
 
     def once(data: bytes) -> None:
         path.write_bytes(data)
         watch.runs += 1
-        start = time.perf_counter()
-        try:
-            target.read(path)
-            watch.read += 1
-        except InputError as error:
-            words = str(error)
-            if "\n" in words or len(words) > LONGEST_MESSAGE or "Hint: " not in words:
-                watch.keep(data, f"message {place_of(error)}", words[:LONGEST_MESSAGE])
-        except Exception as error:
-            watch.keep(data, place_of(error), "".join(traceback.format_exception(error)))
-        taken = time.perf_counter() - start
+        taken = read(data)
+        if taken > SLOW:
+            taken = min(taken, read(data))  # twice: a machine that does other work is not a slow reader
         watch.slowest = max(watch.slowest, taken)
         if taken > SLOW:
             watch.keep(data, "slow", f"{taken:.1f} s")
         if watch.runs % 256 == 0 or taken > 1:
             tally.write_text(json.dumps(watch.report()))
+
+    def read(data: bytes) -> float:
+        """Judges one read; the seconds that it took."""
+        start = time.perf_counter()
+        try:
+            accepted = target.read(path) is not False
+            watch.read += accepted
+        except InputError as error:
+            accepted, why = False, unfit(str(error))
+            if why is not None:
+                watch.keep(data, f"message {place_of(error)}", f"{why}: {str(error)[:LONGEST_MESSAGE]}")
+        except Exception as error:
+            accepted = False
+            watch.keep(data, place_of(error), "".join(traceback.format_exception(error)))
+        taken = time.perf_counter() - start
+        other = disagreement(path) if accepted else None
+        if other is not None:
+            watch.keep(data, f"Python reads otherwise: {other[:20]}", other)
+        return taken
 
     structured = mutation(path.suffix, target.seeds)
 
@@ -125,6 +137,7 @@ def fuzz(name: str, seconds: float, runs: int, corpus: Path, crashes: Path, tall
         return (structured if chance < 0.8 else edited_text)(start, draw)[:most]
 
     options = [
+        f"-seed={seed}",
         f"-max_total_time={int(seconds)}",
         f"-runs={runs}",
         f"-max_len={LONGEST}",
@@ -139,6 +152,7 @@ def fuzz(name: str, seconds: float, runs: int, corpus: Path, crashes: Path, tall
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1, help="of libFuzzer, for each reader")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each reader")
     parser.add_argument("--runs", type=int, default=-1, help="of each reader at most")
     parser.add_argument("--only", help="one reader")
@@ -146,18 +160,19 @@ def main() -> None:
     parser.add_argument("--inside", nargs=2, type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.inside is not None:
-        fuzz(asked.only, asked.seconds, asked.runs, asked.inside[0], asked.crashes, asked.inside[1])
+        fuzz(asked.only, asked.seed, asked.seconds, asked.runs, asked.inside[0], asked.crashes, asked.inside[1])
         return
     import fuzz_seeds
 
     asked.crashes.mkdir(parents=True, exist_ok=True)
-    names = [asked.only] if asked.only else list(fuzz_seeds.targets())
+    names = [asked.only] if asked.only else [one.name for one in fuzz_seeds.targets()]
     print("| reader | executions | of these read | per second | slowest, s | found |\n|---|---|---|---|---|---|")
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             corpus, tally = Path(folder) / "corpus", Path(folder) / "tally.json"
             corpus.mkdir()
             command = [sys.executable, __file__, "--only", name, "--seconds", str(asked.seconds)]
+            command += ["--seed", str(asked.seed)]
             command += ["--runs", str(asked.runs), "--crashes", str(asked.crashes), "--inside", str(corpus), str(tally)]
             ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             if not tally.is_file():

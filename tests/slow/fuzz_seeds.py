@@ -6,6 +6,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -62,7 +63,8 @@ def _table(frame: polars.DataFrame, form: str) -> bytes:
 
 def _of_tables() -> Iterator[Target]:
     readers: dict[str, tuple[Callable[[Path], object], tuple[polars.DataFrame, ...]]] = {
-        "annotations": (pt.read_annotations, (LONG, COUNTS)),
+        "annotations": (pt.read_annotations, (LONG,)),
+        "counts": (partial(pt.read_annotations, format="counts"), (COUNTS,)),
         "predictions": (lambda path: pt.read_predictions({"m": path, "n": path}), (WIDE,)),
         "scores": (lambda path: read_scores(path, group="group", higher_is_better=False), (SCORES,)),
         "soft labels": (read_soft, (WIDE,)),
@@ -96,8 +98,9 @@ def _of_ours() -> Iterator[Target]:
     yield Target("monitor state", "s.json", pt.read_monitor, states)
     truth = pt.infer_truth(pt.Annotations.from_long(LONG), method="vote-share")
     yield Target("soft.parquet", "t.parquet", read_soft, (_written(lambda path: write_soft(truth, path), "t.parquet"),))
+    names = {"items": truth.index.items, "labels": truth.index.labels}
     probs = {name: np.random.default_rng(0).dirichlet([1, 1, 1], 3) for name in "mn"}
-    scores = pt.score(pt.Predictions.from_probs(probs), truth, rule="brier")
+    scores = pt.score(pt.Predictions.from_probs(probs, **names), truth, rule="brier")
     made = _written(lambda path: write_scores(scores, path), "t.parquet")
     yield Target("scores.parquet", "t.parquet", read_scores, (made,))
     result = {
@@ -146,7 +149,7 @@ def _of_logs() -> Iterator[Target]:
     )
     yield Target("Prodigy", "export.jsonl", loaders.read_prodigy, seeds("annotations/prodigy.jsonl"))
     wide = b"item,a,b\nq1,0.5,1\nq2,0.25,0\n"
-    yield Target("wide scores", "wide.csv", loaders.read_wide_scores, (wide,))
+    yield Target("wide scores", "wide.csv", partial(loaders.read_wide_scores, higher_is_better=False), (wide,))
     votes = b"item,ann,bob\nq1,yes,no\nq2,yes,\n"
     yield Target("wide annotations", "votes.csv", loaders.read_wide_annotations, (votes,))
 
@@ -165,13 +168,15 @@ def _packed(log: bytes) -> bytes:
     return stream.getvalue()
 
 
-def targets() -> dict[str, Target]:
-    """All of them, by name."""
-    return {one.name: one for one in (*_of_tables(), *_of_ours(), *_of_logs())}
+def targets() -> Iterator[Target]:
+    """All of them; those that take longest to make come last."""
+    yield from _of_tables()
+    yield from _of_logs()
+    yield from _of_ours()
 
 
 if __name__ == "__main__":  # every seed is read, or the fuzzer starts outside
-    for one in targets().values():
+    for one in targets():
         for seed in one.seeds:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / one.file

@@ -1,5 +1,6 @@
 """The working state of a streamed run: locked, checked and never mixed."""
 
+import errno
 import json
 import logging
 import os
@@ -17,6 +18,7 @@ import probtruth as pt
 from probtruth.cli.console import Console
 from probtruth.cli.streamed import streaming
 from probtruth.io.tables.batches import LEAST
+from probtruth.streaming.disk_arrays import NumberFile
 
 N_ITEMS = 5 * LEAST - 9
 LABELS = ["yes", "no"]
@@ -272,3 +274,22 @@ def test_a_second_run_is_told_of_the_first_and_a_killed_one_is_gone_on_with(file
     assert read[:10] == list(range(1, 11))
     assert notices(caplog) == []
     assert not (files / "scratch").exists()
+
+
+@pytest.mark.parametrize(("what", "after"), [("__init__", 1), ("write", 0), ("write", 5), ("sync", 3)])
+def test_a_disk_that_is_full_in_the_middle(inputs, wanted, tmp_path, monkeypatch, what, after):
+    """One message; with room, the same call goes on to the same answer. It was a traceback."""
+    scratch, calls, real = tmp_path / "scratch", [], getattr(NumberFile, what)
+
+    def full(*words, **named):
+        calls.append(what)
+        if len(calls) > after:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(*words, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NumberFile, what, full)
+        with pytest.raises(pt.InputError, match=r"cannot be written \(no space left on device\).*repeat the command"):
+            streamed("compare", inputs, scratch)
+    assert streamed("compare", inputs, scratch) == wanted["compare"]
+    assert not scratch.exists()

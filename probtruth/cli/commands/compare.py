@@ -76,7 +76,7 @@ def compare(
         named = columns.named()
         del named["replicate"]
         options |= {**named, "higher_is_better": reading.higher_is_better}
-        with streamed.streaming(scores[0], out, available, machine.dask, console, "reading, then sampling") as how:
+        with streamed.streaming(scores[0], out, available, machine, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)
     else:
         result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, baseline, console)

@@ -8,17 +8,14 @@ from probtruth.cli import options as opt
 
 def info(context: opt.Context, json: opt.Json = False) -> None:
     """Print versions, devices, methods, rules and where compiled code is kept."""
-    import platform
-    from importlib.metadata import version
-
     import jax
 
-    from probtruth.line.result import VERSIONS
     from probtruth.scoring.rules import RULES
+    from probtruth.streaming.dask_workers import versions
     from probtruth.truth.infer import METHODS
 
     facts = {
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}},
+        "versions": versions(),
         "devices": [str(device) for device in jax.devices()],
         "methods": {name: method.estimand for name, method in METHODS.items()},
         "rules": list(RULES),

@@ -339,7 +339,7 @@ def _streamed(
         **_strata(files, None),
     }
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
-    with streamed.streaming(what, out, memory, files.machine.dask, console, doing) as how:
+    with streamed.streaming(what, out, memory, files.machine, console, doing) as how:
         return evaluate(reference, dict(models), **options, **how)
 
 

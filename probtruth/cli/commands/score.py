@@ -44,7 +44,7 @@ def score(
     if machine.dask is not None or streamed.too_large(files, available):
         check.unique([name for name, _ in files], "model")
         what = f"{len(files)} models' files"
-        with streamed.streaming(what, out, available, machine.dask, console, "scoring") as how:
+        with streamed.streaming(what, out, available, machine, console, "scoring") as how:
             means, n_items = _streamed(truth, dict(files), out, {**options, **cells, **how})
     else:
         with console.progress("reading and scoring"):

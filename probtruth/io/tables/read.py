@@ -25,6 +25,9 @@ MAGIC = {
 }
 """How common binary files begin, and what to do with them."""
 
+BOM = b"\xef\xbb\xbf"
+"""The byte-order mark in UTF-8."""
+
 
 @dataclass(frozen=True, eq=False)
 class Joined:
@@ -167,7 +170,12 @@ def utf8(data: bytes, name: str) -> bytes:
             raise InputError(f"what looks like {what.split(';')[0]}", "text", f"It seems to be {what}.", name)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("text in UTF-16", "text in UTF-8", "Save the file as UTF-8.", name)
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = data.removeprefix(BOM)
+    again = 0 if data.startswith(BOM) else data.find(b"\n" + BOM)
+    if again >= 0:  # parsers drop it from one line and keep it in another
+        line = data.count(b"\n", 0, again + 1) + 1
+        hint = "The file seems to be joined of several; save it as UTF-8 without these marks."
+        raise InputError("a second byte-order mark", "one at most, at the start", hint, f"{name}, line {line}")
     nul = data.find(b"\0")
     if nul >= 0:
         raise InputError(
