@@ -128,9 +128,9 @@ def nonzero(
     """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
     differ = np.count_nonzero(rows, axis=1)
     least, most = np.full(len(rows), np.inf), np.zeros(len(rows))
-    for row in np.nonzero((differ > 0) & (differ < RARE))[0]:
-        sizes = np.abs(rows[row, rows[row] != 0])
-        least[row], most[row] = sizes.min(), sizes.max()
+    few = np.nonzero((differ > 0) & (differ < RARE))[0]
+    sizes = np.abs(rows[few])
+    least[few], most[few] = np.where(sizes > 0, sizes, np.inf).min(1, initial=np.inf), sizes.max(1, initial=0.0)
     return differ, least, most
 
 
