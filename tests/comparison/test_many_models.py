@@ -77,6 +77,18 @@ def test_blocks_hold_every_draw_once():
     assert [row for cut in cuts for row in range(10_000)[cut]] == list(range(10_000))
 
 
+def test_models_that_memory_cannot_hold_are_refused_before_anything_begins(monkeypatch):
+    monkeypatch.setattr("probtruth.comparison.compare.free_memory", lambda: 2e8)
+    monkeypatch.setattr("probtruth.comparison.compare.of_scores", lambda *_: pytest.fail("it began"))
+    scores = make(np.random.default_rng(0).normal(size=(600, 3)))
+    with pytest.raises(
+        pt.errors.InputError, match=r"got 600 models, whose 179,700 pairs need some 0\.564 GB, expected"
+    ):
+        pt.compare(scores)
+    with pytest.raises(pt.errors.InputError, match=r"need some 86\.8 GB.*or no groups"):
+        pt.compare(scores, groups=[0, 0, 1])
+
+
 MEASURED = """
 import resource
 import numpy as np

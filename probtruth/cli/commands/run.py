@@ -281,6 +281,8 @@ def _streamed(
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
+    if files.soft is not None and files.machine.memory is not None:
+        streamed.need_items(files.soft, memory)
     reference = files.soft or _annotations(models, files, console)
     check.unique([name for name, _ in models], "model")
     options |= {
