@@ -7,6 +7,7 @@ import sys
 import threading
 from typing import Any
 
+from probtruth.cli import time_limit
 from probtruth.cli.app import app as app
 from probtruth.cli.streams import guarded_streams
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
@@ -35,10 +36,10 @@ def _run() -> None:
         app()
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
-            _stop("interrupted: nothing was written", INTERRUPTED)
+            _interrupted()
         raise
     except KeyboardInterrupt:
-        _stop("interrupted: nothing was written", INTERRUPTED)
+        _interrupted()
     except (InputError, MissingExtraError) as error:
         _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
     except PosteriorError as error:
@@ -46,7 +47,14 @@ def _run() -> None:
     except MemoryError:
         _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
     finally:
+        time_limit.LIMIT.stop()
         sys.unraisablehook = before
+
+
+def _interrupted() -> None:
+    if time_limit.LIMIT.over:
+        _stop(time_limit.LIMIT.message(), 1)
+    _stop("interrupted: nothing was written", INTERRUPTED)
 
 
 def _command_with(options: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer import Context as Context
 
+from probtruth.cli import time_limit
 from probtruth.cli.blocks import INPUT, MODEL, OUTPUT, QUESTION
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
@@ -236,7 +237,11 @@ class Machine:
     """What the work may take."""
 
     memory: Annotated[
-        str | None, input_(metavar="SIZE", help="Memory for the input (2GB); larger Parquet or Arrow is streamed.")
+        str | None, input_(metavar="SIZE", help="Memory of the run (2GB); larger Parquet or Arrow is streamed.")
+    ] = None
+    time: Annotated[
+        str | None,
+        input_(metavar="TIME", help="End a run that takes longer (90s, 10m) with status 1.", callback=time_limit.start),
     ] = None
     dask: Annotated[
         str | None, input_(metavar="ADDRESS", help="Read and score on this Dask scheduler's workers, or `local` ones.")

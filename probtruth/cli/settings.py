@@ -18,7 +18,7 @@ FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"
 """In place of a file: none is read."""
 SHARED = (
-    *("seed", "quiet", "json", "strict", "engine", "rule", "floor", "rope", "kind", "renormalise", "memory"),
+    *("seed", "quiet", "json", "strict", "engine", "rule", "floor", "rope", "kind", "renormalise", "memory", "time"),
     *("item", "annotator", "label", "replicate", "model", "group", "cluster"),
     *("higher-is-better", "lower-is-better"),
 )

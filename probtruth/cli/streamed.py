@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probtruth.cli import options as opt
+from probtruth.cli import time_limit
 from probtruth.cli.console import Console
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.kernels.cores import n_cores
@@ -104,10 +105,14 @@ def _at(distributed: Any, machine: opt.Machine, console: Console) -> Iterator[An
 
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+LEAST_MEMORY = 1e9
+"""A run with less is refused: the libraries, what they compile and the process that decodes files take most of it."""
+OWN_MEMORY = 7e8
+"""What a run takes of its memory without any input."""
 
 
 def known_memory(option: str | None) -> float:
-    """The memory that a run may take, in bytes: `2GB`, `500MB`; by default half of what is free."""
+    """The bytes that input may take of the memory that a run may (`2GB`, `1500MB`); by default half of what is free."""
     from probtruth.line.larger_than_memory import Room
 
     if option is None:
@@ -115,8 +120,35 @@ def known_memory(option: str | None) -> float:
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?\s*", option, re.IGNORECASE)
     size = float(match[1]) * UNITS[match[2].upper()] if match else 0.0
     if not 0 < size < math.inf:
-        raise InputError(f"--memory {option}", "a size such as 2GB or 500MB", "Leave it out for half of what is free.")
-    return size
+        raise InputError(f"--memory {option}", "a size such as 2GB or 1500MB", "Leave it out for half of what is free.")
+    if size < LEAST_MEMORY:
+        raise InputError(
+            f"--memory {option}",
+            f"at least {LEAST_MEMORY / 1e9:g}GB",
+            f"The program takes some {OWN_MEMORY / 1e9:g} GB before it reads anything.",
+        )
+    return max(size - OWN_MEMORY, 1.0)
+
+
+PER_ITEM = 100
+"""Bytes that an item takes beside the batches: its name, its soft label and where each model has it."""
+
+
+def need_items(table: "str | probtruth.io.tables.read.Block", memory: float) -> None:
+    """Raises where the items of a file of soft labels do not fit into the memory, which batches cannot help."""
+    from probtruth.io.tables.batches import can_stream, open_table
+
+    if not can_stream(table):
+        return
+    opened = open_table(table)
+    need = PER_ITEM * opened.n_rows
+    if need > memory:
+        raise InputError(
+            f"{opened.n_rows:,} items, which take some {(need + OWN_MEMORY) / 1e9:.3g} GB",
+            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            "Raise --memory, or split the items.",
+            opened.name,
+        )
 
 
 def too_large(files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]", memory: float) -> bool:
@@ -132,6 +164,7 @@ def streaming(
 ) -> Iterator[dict[str, Any]]:
     """The arguments of a streamed call: the folder for unfinished work, the client, the memory and the progress."""
     resumes = "if this is interrupted, the same command goes on where it stopped"
+    time_limit.LIMIT.resumes = out is not None and machine.dask is None
     if out is None:
         resumes = "with --out an interrupted run could go on where it stopped"
     where = resumes if machine.dask is None else f"on Dask ({machine.dask})"

@@ -3,20 +3,21 @@
 Every group's own answer: each pair's difference in it, as far as the other groups let it stand.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Num
+from jaxtyping import Float, Int, Num
 
 from probtruth.comparison import tree as datatree
 from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
 from probtruth.comparison.evidence.evidence import Evidence, Facts
-from probtruth.comparison.evidence.moments import Location, Moments, contrasts
-from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.evidence.moments import Location, contrasts
+from probtruth.comparison.evidence.sweeps import LEADING, all_pairs, leading, pair_row, pair_rows_of, pairs_of
 from probtruth.comparison.evidence.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
 from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
@@ -29,6 +30,7 @@ from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
 from probtruth.comparison.quantiles import Pair, of_margins, of_population
 from probtruth.comparison.rows import (
+    Rows,
     mixture_columns,
     mixture_row,
     pair_rows,
@@ -94,8 +96,22 @@ class Posterior:
 
     @cached_property
     def share(self) -> Float[np.ndarray, " draw"]:
-        """The draws' weights under which every pair is ordered as often as its margin says."""
-        return np.zeros(0) if self.sampled is None else rake(self.sampled.sites["contrast"], self.margins)
+        """The draws' weights under which every pair of leading models is ordered as often as its margin says.
+
+        Were all pairs of many models to be so, most draws would be left without weight.
+        """
+        if self.sampled is None:
+            return np.zeros(0)
+        rows = pair_rows_of(pairs_of(self.leading), len(self.order))
+        return rake(self.sampled.sites["contrast"][..., self.leading], [self.margins[row] for row in rows])
+
+    @cached_property
+    def leading(self) -> Int[np.ndarray, " leading"]:
+        """The models, by their places in `order`, of which every pair is looked at by itself."""
+        n_models = len(self.order)
+        if self.pairs is None or n_models <= LEADING:
+            return np.arange(n_models)
+        return leading(contrasts(self.pairs.mean, n_models))
 
 
 def _decisions(post: Posterior) -> Decisions | None:
@@ -115,13 +131,12 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
     decisions = _decisions(post)
     facts, plan = evidence.facts, evidence.design
     own = [] if post.levels is None else margins(post.levels)
-    pairs = _pairs(evidence, post, options)
+    pairs = Rows(_pairs(evidence, post, options))
     uncertain = any(row["reason"] for row in pairs)
     ranks = rank_rows(facts, post.order, own, decisions, evidence.means, _tiers(post, options.rope))
     ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if uncertain else ranks
     ranks = ranks if options.these_items else [_spread(row) for row in ranks]
-    names = [(str(row["a"]), str(row["b"])) for row in pairs]
-    tests = companion_rows(facts.models, post.order, _tests(evidence, post, options), names)
+    tests = _tests(evidence, post, options, None)
     runs: list[Sampled | Fitted] = [
         run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
     ]
@@ -134,7 +149,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs if isinstance(run, Sampled)]),
     }
-    sensitivity = sensitivity_of(evidence, post.margins, post.share, post.sampled, post.population)
+    sensitivity = sensitivity_of(evidence, post.margins, post.share, post.sampled, post.population, post.leading)
     sensitivity = _known_of(sensitivity, pairs)
     uncertainty = _uncertainty(evidence, post, ranks, options)
     unfit = () if post.fitted is None else post.fitted.warnings
@@ -181,6 +196,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         group_results=population_rows(facts, post.order, post.population, options.rope) if post.population else {},
         of_groups=partial(_group_rows, evidence, post),
         quantiles=partial(_quantiles, evidence, post),
+        tests=partial(_tests, evidence, post, options),
         unseen=_about_unseen(evidence, options),
         gold=None if evidence.gold is None else evidence.gold.facts(),
     )
@@ -192,36 +208,34 @@ def _spread(row: Row) -> Row:
     return row | {"low": None, "high": None} if same else row
 
 
-def _pairs(evidence: Evidence, post: Posterior, options: Options) -> list[Row]:
+def _pairs(evidence: Evidence, post: Posterior, options: Options) -> Iterator[Row]:
     """The rows of the pairs: nothing certain without a spread, and what the items leave room for."""
-    margins = by_name(evidence.facts.models, post.order, post.margins)
-    cases = {} if options.these_items or evidence.moments is None else _unseen(evidence, evidence.moments, post)
-    rows = []
-    for row in pair_rows(evidence.facts, post.order, post.margins, options.rope, evidence.means):
-        names = str(row["a"]), str(row["b"])
-        margin, (same, worst) = margins.get(names), cases.get(names, (False, None))
+    moments = None if options.these_items else evidence.moments
+    position = {evidence.facts.models[model]: at for at, model in enumerate(post.order)}
+    leaders = set(post.leading.tolist())
+    for values, margin, row in pair_rows(evidence.facts, post.order, post.margins, options.rope, evidence.means):
+        same, worst = False, None
+        if moments is not None and margin is not None and row is not None:
+            a, b = position[str(values["a"])], position[str(values["b"])]
+            ends = float(moments.pairs.low[row]), float(moments.pairs.high[row])
+            same = ends[0] == ends[1]
+            if same or evidence.outcomes is None or {a, b} <= leaders:
+                low, high = ends if a < b else (-ends[1], -ends[0])
+                worst = _worst_unseen(evidence, margin.mean, low, high, int(post.order[a]), int(post.order[b]))
         stands = margin is None or options.these_items or margin.scale > 0
         if same and worst is not None:  # bounded scores: certain only if the bound itself leaves no doubt
             stands = stands and worst.difference < 0
-        rows.append(unseen_columns(without_certainty(row, stands), margin, worst))
-    return rows
+        yield unseen_columns(without_certainty(values, stands), margin, worst)
 
 
-def _unseen(evidence: Evidence, moments: Moments, post: Posterior) -> dict[tuple[str, str], tuple[bool, Worst | None]]:
-    """Of each pair whether all its differences are the same, and the worst that the unseen could do to the leader."""
-    models, cases = evidence.facts.models, {}
-    ends = zip(post.margins, moments.pairs.low.tolist(), moments.pairs.high.tolist(), strict=True)
-    for (a, b), (margin, low, high) in zip(all_pairs(len(post.order)), ends, strict=True):
-        lead, other = (int(post.order[row]) for row in ((a, b) if margin.mean < 0 else (b, a)))
-        worst = None
-        if margin.mean != 0 and (evidence.outcomes is not None or evidence.reach > 0):
-            largest = high if margin.mean < 0 else -low
-            bounded = evidence.reach if largest < evidence.reach else None
-            size = bounded if evidence.outcomes is None else evidence.outcomes.size(lead, other)
-            worst = Worst.of(-abs(margin.mean), size, evidence.design.n_units)
-        first, second = sorted((models[lead], models[other]))
-        cases[first, second] = low == high, worst
-    return cases
+def _worst_unseen(evidence: Evidence, mean: float, low: float, high: float, a: int, b: int) -> Worst | None:
+    """The worst that the unseen could do to the leader of a pair, whose differences a minus b lie in low to high."""
+    if mean == 0 or (evidence.outcomes is None and evidence.reach <= 0):
+        return None
+    largest, lead, other = (high, a, b) if mean < 0 else (-low, b, a)
+    bounded = evidence.reach if largest < evidence.reach else None
+    size = bounded if evidence.outcomes is None else evidence.outcomes.size(lead, other)
+    return Worst.of(-abs(mean), size, evidence.design.n_units)
 
 
 def _about_unseen(evidence: Evidence, options: Options) -> dict[str, object]:
@@ -235,8 +249,8 @@ def _about_unseen(evidence: Evidence, options: Options) -> dict[str, object]:
 def _quantiles(
     evidence: Evidence, post: Posterior, probabilities: Float[np.ndarray, " probability"], pairs: Collection[Pair]
 ) -> list[dict[str, object]]:
-    rows = list(of_margins(by_name(evidence.facts.models, post.order, post.margins), probabilities))
-    rows = [row for row in rows if (row["a"], row["b"]) in pairs]
+    margins = by_name(evidence.facts.models, post.order, post.margins)
+    rows = list(of_margins({pair: margins[pair] for pair in margins if pair in pairs}, probabilities))
     if post.population is not None:
         models, groups = [evidence.facts.models[row] for row in post.order], evidence.design.group_names
         rows += of_population(post.population, models, groups, probabilities, pairs, EVERY)
@@ -273,12 +287,29 @@ def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T |
     return choose(known) if known else None
 
 
-def _tests(evidence: Evidence, post: Posterior, options: Options) -> Sequence[Companion]:
-    if post.tests is not None or post.pairs is None:
-        return post.tests or []
-    if options.dependent or evidence.parts is None or not (evidence.crossed is None and evidence.gold is None):
-        return held_fixed(post.pairs)
-    return companions_of(evidence.parts, evidence.order, evidence.design.weights, post.pairs)
+def _tests(evidence: Evidence, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
+    """The model-free tests of the pairs of these models, the leading ones unless some are named.
+
+    Of infinite scores nothing is tested, but their pairs stand with the others where all models do.
+    """
+    names = evidence.facts.models
+    if models is None:
+        chosen = post.leading
+        whole = len(chosen) == len(post.order)
+        models = names if whole else [names[row] for row in post.order[chosen]]
+    else:
+        chosen = np.array([at for at, row in enumerate(post.order) if names[row] in models], np.int64)
+    order, tests = post.order[chosen], post.tests or []
+    if post.pairs is not None:
+        rows = pair_rows_of(pairs_of(chosen), len(post.order))
+        location = post.pairs.of(rows)
+        if post.tests is not None:
+            tests = [post.tests[row] for row in rows]
+        elif options.dependent or evidence.parts is None or not (evidence.crossed is None and evidence.gold is None):
+            tests = held_fixed(location)
+        else:
+            tests = companions_of(evidence.parts, order, evidence.design.weights, location)
+    return companion_rows(names, order, tests, list(combinations(sorted(models), 2)))
 
 
 def _uncertainty(
@@ -296,7 +327,8 @@ def _uncertainty(
         return unknown
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
-    total = by_name(models, post.order, post.margins)[min(a, b), max(a, b)].scale ** 2
+    first, second = sorted(post.order.tolist().index(models.index(name)) for name in (a, b))
+    total = post.margins[pair_row(first, second, len(post.order))].scale ** 2
     within = evidence.fixed_items.variance(models.index(a), models.index(b))
     if within is None or total == 0:
         return unknown if evidence.facts.from_labels else {"items": 1.0, "labels": None}

@@ -1,5 +1,6 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,13 +15,14 @@ from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_scores import of_scores
 from probtruth.comparison.evidence.moments import Location, Moments, combine
 from probtruth.comparison.evidence.parts import HeldParts, gathered
+from probtruth.comparison.evidence.sweeps import LEADING, pairs_of
 from probtruth.comparison.evidence.sweeps import differences as differences_of
-from probtruth.comparison.evidence.sweeps import pairs_of
 from probtruth.comparison.options import Options, checked_options, width
-from probtruth.comparison.posterior.engines import sample_location
+from probtruth.comparison.posterior.engines import CHAINS, sample_location
 from probtruth.comparison.posterior.margins import margins
 from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
 from probtruth.errors import InputError, PosteriorError
+from probtruth.kernels.cores import free_memory
 from probtruth.types import Comparison, Scores
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def compare(
     check.unique(scores.models, "model")
     chosen = checked_options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
     plan = design(scores, groups, clusters, weights)
+    need_room(len(scores.models), chosen, plan.grouped and not chosen.these_items)
     if scores.gold is not None:
         _refuse_with_gold(chosen, annotations)
     return replace(conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress), scored=scores)
@@ -137,6 +140,25 @@ def _refuse_with_gold(options: Options, annotations: object) -> None:
     for what, there in clashes.items():
         if there:
             raise InputError(f"gold with {what}", "one of the two", "Leave one of them out.")
+
+
+COPIES, OF_PAIR = 8, 1_000
+"""How often the draws of all models are held at once, and the bytes that a pair takes beside them."""
+OF_POPULATION = 6
+"""The same of each pair's draws where groups are drawn from a population."""
+
+
+def need_room(n_models: int, options: Options, population: bool) -> None:
+    """Raises before anything begins where draws and pairs of so many models would not fit into free memory."""
+    n_pairs, n_draws = math.comb(n_models, 2), CHAINS * options.draws
+    need = 8 * COPIES * n_draws * n_models + OF_PAIR * n_pairs
+    need += 8 * OF_POPULATION * n_draws * n_pairs if population else 0
+    if n_models > LEADING and need > free_memory():
+        raise InputError(
+            f"{n_models:,} models, whose {n_pairs:,} pairs need some {need / 1e9:.3g} GB",
+            f"what fits into the memory that is free, {free_memory() / 1e9:.3g} GB",
+            f"Compare with fewer draws (draws=500), fewer models{', or no groups' if population else ''}.",
+        )
 
 
 def need_two(models: Sequence[str]) -> None:

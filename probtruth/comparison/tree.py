@@ -1,17 +1,20 @@
 """The comparison as an ArviZ DataTree with named dimensions."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.comparison.evidence.sweeps import LEADING
+
 if TYPE_CHECKING:
     import xarray
 
 
-STORED_PAIRS = 300
-"""Pairs up to which their differences stand draw by draw, those of 25 models; all follow from the contrasts."""
+STORED_PAIRS = math.comb(LEADING, 2)
+"""Pairs up to which their differences stand draw by draw; all follow from the contrasts."""
 
 
 def build(

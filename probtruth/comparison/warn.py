@@ -119,8 +119,10 @@ def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[st
     """
     warnings: list[str] = []
     more = 0
-    for pair, row in zip(pairs, tests, strict=True):
-        if pair["p_a_better"] is None:
+    tested = {(row["a"], row["b"]): row for row in tests}
+    for pair in pairs:
+        row = tested.get((pair["a"], pair["b"]))
+        if row is None or pair["p_a_better"] is None:
             continue
         decided = max(pair["p_a_better"], pair["p_b_better"]) > DECIDED
         boot = row["bootstrap_p_a_better"]

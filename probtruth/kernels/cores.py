@@ -1,4 +1,4 @@
-"""The cores of the host: how many this process may use, and how to work on several of them at once."""
+"""The host: how many cores this process may use, how to work on several of them at once, and its free memory."""
 
 import os
 from collections import deque
@@ -34,3 +34,13 @@ def ahead[S, T](step: Callable[[S], T], listed: Iterable[S], n_threads: int) -> 
         raise
     finally:
         pool.shutdown(wait=not dropped, cancel_futures=True)
+
+
+def free_memory() -> float:
+    """Bytes of memory that are free."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            table = dict(line.split(":", 1) for line in lines)
+        return float(table["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9

@@ -1,6 +1,5 @@
 """Which files are read whole, and which some rows at a time."""
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import can_stream, n_bytes, open_table
 from probtruth.io.tables.read import Block
+from probtruth.kernels.cores import free_memory
 from probtruth.streaming.prepared import n_bytes as checked_memory
 
 SHARE = 0.5
@@ -59,13 +59,3 @@ class Room:
         if self.client is not None or not can_stream(path):
             return self.client is not None
         return Path(path).is_dir() or BYTES_PER_SCORE * open_table(path).n_rows > self.n_bytes
-
-
-def free_memory() -> float:
-    """Bytes of memory that are free."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            table = dict(line.split(":", 1) for line in lines)
-        return float(table["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9

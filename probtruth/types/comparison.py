@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probtruth import frames
+from probtruth import check, frames
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 Row = Mapping[str, object]
 Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
 """From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
+
+
+Tests = Callable[[Collection[str] | None], Sequence[Row]]
+"""The model-free tests of the pairs of some models."""
 
 
 def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Sequence[Row]:
@@ -59,6 +63,7 @@ class Comparison(Reported):
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
+    tests: "Tests" = field(default=lambda models: (), repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)
@@ -108,9 +113,17 @@ class Comparison(Reported):
         """
         return frames.from_rows(self.ranks)
 
-    def companion_tests(self) -> "polars.DataFrame":
-        """The model-free tests of each pair, with Holm-adjusted p-values over the pairs."""
-        return frames.from_rows(self.companions)
+    def companion_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
+        """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
+
+        Arguments: `models` are those whose pairs are tested; all unless you name some, and of more than 25 models the
+        25 of the best mean scores. What is not tested counts in the adjustment as if it were.
+
+        Errors: `InputError` for a name that is no model's.
+        """
+        if models is None:
+            return frames.from_rows(self.companions)
+        return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
 
     def prior_sensitivity(self) -> "polars.DataFrame":
         """P(a better) of each pair and P(best) of each model, with the prior or the likelihood raised to another

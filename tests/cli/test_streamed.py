@@ -6,6 +6,7 @@ import numpy as np
 import polars
 import pytest
 
+from probtruth.cli import streamed
 from probtruth.cli.streamed import known_memory
 from probtruth.errors import InputError
 
@@ -50,16 +51,39 @@ def test_streaming_gives_the_result_of_memory_byte_for_byte(run, files, grouped)
         outcome = run(*command(files, files / out, "--memory", memory, *more))
         assert outcome.status == 0, outcome.err
         assert ("streaming 2 models' files" in outcome.err) == (out == "streamed")
-    held, streamed = (json.loads((files / out / "result.json").read_text()) for out in ("held", "streamed"))
-    assert held == streamed
+    held, parts = (json.loads((files / out / "result.json").read_text()) for out in ("held", "streamed"))
+    assert held == parts
     assert not list(files.glob(".*unfinished*"))
     for name in ("report.html", "posterior.nc", "models.csv", "figures/differences.svg"):
         assert (files / "streamed" / name).stat().st_size > 0
 
 
-@pytest.mark.parametrize(("given", "size"), [("2GB", 2e9), ("500 MB", 5e8), ("1.5g", 1.5e9), ("4096", 4096)])
-def test_sizes(given, size):
-    assert known_memory(given) == size
+@pytest.mark.parametrize(("given", "size"), [("2GB", 2e9), ("1500 MB", 1.5e9), ("1.5g", 1.5e9), ("1073741824", 2**30)])
+def test_sizes(given, size, monkeypatch):
+    monkeypatch.setattr(streamed, "LEAST_MEMORY", 1e9)
+    assert known_memory(given) == size - streamed.OWN_MEMORY
+
+
+def test_memory_that_the_program_alone_would_take_is_refused(monkeypatch):
+    monkeypatch.setattr(streamed, "LEAST_MEMORY", 1e9)
+    with pytest.raises(
+        InputError, match=r"got --memory 500MB, expected at least 1GB\. Hint: The program takes some 0\.7"
+    ):
+        known_memory("500MB")
+
+
+def test_items_that_do_not_fit_beside_the_batches_are_refused(tmp_path):
+    path = tmp_path / "soft.parquet"
+    polars.DataFrame({"item": [f"q{item}" for item in range(100)], "no": 0.5, "yes": 0.5}).write_parquet(path)
+    with pytest.raises(InputError, match=r"got 100 items, which take some 0\.7 GB, expected no more than the 0\.7 GB"):
+        streamed.need_items(str(path), 100 * streamed.PER_ITEM - 1)
+    streamed.need_items(str(path), 100 * streamed.PER_ITEM)
+
+
+@pytest.fixture(autouse=True)
+def little_memory(monkeypatch):
+    """Small files are streamed in little memory, of which the program takes no part."""
+    monkeypatch.setattr(streamed, "LEAST_MEMORY", 0)
 
 
 @pytest.mark.parametrize("given", ["", "lots", "-1GB", "0"])
@@ -244,9 +268,9 @@ def test_kinds_are_read_alike_in_memory_and_streamed(run, files, tmp_path):
         table.write_parquet(tmp_path / f"{name}-percent.parquet")
         models += ["--predictions", f"{name}={tmp_path / name}-percent.parquet"]
     words = ["run", "--annotations", files / "votes.csv", *models, "--kind", "percent", "--engine", "exact", "--json"]
-    whole, streamed = run(*words, "--memory", "4GB"), run(*words, "--memory", "1KB")
-    assert streamed.status == 0, streamed.err
-    assert "streaming 2 models' files" in streamed.err
-    assert streamed.json["pairwise"] == whole.json["pairwise"]
+    whole, parts = run(*words, "--memory", "4GB"), run(*words, "--memory", "1KB")
+    assert parts.status == 0, parts.err
+    assert "streaming 2 models' files" in parts.err
+    assert parts.json["pairwise"] == whole.json["pairwise"]
     refused = run(*words, "--memory", "1KB", "--renormalise")
     assert (refused.status, "renormalise with predictions that are streamed" in refused.err) == (2, True)

@@ -318,7 +318,7 @@ def test_more_models_than_items(engine):
     assert len(comparison.pairs) == 1225
     assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)
     t = stats.ttest_rel(values[0], values[1])
-    (test,) = [row for row in comparison.companions if (row["a"], row["b"]) == ("000", "001")]
+    (test,) = comparison.companion_tests(["000", "001"]).to_dicts()
     assert test["t_p"] == pytest.approx(t.pvalue, rel=1e-9)
 
 

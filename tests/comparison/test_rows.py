@@ -15,22 +15,20 @@ from probtruth.types import RuleFacts
 
 def test_pairs_stand_once_by_name_whatever_the_order_of_the_posterior():
     scores = make([[1.0, 2.0], [4.0, 4.0]], "yx")
-    (row,) = pair_rows(Facts.of(scores), np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], 0.1, scores.values.mean(1))
+    ((row, *_),) = pair_rows(Facts.of(scores), np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], 0.1, scores.values.mean(1))
     assert (row["a"], row["b"], row["difference"]) == ("x", "y", 2.5)
     assert row["p_a_better"] == pytest.approx(math.atan2(1, 5) / math.pi, rel=1e-12)  # Cauchy: t with one df
     assert row["p_b_better"] == pytest.approx(1 - row["p_a_better"], rel=1e-12)
-    (reverse,) = pair_rows(Facts.of(scores), np.array([1, 0]), [Margin(2.5, 0.5, 1.0)], 0.1, scores.values.mean(1))
+    ((reverse, *_),) = pair_rows(
+        Facts.of(scores), np.array([1, 0]), [Margin(2.5, 0.5, 1.0)], 0.1, scores.values.mean(1)
+    )
     assert row == reverse
 
 
 def test_no_rope_no_equivalence():
     scores = make([[1.0, 2.0], [4.0, 4.0]], "ab")
-    assert (
-        pair_rows(Facts.of(scores), np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], None, scores.values.mean(1))[0][
-            "p_equivalent"
-        ]
-        is None
-    )
+    ((row, *_),) = pair_rows(Facts.of(scores), np.array([0, 1]), [Margin(-2.5, 0.5, 1.0)], None, scores.values.mean(1))
+    assert row["p_equivalent"] is None
 
 
 def test_models_come_best_first_and_in_the_orientation_given():

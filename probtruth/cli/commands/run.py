@@ -330,6 +330,9 @@ def _streamed(
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
+    soft = joined if joined is not None and not joined.counts else files.soft
+    if soft is not None and files.machine.memory is not None:
+        streamed.need_items(soft, memory)
     reference = joined or files.soft or _annotations(models, files, console)
     check.unique([name for name, _ in models], "model")
     options |= {

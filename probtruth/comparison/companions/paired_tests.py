@@ -18,7 +18,7 @@ from scipy.special import bdtr, stdtr
 from probtruth.comparison.companions.signed_rank import signed_rank_p
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Location
-from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.evidence.sweeps import pairs_of
 from probtruth.comparison.naming import Names, by_name
 from probtruth.kernels.exact_sums import exact_sum
 
@@ -170,7 +170,7 @@ def companions(
 
     Source: Student 1908, doi:10.1093/biomet/6.1.1; for the others see `signed_rank` and `resampling`.
     """
-    pairs = np.array(all_pairs(len(values)), np.int64).reshape(-1, 2)
+    pairs = pairs_of(np.arange(len(values)))
     step = max(1, HELD // values.shape[1])
     made: list[Companion] = []
     for start in range(0, len(pairs), step):
@@ -197,14 +197,18 @@ def held_fixed(location: Location) -> list[Companion]:
 def companion_rows(
     models: Sequence[str], order: np.ndarray, tests: Sequence[Companion], names: Sequence[Names]
 ) -> list[dict[str, object]]:
-    """The tests of the pairs with these names, with Holm's adjustment over them."""
+    """The tests of the pairs with these names, with Holm's adjustment over all pairs of the models.
+
+    Those that are not tested count as if they had a p-value of 1, so that a choice of pairs makes none smaller.
+    """
     known = by_name(models, order, tests)
     extremes = [known.get(pair, Companion()) for pair in names]
     rows: list[dict[str, object]] = [
         {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(names, extremes, strict=True)
     ]
     for name in TESTS:
-        for row, adjusted in zip(rows, holm([getattr(test, name) for test in extremes]), strict=True):
+        p_values = [getattr(test, name) for test in extremes]
+        for row, adjusted in zip(rows, holm(p_values, math.comb(len(models), 2) - len(names)), strict=True):
             row[f"{name}_holm"] = adjusted
     return rows
 
@@ -227,8 +231,9 @@ def _units(
     return within.unit_totals(own), within.unit_totals(own - mean[:, of_item])
 
 
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment over the p-values that exist (family-wise error, any dependence).
+def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
+    """Holm's step-down adjustment over the p-values that exist, and as many of 1 as were not tested (family-wise
+    error, any dependence).
 
     Source: Holm 1979, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6.
     """
@@ -236,6 +241,6 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
     for step, (p, position) in enumerate(known):
-        largest = max(largest, min(1.0, (len(known) - step) * p))
+        largest = max(largest, min(1.0, (len(known) + untested - step) * p))
         adjusted[position] = largest
     return adjusted

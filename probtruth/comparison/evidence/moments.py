@@ -157,6 +157,10 @@ class Location:
     third: Float[np.ndarray, " row"]
     df: Float[np.ndarray, " row"]
 
+    def of(self, rows: Int[np.ndarray, " chosen"]) -> "Location":
+        """Those of some rows."""
+        return Location(self.n_units, *(getattr(self, field.name)[rows] for field in fields(self)[1:]))
+
     @property
     def total_df(self) -> float:
         """Degrees of freedom for all rows at once: those of the rows, weighted by their variances."""

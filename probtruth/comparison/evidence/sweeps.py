@@ -30,6 +30,11 @@ ALONE = -1
 Pairs = Int[np.ndarray, "row 2"]
 
 
+LEADING = 25
+"""Models of which every pair is looked at by itself: tests without a model, draws, the prior's part. Of more models,
+those of so many lowest mean scores; every pair has its posterior."""
+
+
 def all_pairs(n_models: int) -> list[tuple[int, int]]:
     """The pairs (a, b) with a < b, in the order in which statistics of pairs are kept."""
     return list(combinations(range(n_models), 2))
@@ -37,7 +42,24 @@ def all_pairs(n_models: int) -> list[tuple[int, int]]:
 
 def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
     """The rows that are the differences of all pairs of these models."""
-    return models[np.array(all_pairs(len(models)), np.int64).reshape(-1, 2)]
+    pairs: Pairs = models[np.stack(np.triu_indices(len(models), 1), axis=1)]
+    return pairs
+
+
+def pair_row[N: (int, np.ndarray)](first: N, second: N, n_models: int) -> N:
+    """Where the pair (a, b), a < b, stands in the order of `all_pairs`."""
+    return first * (2 * n_models - first - 1) // 2 + second - first - 1
+
+
+def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
+    """The same of many pairs."""
+    first, second = pairs.T
+    return np.asarray(pair_row(first, second, n_models))
+
+
+def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:
+    """The models of the `LEADING` lowest means, in their order; all where there are no more."""
+    return np.sort(np.argsort(means, kind="stable")[:LEADING])
 
 
 def alone(models: Int[np.ndarray, " model"]) -> Pairs:
@@ -108,9 +130,9 @@ def nonzero(
     """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
     differ = np.count_nonzero(rows, axis=1)
     least, most = np.full(len(rows), np.inf), np.zeros(len(rows))
-    for row in np.nonzero((differ > 0) & (differ < RARE))[0]:
-        sizes = np.abs(rows[row, rows[row] != 0])
-        least[row], most[row] = sizes.min(), sizes.max()
+    few = np.nonzero((differ > 0) & (differ < RARE))[0]
+    sizes = np.abs(rows[few])
+    least[few], most[few] = np.where(sizes > 0, sizes, np.inf).min(1, initial=np.inf), sizes.max(1, initial=0.0)
     return differ, least, most
 
 

@@ -4,15 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.moments import Location, contrast_covariance
+from probtruth.comparison.evidence.sweeps import pair_rows_of, pairs_of
 from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior.decisions import Decisions
 from probtruth.comparison.posterior.engines import Sampled
-from probtruth.comparison.posterior.joint_draws import chosen_score, credible_set
+from probtruth.comparison.posterior.joint_draws import blocks, chosen_score, credible_set
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import POWERS, pair_row, weights
@@ -53,11 +54,13 @@ def sensitivity_of(
     share: Float[np.ndarray, " draw"],
     sampled: Sampled | None,
     population: Population | None,
+    leading: Int[np.ndarray, " leading"],
 ) -> list[Row]:
-    """P(a better) of every pair, P(best) of every model and P(a better) in the population, as powers of the prior and
-    of the likelihood would move them."""
+    """P(a better) of every pair of leading models, P(best) of every model and P(a better) in the population, as powers
+    of the prior and of the likelihood would move them."""
     models = evidence.facts.models
-    named = by_name(models, evidence.order, margins)
+    rows_of = pair_rows_of(pairs_of(leading), len(evidence.order))
+    named = by_name(models, evidence.order[leading], [margins[row] for row in rows_of] if len(margins) else [])
     rows = [_named(f"P({a} better than {b})", "pair", pair_row(named[a, b])) for a, b in sorted(named)]
     if sampled is None:
         return rows
@@ -97,8 +100,10 @@ def _best(evidence: Evidence, share: Float[np.ndarray, " draw"], sampled: Sample
 
 
 def _p_best(draws: Float[np.ndarray, "draw model"], share: Float[np.ndarray, " draw"]) -> Float[np.ndarray, " model"]:
-    least = draws == draws.min(1, keepdims=True)
-    chance: np.ndarray = (share / least.sum(1)) @ least
+    chance = np.zeros(draws.shape[1])
+    for some in blocks(draws.shape[1], len(draws)):
+        least = draws[some] == draws[some].min(1, keepdims=True)
+        chance += (share[some] / least.sum(1)) @ least
     return np.asarray(chance / chance.sum())  # shares add up to 1 but for rounding
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.stats import rankdata
 
 from probtruth.comparison.evidence.moments import Location, square
-from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.posterior.joint_draws import blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,18 +28,17 @@ def decide(contrast: Float[np.ndarray, "*batch model"], weights: Float[np.ndarra
     draws = contrast.reshape(-1, contrast.shape[-1])
     share = np.full(len(draws), 1 / len(draws)) if weights is None else weights
     n_models = draws.shape[1]
-    below = np.zeros(draws.shape, np.int64)
-    tied = np.zeros(draws.shape, np.int64)
-    for other in range(n_models):
-        below += draws[:, [other]] < draws
-        tied += draws[:, [other]] == draws
-    rank = np.arange(n_models)
-    probability = np.empty((n_models, n_models))
-    for model in range(n_models):
-        first, size = below[:, [model]], tied[:, [model]]
-        chance = share @ (((rank >= first) & (rank < first + size)) / size)
-        probability[model] = chance / chance.sum()  # shares add up to 1 but for rounding
-    regret = share @ (draws - draws.min(1, keepdims=True))
+    rank, regret = np.arange(n_models), np.zeros(n_models)
+    probability = np.zeros((n_models, n_models))
+    for some in blocks(n_models, len(draws)):
+        below, tied = (rankdata(draws[some], method, axis=1).astype(np.int64) for method in ("min", "max"))
+        below, tied = below - 1, tied - below + 1
+        for further in range(int(tied.max())):
+            chance = np.where(further < tied, share[some, None] / tied, 0.0)
+            cell = rank * n_models + np.minimum(below + further, n_models - 1)
+            probability += np.bincount(cell.ravel(), chance.ravel(), n_models**2).reshape(probability.shape)
+        regret += share[some] @ (draws[some] - draws[some].min(1, keepdims=True))
+    probability /= probability.sum(1, keepdims=True)  # shares add up to 1 but for rounding
     return Decisions(probability[:, 0], probability, probability @ (rank + 1.0), regret)
 
 
@@ -60,10 +60,11 @@ def interchangeable(location: Location, n_models: int) -> Int[np.ndarray, " mode
     plain = np.stack([square(location.variance, n_models), square(location.df, n_models)])
     stats = np.concatenate([signed, plain])
     home = np.arange(n_models)
-    for a, b in all_pairs(n_models):
+    alike = np.triu((stats == stats.transpose(0, 2, 1)).all(0), 1)
+    for a, b in np.argwhere(alike).tolist():
         swap = np.arange(n_models)
         swap[[a, b]] = b, a
-        if home[b] == b and (stats[:, a, b] == stats[:, b, a]).all() and (stats[:, a] == stats[:, b][:, swap]).all():
+        if home[b] == b and (stats[:, a] == stats[:, b][:, swap]).all():
             home[b] = home[a]
     return home
 
@@ -88,10 +89,13 @@ def tiers(
     """
     draws = contrast.reshape(-1, contrast.shape[-1])
     order = np.argsort(means, kind="stable")
-    sorted_draws = draws[:, order]
-    above = np.maximum.accumulate(sorted_draws, axis=1)[:, :-1]
-    below = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)[:, ::-1][:, 1:]
-    apart = (share @ (below - above > rope) >= CUT) & (np.diff(means[order]) > 0)
+    chance = np.zeros(len(means) - 1)
+    for some in blocks(len(means), len(draws)):
+        sorted_draws = draws[some][:, order]
+        above = np.maximum.accumulate(sorted_draws, axis=1)[:, :-1]
+        below = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)[:, ::-1][:, 1:]
+        chance += share[some] @ (below - above > rope)
+    apart = (chance >= CUT) & (np.diff(means[order]) > 0)
     tier = np.empty(len(means), np.int64)
     tier[order] = 1 + np.concatenate([[0], np.cumsum(apart)])
     return tier

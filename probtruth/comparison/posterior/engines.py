@@ -1,5 +1,6 @@
 """From sufficient statistics to joint draws, by either engine, and whether the two agree."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ from jaxtyping import Float
 from scipy.special import ndtr, stdtr
 
 from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts
-from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.evidence.sweeps import LEADING, pairs_of
 from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.joint_draws import with_margins
 from probtruth.comparison.posterior.margins import Margin
@@ -73,8 +74,13 @@ def _independent(program: str, data: Mapping[str, np.ndarray], draws: int, seed:
     from probtruth.inference import ancestral
 
     drawn = ancestral.draw(getattr(programs, program), data, seed, draws=draws, chains=CHAINS)
-    rhat, ess = convergence(drawn.sites)
+    rhat, ess = convergence({name: _some(values) for name, values in drawn.sites.items()})
     return Sampled(drawn.sites, drawn.stats, rhat, ess, sampler="independent draws")
+
+
+def _some(values: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "chain draw ..."]:
+    """So many scalars of a site as there are leading models, evenly spread over it, where it has more."""
+    return values[..., :: -(-values.shape[2] // LEADING)] if values.ndim > 2 and values.size else values
 
 
 def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "model direction"]:
@@ -96,7 +102,8 @@ def sample_location(
 ) -> Sampled:
     """Draws of the models' mean contrasts under the default estimand; `contrast` has the margins of the pairs.
 
-    `program_contrast` are the draws as the program has them, multivariate t.
+    `program_contrast` are the draws as the program has them, multivariate t, where there are no more than `LEADING`
+    models.
     """
     alone = collapse(location.variance == 0, location.mean, n_models)
     if len(alone.distinct) == 1:
@@ -113,14 +120,16 @@ def sample_location(
         sampled = replace(sampled, engines_agree=location_agrees(sampled.sites, mean, root, df))
     prior, likelihood = location_densities(sampled.sites, df)
     sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
-    drawn = sampled.sites["contrast"]
+    sites = {name: values for name, values in sampled.sites.items() if name != "innovation"}
+    drawn = sites.pop("contrast")
+    sampled = replace(sampled, sites=sites)  # the largest site goes before the draws are moved
     moved = with_margins(drawn, mean, root, df, [margins[row] for row in rows])
-    sites = {**sampled.sites, "program_contrast": alone.expand(drawn), "contrast": alone.expand(moved)}
-    return replace(sampled, sites=sites)
+    few = {"program_contrast": alone.expand(drawn)} if n_models <= LEADING else {}
+    return replace(sampled, sites={**sites, **few, "contrast": alone.expand(moved)})
 
 
-CHECKED_PAIRS = 300
-"""Pairs whose two engines are compared, each by two effective sample sizes: those of 25 models."""
+CHECKED_PAIRS = math.comb(LEADING, 2)
+"""Pairs whose two engines are compared, each by two effective sample sizes."""
 
 
 def location_agrees(
@@ -130,9 +139,9 @@ def location_agrees(
 
     Of every pair, up to `CHECKED_PAIRS`; of more, of so many that are evenly spread over them.
     """
-    pairs = list(all_pairs(len(mean)))
+    pairs = pairs_of(np.arange(len(mean)))
     step = -(-len(pairs) // CHECKED_PAIRS) or 1
-    for a, b in pairs[::step]:
+    for a, b in pairs[::step].tolist():
         difference, sd = mean[a] - mean[b], float(np.linalg.norm(root[a] - root[b]))
         if sd > 0:
             conditional = ndtr(-difference * np.sqrt(sites["scale"]) / sd)

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr, ndtri
 
 from probtruth.comparison.evidence.moments import square
-from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.evidence.sweeps import pair_rows_of, pairs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +98,7 @@ class Collapse:
 
     def pair_rows(self) -> Int[np.ndarray, " pair"]:
         """The rows of the pairs' statistics that belong to pairs of distinct models."""
-        n_models = len(self.home)
-        row_of = {pair: row for row, pair in enumerate(all_pairs(n_models))}
-        distinct = self.distinct.tolist()
-        return np.array([row_of[distinct[a], distinct[b]] for a, b in all_pairs(len(distinct))], np.int64)
+        return pair_rows_of(pairs_of(self.distinct), len(self.home))
 
     def expand(self, distinct: Float[np.ndarray, "*batch distinct"]) -> Float[np.ndarray, "*batch model"]:
         """Values of all models from those of the distinct ones, as contrasts that sum to zero."""

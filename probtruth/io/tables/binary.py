@@ -5,15 +5,49 @@ from io import BytesIO
 
 import polars
 
+from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables import decoding
+from probtruth.kernels.cores import free_memory
+
+BYTES_PER_ROW, BYTES_PER_CELL = 100, 8
+"""What a row takes at least once it is read: its names as text, and its cells."""
+HUGE, MOST_EXPANDED = 1 << 27, 1000
+"""Beyond 128 MiB, cells that take so many times what their file takes are no table of a study."""
 
 
 def parquet(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
     """A Parquet file as a frame."""
     _check_marks(data, name)
+    _check_size(data, name)
     return _table(b"p", data, "Parquet", name)
+
+
+def _check_size(data: bytes, name: str) -> None:
+    """Raises where the rows that the footer counts would fill the memory, or the file is next to nothing beside them.
+
+    A table of 32 million equal rows takes 255 kB.
+    """
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    extent = json.loads(_decode(b"s", data[:4] + data[-footer:], "Parquet", name))
+    rows, cells = int(extent["rows"]), int(extent["rows"]) * int(extent["columns"])
+    need, free = BYTES_PER_ROW * rows + BYTES_PER_CELL * cells, free_memory()
+    if need > free:
+        raise InputError(
+            f"{check.count(rows, 'row')}, which take some {need / 1e9:.3g} GB when they are read whole",
+            f"what fits into the memory that is free, {free / 1e9:.3g} GB",
+            "Split the file. Predictions and scores are read some rows at a time with a lower memory= (command line: "
+            "--memory).",
+            name,
+        )
+    if cells * BYTES_PER_CELL > max(HUGE, MOST_EXPANDED * len(data)):
+        raise InputError(
+            f"{check.count(rows, 'row')} in {len(data) / 1e3:.3g} kB",
+            "a table whose rows differ",
+            "Almost all rows are the same: check how the file was made. Were they meant, write it as CSV.",
+            name,
+        )
 
 
 def arrow(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:

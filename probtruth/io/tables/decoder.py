@@ -35,6 +35,13 @@ def notes(data: bytes) -> bytes:
     return json.dumps(polars.read_parquet_metadata(BytesIO(data))).encode()
 
 
+def size(ends: bytes) -> bytes:
+    """Rows and columns of a Parquet file as JSON, from its first mark and its footer."""
+    lazy = polars.scan_parquet(BytesIO(ends))
+    rows = lazy.select(polars.len()).collect().item()
+    return json.dumps({"rows": rows, "columns": len(lazy.collect_schema())}).encode()
+
+
 def arrow(data: bytes) -> Payload:
     """An Arrow file or stream as an Arrow stream."""
     read = polars.read_ipc if data.startswith(b"ARROW1") else polars.read_ipc_stream
@@ -64,6 +71,7 @@ def _scan(path: str) -> polars.LazyFrame:
 DECODERS: dict[bytes, Callable[[bytes], Payload]] = {
     b"p": parquet,
     b"n": notes,
+    b"s": size,
     b"a": arrow,
     b"r": rows,
     b"e": extent,

@@ -1,6 +1,6 @@
 """The posterior of each pair's difference as quantiles, for a reader who asks for another pair, group or ROPE."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -56,7 +56,7 @@ def curves_of(comparison: Comparison) -> DifferenceCurves | None:
     pairs = {(min(pair), max(pair)) for pair in combinations(models, 2)}
     probabilities = ndtr(np.linspace(-FURTHEST, FURTHEST, POINTS))
     rows = comparison.quantiles(probabilities, pairs)
-    reported = _reported(comparison)
+    reported = _reported(comparison, pairs)
     made, gaps = [], []
     for row in rows:
         where, group, a, b = (row[key] for key in ("where", "group", "a", "b"))
@@ -82,9 +82,11 @@ def chance_below(curve: DifferenceCurve, probabilities: Float[np.ndarray, " poin
     return float(np.interp(value, curve.values, probabilities, left=0.0, right=1.0))
 
 
-def _reported(comparison: Comparison) -> dict[tuple[object, object, object, object], Mapping[str, Any]]:
-    """The rows of the tables by what their differences are of."""
+def _reported(
+    comparison: Comparison, pairs: Collection[tuple[str, str]]
+) -> dict[tuple[object, object, object, object], Mapping[str, Any]]:
+    """The rows of the tables of these pairs, by what their differences are of."""
     row_of: dict[tuple[object, object, object, object], Mapping[str, Any]] = {}
     for where, rows in {"": comparison.pairs, **comparison.group_results}.items():
-        row_of |= {(where, None, row["a"], row["b"]): row for row in rows}
+        row_of |= {(where, None, row["a"], row["b"]): row for row in rows if (row["a"], row["b"]) in pairs}
     return row_of | {("group", row["group"], row["a"], row["b"]): row for row in comparison.groups}

@@ -3,6 +3,7 @@
 The figure of a pair's differences item by item, beside replicated ones.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -60,10 +61,10 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None) -> Axes:
 def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
     """All pairs or, where there are more than `most`, those among the best models; and the number of these models."""
     models = [str(row["model"]) for row in leaders(comparison.ranks)]
-    rows = [shown(comparison, row) for row in comparison.pairs]
-    while len(rows) > most:
-        worst = models.pop()
-        rows = [row for row in rows if worst not in (row["a"], row["b"])]
+    while math.comb(len(models), 2) > most:
+        models.pop()
+    chosen = set(models)
+    rows = [shown(comparison, row) for row in comparison.pairs if row["a"] in chosen and row["b"] in chosen]
     return rows, len(models)
 
 

@@ -20,7 +20,7 @@ from probtruth.report.tables.cells import (
     titled,
     words,
 )
-from probtruth.report.tables.models import MOST_PAIRS, names_of
+from probtruth.report.tables.models import MOST_MODELS, MOST_PAIRS, names_of
 from probtruth.report.words.numbers import UNKNOWN, as_float, count, shortened, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
 
@@ -73,6 +73,9 @@ def diagnostics(result: Result) -> Table:
     return Table("Diagnostics", columns, rows, note, sortable=False)
 
 
+OF_LEADING = f" Of the pairs, those of the {MOST_MODELS} models of the best mean."
+
+
 def sensitivity(result: Result) -> Table | None:
     """P(a better) of each pair and P(best) of each model under other weights of prior and data; None without any."""
     shifts = result.comparison.sensitivity
@@ -96,6 +99,8 @@ def sensitivity(result: Result) -> Table | None:
         "the same content would say. An answer that moves with the prior owes much to it; one that moves with the data "
         "alone is as sure as they are many."
     )
+    if len(result.comparison.pairs) > MOST_PAIRS:
+        note += OF_LEADING
     return filled("Sensitivity to the prior", columns, rows, (note,))
 
 
@@ -147,7 +152,8 @@ def companions(result: Result) -> Table | None:
         "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
         "without a model of the differences."
     )
-    return filled("Model-free companions", columns, rows, (note + _error(rows),))
+    leading = OF_LEADING if len(result.comparison.pairs) > len(rows) else ""
+    return filled("Model-free companions", columns, rows, (note + leading + _error(rows),))
 
 
 def _error(rows: list[Row]) -> str:

@@ -1,5 +1,6 @@
 """The tables of the report, once, for the page, for Markdown and for the terminal."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from probtruth.line.analysis.leading import leading_pair
@@ -35,7 +36,8 @@ from probtruth.report.words.numbers import (
 from probtruth.report.words.sentences import Name, Sentence, measure, with_unit
 from probtruth.types import Comparison
 
-MOST_PAIRS = 300
+MOST_MODELS = 25
+MOST_PAIRS = math.comb(MOST_MODELS, 2)
 """Rows of pairs that the page shows; the file has all."""
 MOST_IN_MATRIX = 30
 """Models that the matrix of pairs shows."""
@@ -119,7 +121,13 @@ def _models_note(result: Result, places: int) -> Sentence:
 def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
     """One row for each unordered pair; the difference is a minus b of the scores as they were given."""
     comparison = result.comparison
-    chosen = [shown(comparison, row) for row in (comparison.pairs if rows is None else rows)]
+    rows = comparison.pairs if rows is None else rows
+    n_pairs, of_best = len(rows), ""
+    if n_pairs > MOST_PAIRS:
+        best = [str(row["model"]) for row in comparison.ranks][:MOST_MODELS]
+        rows = [row for row in rows if row["a"] in best and row["b"] in best]
+        of_best = f" Those of the {len(best)} models of the best mean, of {n_pairs:,} pairs; pairwise.csv has all."
+    chosen = [shown(comparison, row) for row in rows]
     names = names_of(result)
     places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     columns: list[tuple[Column, Callable[[Row], Cell]]] = [
@@ -139,9 +147,7 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
         note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
     if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
         note += " A rare difference, larger than any seen, cannot be excluded: the score has no known bound."
-    if len(chosen) > MOST_PAIRS:
-        note += f" The first {MOST_PAIRS} of {len(chosen):,} pairs; pairwise.csv has all."
-    return filled(caption, columns, chosen[:MOST_PAIRS], (note,))
+    return filled(caption, columns, chosen, (note + of_best,))
 
 
 def chances_of_pairs(comparison: Comparison) -> Mapping[tuple[str, str], object]:

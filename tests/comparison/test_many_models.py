@@ -1,0 +1,118 @@
+"""Beyond `LEADING` models: every pair has its posterior, and the pairs of the leading ones are looked at one by one."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from made_scores import make, rows_by_name
+
+import probtruth as pt
+from probtruth.comparison.companions import paired_tests
+from probtruth.comparison.evidence.sweeps import LEADING, all_pairs, leading, pair_row
+from probtruth.comparison.posterior.joint_draws import blocks, tied
+
+MANY = 40
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """A comparison of many models, and how many pairs were ranked for it."""
+    ranked = []
+    own = paired_tests.signed_rank_p
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paired_tests, "signed_rank_p", lambda values: ranked.append(1) or own(values))
+        values = np.random.default_rng(0).normal(size=(MANY, 30)) + 0.02 * np.arange(MANY)[:, None]
+        comparison = pt.compare(make(values), engine="exact")
+    return comparison, len(ranked)
+
+
+def test_every_pair_has_a_row_and_the_leading_ones_have_tests(counted):
+    comparison, ranked = counted
+    assert len(comparison.pairs) == math.comb(MANY, 2)
+    assert all(row["p_a_better"] is not None for row in comparison.pairs)
+    best = sorted(str(row["model"]) for row in comparison.ranks[:LEADING])
+    wanted = [(best[a], best[b]) for a, b in all_pairs(LEADING)]
+    assert [(row["a"], row["b"]) for row in comparison.companions] == wanted
+    assert ranked == len(wanted), "no other pair costs a test"
+    assert len(comparison.sensitivity) == len(wanted) + MANY, "and each model has its P(best)"
+
+
+def test_others_are_tested_when_they_are_named(counted):
+    comparison, _ = counted
+    worst = [str(row["model"]) for row in comparison.ranks[-2:]]
+    (row,) = comparison.companion_tests(worst).to_dicts()
+    assert row["t_p_holm"] == min(1.0, math.comb(MANY, 2) * row["t_p"]), "adjusted as the least of all pairs"
+    first = comparison.companions[0]
+    (again,) = comparison.companion_tests([first["a"], first["b"]]).to_dicts()
+    assert (again["t_p"], again["wilcoxon_p"]) == (first["t_p"], first["wilcoxon_p"])
+    with pytest.raises(pt.errors.InputError, match=r"got model 'nobody'"):
+        comparison.companion_tests(["nobody"])
+
+
+def test_two_models_of_many_are_judged_as_they_are_alone(counted):
+    comparison, _ = counted
+    values = np.random.default_rng(0).normal(size=(MANY, 30)) + 0.02 * np.arange(MANY)[:, None]
+    alone = pt.compare(make(values[:2]), engine="exact")
+    assert rows_by_name(alone)[0]["000", "001"] == rows_by_name(comparison)[0]["000", "001"]
+
+
+def test_pairs_stand_where_all_pairs_has_them():
+    assert [pair_row(a, b, 7) for a, b in all_pairs(7)] == list(range(21))
+
+
+def test_leading_models_have_the_lowest_means_and_tied_pairs_hold_every_model():
+    mean = np.random.default_rng(1).normal(size=300)
+    assert set(leading(mean)) == set(np.argsort(mean)[:LEADING])
+    pairs = tied(mean)
+    assert len(pairs) < 300 * math.log2(300) + math.comb(LEADING, 2)
+    assert set(pairs.ravel()) == set(range(300))
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+
+
+def test_blocks_hold_every_draw_once():
+    cuts = blocks(300, 10_000)
+    assert len(cuts) > 1
+    assert [row for cut in cuts for row in range(10_000)[cut]] == list(range(10_000))
+
+
+def test_models_that_memory_cannot_hold_are_refused_before_anything_begins(monkeypatch):
+    monkeypatch.setattr("probtruth.comparison.compare.free_memory", lambda: 2e8)
+    monkeypatch.setattr("probtruth.comparison.compare.of_scores", lambda *_: pytest.fail("it began"))
+    scores = make(np.random.default_rng(0).normal(size=(600, 3)))
+    with pytest.raises(
+        pt.errors.InputError, match=r"got 600 models, whose 179,700 pairs need some 0\.564 GB, expected"
+    ):
+        pt.compare(scores)
+    with pytest.raises(pt.errors.InputError, match=r"need some 86\.8 GB.*or no groups"):
+        pt.compare(scores, groups=[0, 0, 1])
+
+
+MEASURED = """
+import resource
+import numpy as np
+import probtruth as pt
+from probtruth.comparison.posterior import programs
+from probtruth.comparison.companions import many_items
+import arviz, h5netcdf, polars, xarray
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+values = np.random.default_rng(0).normal(size=(300, 20)) + 0.02 * np.arange(300)[:, None]
+names, items = [f"m{row:03}" for row in range(300)], [str(item) for item in range(20)]
+frame = {"item": items * 300, "model": np.repeat(names, 20), "score": values.ravel()}
+scores = pt.Scores.from_frame(frame, higher_is_better=False)
+before, cpu = peak(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
+comparison = pt.compare(scores)
+print(peak() - before, resource.getrusage(resource.RUSAGE_SELF).ru_utime - cpu, len(comparison.pairs))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.process
+def test_three_hundred_models_take_little_memory_and_time():
+    """Peak resident memory beyond imports and scores in MB, and seconds of the CPU; 100 models took 565 MB, 48 s."""
+    done = subprocess.run([sys.executable, "-c", MEASURED], capture_output=True, text=True, check=True, timeout=500)
+    memory, seconds, pairs = (float(word) for word in done.stdout.split())
+    assert pairs == 44_850
+    assert memory < 200
+    assert seconds < 20
