@@ -42,13 +42,13 @@ def all_pairs(n_models: int) -> list[tuple[int, int]]:
 
 def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
     """The rows that are the differences of all pairs of these models."""
-    pairs: Pairs = models[np.stack(np.triu_indices(len(models), 1), axis=1)]
-    return pairs
+    return models[np.stack(np.triu_indices(len(models), 1), axis=1)]
 
 
 def pair_row[N: (int, np.ndarray)](first: N, second: N, n_models: int) -> N:
     """Where the pair (a, b), a < b, stands in the order of `all_pairs`."""
-    return first * (2 * n_models - first - 1) // 2 + second - first - 1
+    row: N = first * (2 * n_models - first - 1) // 2 + second - first - 1
+    return row
 
 
 def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
