@@ -140,7 +140,8 @@ class RunningMeans(MeanOptions):
     def merge(self, one: MeanState, other: MeanState) -> MeanState:
         """The state of the items of both, in any order; `one` and `other` are states of different items."""
         with jax.enable_x64(True):
-            return _MERGE(one, other)
+            merged: MeanState = _MERGE(one, other)
+        return merged
 
     def finalize(self, of: MeanState) -> MeanScores:
         """The means, on the host, in float64 whatever the batches' type; `of` is the state of all items."""
