@@ -4,6 +4,7 @@ import base64
 import hashlib
 import math
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -110,6 +111,7 @@ def _room(cell: Cell) -> Markup:
     return Markup(' class="one"' if columns <= 30 else ' class="wide"' if columns > 60 else "")
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("probtruth.report", ""),

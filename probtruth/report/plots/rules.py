@@ -206,12 +206,12 @@ def _responses(grid: Curve, truth: Float[np.ndarray, " label"]) -> Float[np.ndar
 
 def _expected(rule: ScoringRule, grid: Curve, truth: Float[np.ndarray, " label"]) -> Curve:
     with jax.enable_x64(True):
-        return np.asarray(rule.expected(_responses(grid, truth), truth), np.float64)
+        return np.asarray(jax.jit(rule.expected)(_responses(grid, truth), truth), np.float64)
 
 
 def _divergence(rule: ScoringRule, grid: Curve, truth: Float[np.ndarray, " label"]) -> Curve:
     with jax.enable_x64(True):
-        return np.asarray(rule.divergence(_responses(grid, truth), truth), np.float64)
+        return np.asarray(jax.jit(rule.divergence)(_responses(grid, truth), truth), np.float64)
 
 
 def _factor(rule: ScoringRule, first: ScoringRule, at: float, truth: Float[np.ndarray, " label"]) -> float:

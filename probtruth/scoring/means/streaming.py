@@ -141,7 +141,7 @@ class RunningMeans(MeanOptions):
         """The state of the items of both, in any order; `one` and `other` are states of different items."""
         with jax.enable_x64(True):
             merged: MeanState = _MERGE(one, other)
-            return merged
+        return merged
 
     def finalize(self, of: MeanState) -> MeanScores:
         """The means, on the host, in float64 whatever the batches' type; `of` is the state of all items."""
