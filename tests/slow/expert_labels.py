@@ -5,7 +5,7 @@
 takes about ten minutes on one core. 100 replications of 400 items: a coverage of 0.95 has a standard error of 0.02.
 With `ppi-python` installed, its interval stands beside the others; without it, that column is left out.
 
-    python tests/slow/expert_labels.py 10 pooled
+    python tests/slow/expert_labels.py 6 pooled
 
 prints the table of the default method, which takes a second or more a data set: three worlds, five samples of each data
 set. It stands on the same page.
