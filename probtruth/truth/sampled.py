@@ -17,7 +17,7 @@ from probtruth.inference.precision import float64_on_cpu
 from probtruth.truth import em
 from probtruth.truth.annotators.quality import quality, sampled_columns
 from probtruth.truth.fit import DRAW_BYTES, MethodFit, MethodRequest, class_rows
-from probtruth.truth.flat import flatten
+from probtruth.truth.flat import FlatAnnotations, flatten
 
 if TYPE_CHECKING:
     from probtruth.inference.nuts import Draws
@@ -36,6 +36,9 @@ CHECKS = ("agreement", "agreement_spread")
 
 EXCLUDED = -1e30
 """Log-probability of a label that a known answer rules out: finite, so that it has a gradient; 0 as a probability."""
+
+FULL = 16
+"""Cells of a table for each annotation up to which a product of matrices is quicker than sums along the list."""
 
 TIE = 1e-9
 """Statistics closer than this are equal."""
@@ -101,8 +104,8 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
         "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
     )
     data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
-    with_annotators = data | {"annotators": np.zeros(flat.n_annotators)}
-    drawn = settings.draw(getattr(programs, program), with_annotators, request.seed)
+    crowd = {"annotators": np.zeros(flat.n_annotators), "table": _table(flat)}
+    drawn = settings.draw(getattr(programs, program), data | crowd, request.seed)
     log_marginals, log_answers = drawn.sites["log_marginals"], drawn.sites["log_answers"]
     with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
@@ -136,6 +139,15 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
         columns,
         sampled=sampled,
     )
+
+
+def _table(flat: FlatAnnotations) -> Float[np.ndarray, "row cell"]:
+    """The annotations as a table of items and cells; without rows where most of it would be zeros."""
+    n_cells = flat.n_annotators * flat.n_labels
+    table = np.zeros((flat.n_items if flat.n_items * n_cells <= FULL * len(flat.item) else 0, n_cells))
+    if len(table):
+        table[flat.item, flat.cell] = flat.weight
+    return table
 
 
 @partial(jax.jit, static_argnames=("log_positions", "log_confusion"))

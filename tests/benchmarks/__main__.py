@@ -31,6 +31,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "compare": comparison.warm,
     "compare-groups": comparison.many_groups,
     "compare-cold": comparison.cold,
+    "first-answer": comparison.first_answer,
     "compare-by-items": comparison.by_items,
     "compare-million": comparison.million,
     "two-models": comparison.two_models,

@@ -1,11 +1,17 @@
 """compare() at growing numbers of items, warm, and in a process that starts cold."""
 
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 import probtruth as pt
-from tests.benchmarks.measure import Process, Section, Work, optional
+from tests.benchmarks.measure import Process, Section, Work, of_processes, optional
 
 MODELS, GROUPS = 5, 20
 COLD = """
@@ -69,6 +75,40 @@ def cold() -> Section:
         code = COLD.format(n_items=n_items, engine=engine, grouped=False)
         rows.append(Work(f"import, compare {n_items:,} items, {engine}", Process(code)))
     return Section("compare(), cold process", f"{MODELS} models, no groups.", rows, rounds=3)
+
+
+def first_answer() -> Section:
+    """`probtruth run` on small files to the printed verdict, without a report."""
+    folder = Path(tempfile.mkdtemp())
+    rng, items = np.random.default_rng(0), range(200)
+    write = {name: (folder / f"{name}.csv").write_text for name in ("labels", "a", "b", "groups")}
+    votes = (
+        f"{item},{who},{'yes' if rng.random() < 0.3 + 0.4 * (item % 2) else 'no'}" for item in items for who in "xyz"
+    )
+    write["labels"]("item,annotator,label\n" + "\n".join(votes) + "\n")
+    for name in "ab":
+        rows = (f"{item},{yes},{1 - yes}" for item, yes in enumerate((rng.integers(1, 64, len(items)) / 64).tolist()))
+        write[name]("item,yes,no\n" + "\n".join(rows) + "\n")
+    write["groups"]("item,group\n" + "".join(f"{item},{item % GROUPS}\n" for item in items))
+    quiet = {"XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR", "PYTHONDONTWRITEBYTECODE"}
+    environment = {name: value for name, value in os.environ.items() if name not in quiet}
+
+    def process(words: Sequence[str], cache: str = "off") -> Callable[[], object]:
+        own = environment | {"PROBTRUTH_CACHE": cache}
+        return lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True, env=own)
+
+    files = ["--annotations", str(folder / "labels.csv")]
+    files += [word for name in "ab" for word in ("--predictions", f"{name}={folder / name}.csv")]
+    run = ["-m", "probtruth", "run", *files]
+    grouped = [*run, "--groups", f"{folder / 'groups.csv'}:group"]
+    works = [
+        Work("python -c 'import jax, numpyro, arviz'", process(["-c", "import jax, numpyro, arviz"])),
+        Work("**run**, no groups", process(run), "<= 1.3"),
+        Work(f"**run**, {GROUPS} groups", process(grouped), "<= 2.2"),
+        Work(f"**run**, {GROUPS} groups, compiled before", process(grouped, str(folder / "cache")), "<= 1.6"),
+    ]
+    text = f"Two models, {len(items)} items, CSV; until the verdict is printed, without a report. Processor time."
+    return Section("The first answer of a new process", text, works, rounds=3, clock=of_processes)
 
 
 def two_models() -> Section:

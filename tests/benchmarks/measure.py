@@ -1,6 +1,7 @@
 """Paired measurements: every work once a round, in one process on the same data; medians, and the spread of ratios."""
 
 import importlib
+import resource
 import statistics
 import subprocess
 import sys
@@ -79,7 +80,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """A table of the page: its first work is what the others are compared with."""
+    """A table of the page: its first work is what the others are compared with; `clock` gives seconds."""
 
     title: str
     text: str
@@ -87,6 +88,13 @@ class Section:
     rounds: int = 15
     skipped: Sequence[str] = ()
     warm_up: bool = True
+    clock: Callable[[], float] = time.perf_counter
+
+
+def of_processes() -> float:
+    """Processor time of the processes that this one started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def measure(section: Section) -> list[Row]:
@@ -94,10 +102,10 @@ def measure(section: Section) -> list[Row]:
     taken: dict[str, list[float]] = {work.name: [] for work in section.works}
     for turn in range(0 if section.warm_up else 1, section.rounds + 1):
         for work in section.works:
-            start = time.perf_counter()
+            start = section.clock()
             jax.block_until_ready(work.run())
             if turn:
-                taken[work.name].append((time.perf_counter() - start) / work.per)
+                taken[work.name].append((section.clock() - start) / work.per)
     first = taken[section.works[0].name]
     rows = []
     for work in section.works:

@@ -66,12 +66,14 @@ def simulations(
     def data(cell: jax.Array | np.ndarray, weight: float) -> dict[str, Any]:
         weights = jnp.full(len(ITEM), weight)
         known, annotators = jnp.zeros((N_ITEMS, N_LABELS)), jnp.zeros(N_ANNOTATORS)
+        table = jnp.zeros((N_ITEMS, N_ANNOTATORS * N_LABELS)).at[ITEM, cell].set(weight)
         return {
             "item": jnp.asarray(ITEM),
             "cell": jnp.asarray(cell),
             "weight": weights,
             "known": known,
             "annotators": annotators,
+            "table": table,
         }
 
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:

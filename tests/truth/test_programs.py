@@ -52,7 +52,8 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
 
     def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
         cell, known = jnp.asarray(annotator * n_labels + labels), jnp.zeros((n_items, n_labels))
-        data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators)
+        table = jnp.zeros((0, n_annotators * n_labels))
+        data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators), table
         of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, data, {}, drawn)[0])
         return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
 
@@ -67,3 +68,29 @@ def test_the_opinions_of_an_item_are_a_distribution() -> None:
     trace = handlers.trace(handlers.seed(annotator_effects, 0)).get_trace
     drawn = jax.jit(lambda data: trace(**data)["log_p"]["value"])
     np.testing.assert_allclose(np.exp(drawn(data | rest)).sum(1), 1, rtol=1e-5)
+
+
+def test_a_table_of_the_annotations_gives_the_density_that_their_list_gives() -> None:
+    """One is a shortcut of the other, in value and gradient."""
+    generator = np.random.default_rng(0)
+    n_items, n_annotators, n_labels = 5, 3, 4
+    item, annotator = np.divmod(generator.permutation(n_items * n_annotators)[:12], n_annotators)
+    order = np.argsort(item)
+    item, cell = item[order], annotator[order] * n_labels + generator.integers(n_labels, size=12)
+    weight, known = generator.integers(1, 3, 12).astype(float), np.zeros((n_items, n_labels))
+    known[2, 1:] = -1e30
+    answers = np.log(generator.dirichlet(np.ones(n_labels), (n_annotators, n_labels * 5)))
+    full = np.zeros((n_items, n_annotators * n_labels))
+    full[item, cell] = weight
+
+    def likelihood(answers: jax.Array, table: np.ndarray) -> jax.Array:
+        joint = programs.log_positions(
+            *map(jnp.asarray, (item, cell, weight, known)), jnp.zeros(n_labels), answers, jnp.asarray(table)
+        )
+        return jax.nn.logsumexp(joint, axis=(1, 2)).sum()
+
+    with jax.enable_x64(True):
+        both = jax.jit(lambda answers: [jax.value_and_grad(likelihood)(answers, one) for one in (full, full[:0])])
+        (first, slope), (second, other) = both(jnp.asarray(answers))
+    np.testing.assert_allclose(first, second, rtol=1e-12)
+    np.testing.assert_allclose(slope, other, rtol=1e-9, atol=1e-12)
