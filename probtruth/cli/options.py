@@ -247,7 +247,7 @@ class Machine:
         str | None, input_(metavar="ADDRESS", help="Read and score on this Dask scheduler's workers, or `local` ones.")
     ] = None
     dask_timeout: Annotated[
-        float, input_("--dask-timeout", metavar="SECONDS", help="How long Dask may be without scheduler or workers.")
+        float, input_("--dask-timeout", metavar="X", help="Seconds that Dask may lack workers or a scheduler.")
     ] = 30.0
     device: Device = None
 
