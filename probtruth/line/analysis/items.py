@@ -9,7 +9,7 @@ from probtruth.kernels.arrays import some_items, to_host
 from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned, AlignedOnHost
-from probtruth.scoring.rules.proper import zero_one_score
+from probtruth.scoring.calibration.binning import events
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
 
@@ -100,9 +100,13 @@ def _with_labels(listed: ListedItems, aligned: Aligned, rows: Int[np.ndarray, " 
 
 def expected_accuracy(labelled: Labelled) -> dict[str, float]:
     """How often each model's most probable label is right, expected under the labels; ties share the choice."""
-    aligned = labelled.aligned.on_host()
-    wrong = zero_one_score(aligned.probs, _shares(aligned))
-    return dict(zip(aligned.models, (1 - np.asarray(wrong).mean(1)).tolist(), strict=True))
+    aligned = labelled.aligned
+    truth = aligned.truth if aligned.shares is None else aligned.shares
+    accuracy = {}
+    for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
+        ((_, _, right),) = events(logs, truth, aligned.labels, "top-label")
+        accuracy[model] = float(right.mean())
+    return accuracy
 
 
 def disputed_items(labelled: Labelled | None, most: int = MOST) -> list[DisputedItem]:
