@@ -21,7 +21,7 @@ from probtruth.comparison.posterior.quadrature import Mixture
 Row = dict[str, object]
 
 
-class Rows(Sequence[Row]):
+class PairRows(Sequence[Row]):
     """Rows of the same keys, held by columns: those of many pairs take a tenth of the memory of as many dicts."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
