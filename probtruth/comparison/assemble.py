@@ -30,7 +30,7 @@ from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.sensitivity import sensitive
 from probtruth.comparison.quantiles import Pair, of_margins, of_population
 from probtruth.comparison.rows import (
-    Rows,
+    PairRows,
     mixture_columns,
     mixture_row,
     pair_rows,
@@ -131,7 +131,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
     decisions = _decisions(post)
     facts, plan = evidence.facts, evidence.design
     own = [] if post.levels is None else margins(post.levels)
-    pairs = Rows(_pairs(evidence, post, options))
+    pairs = PairRows(_pairs(evidence, post, options))
     uncertain = any(row["reason"] for row in pairs)
     ranks = rank_rows(facts, post.order, own, decisions, evidence.means, _tiers(post, options.rope))
     ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if uncertain else ranks

@@ -21,7 +21,7 @@ from probtruth.comparison.posterior.quadrature import Mixture
 Row = dict[str, object]
 
 
-class Rows(Sequence[Row]):
+class PairRows(Sequence[Row]):
     """Rows of the same keys, held by columns: those of many pairs take a tenth of the memory of as many dicts."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -48,7 +48,12 @@ class Rows(Sequence[Row]):
         """A row, or a list of some."""
         if isinstance(at, slice):
             return [self[row] for row in range(*at.indices(self._length))]
-        return {name: None if (value := column[at]) != value else value for name, column in self._columns.items()}
+        row = range(self._length)[at]
+        return {name: None if (value := column[row]) != value else value for name, column in self._columns.items()}
+
+    def __repr__(self) -> str:
+        """The rows as a list of dicts shows them."""
+        return repr(list(self))
 
     def __eq__(self, other: object) -> bool:
         """Whether the other has the same rows."""

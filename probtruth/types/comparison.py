@@ -27,6 +27,11 @@ def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Seq
     return ()
 
 
+def _no_tests(models: Collection[str] | None) -> Sequence[Row]:
+    """The model-free tests of the pairs of some models; here none are known."""
+    return ()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Reported):
     """Which model is better, and how certain that is.
@@ -37,8 +42,9 @@ class Comparison(Reported):
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (lowest mean loss) with its `score` and the same without the winner's luck (`corrected_score`), and each model's
     `rank_probability`; `uncertainty` gives the shares of variance due to items and to labels; `tree` makes the
-    `datatree`, and `quantiles` those of the differences. `unseen` is what the columns of that name rest on
-    (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
+    `datatree`, `quantiles` those of the differences, and `tests` the model-free tests of the pairs of some
+    models. `unseen` is what the columns of that name rest on (`confidence`, independent `n_units`), or the `reason` why
+    they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have beside
     them; None without such answers. `scored` are the scores that were compared, for the report; None where they are
     not known.
@@ -63,7 +69,7 @@ class Comparison(Reported):
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
-    tests: "Tests" = field(default=lambda models: (), repr=False)
+    tests: "Tests" = field(default=_no_tests, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)

@@ -1,6 +1,11 @@
 import http.server
 import json
+import subprocess
+import sys
 import threading
+import time
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import polars
@@ -274,3 +279,36 @@ def test_kinds_are_read_alike_in_memory_and_streamed(run, files, tmp_path):
     assert parts.json["pairwise"] == whole.json["pairwise"]
     refused = run(*words, "--memory", "1KB", "--renormalise")
     assert (refused.status, "renormalise with predictions that are streamed" in refused.err) == (2, True)
+
+
+def resident(pid: int) -> float:
+    """Resident memory of a process and all below it in bytes, pages that they share counted once."""
+    total = 0.0
+    with suppress(OSError):  # gone meanwhile
+        rows = (Path("/proc") / str(pid) / "smaps_rollup").read_text().splitlines()
+        total += 1024 * sum(float(row.split()[1]) for row in rows if row.startswith("Pss:"))
+        for thread in (Path("/proc") / str(pid) / "task").iterdir():
+            total += sum(map(resident, map(int, (thread / "children").read_text().split())))
+    return total
+
+
+@pytest.mark.long
+@pytest.mark.process
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux's account of memory")
+def test_the_memory_of_all_processes_keeps_to_what_the_run_may_take(tmp_path):
+    """2 million items, of which a model's file holds 64 MB of numbers; at 1 GB, 1.25 times that is the limit."""
+    rng, names = np.random.default_rng(0), polars.Series("item", [f"item-{item:08}" for item in range(2_000_000)])
+    for name in ("soft", "a", "b"):
+        share = rng.uniform(0.1, 0.9, len(names))
+        polars.DataFrame({"item": names, "no": share, "yes": 1 - share}).write_parquet(tmp_path / f"{name}.parquet")
+    words = ["run", "--soft", "soft.parquet", "--predictions", "a=a.parquet", "--predictions", "b=b.parquet"]
+    words += ["--memory", "1GB", "--out", "out"]
+    with subprocess.Popen([sys.executable, "-m", "probtruth", *words], cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        peak = 0.0
+        while process.poll() is None:
+            peak = max(peak, resident(process.pid))
+            time.sleep(0.05)
+        assert process.returncode == 0
+        assert process.stderr is not None
+        assert b"streaming" in process.stderr.read()
+    assert 2e8 < peak < 1.25e9

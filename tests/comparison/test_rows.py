@@ -9,7 +9,7 @@ from probtruth.comparison.evidence.evidence import Facts
 from probtruth.comparison.evidence.moments import moments
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import population_of
-from probtruth.comparison.rows import pair_rows, population_rows, rank_rows
+from probtruth.comparison.rows import PairRows, pair_rows, population_rows, rank_rows
 from probtruth.types import RuleFacts
 
 
@@ -62,3 +62,17 @@ def test_population_rows_are_in_units_of_the_score():
     assert new["high"] > row["high"]
     assert row["p_a_better"] > new["p_a_better"] > 0.9
     assert row["p_equivalent"] < 0.05
+
+
+def test_rows_held_by_columns_read_as_the_list_of_dicts_that_they_were_made_of():
+    plain = [
+        {"a": "x", "difference": -0.5, "low": None, "reason": None},
+        {"a": "y", "difference": math.inf, "low": 1.0},
+    ]
+    plain[1]["reason"] = "no spread"
+    rows = PairRows(iter(plain))
+    assert (list(rows), len(rows), rows[-1], rows[:1], rows == plain) == (plain, 2, plain[1], plain[:1], True)
+    assert repr(rows) == repr(plain)
+    assert list(PairRows([])) == []
+    with pytest.raises(IndexError):
+        rows[2]

@@ -45,16 +45,15 @@ def pairs_of(models: Int[np.ndarray, " model"]) -> Pairs:
     return models[np.stack(np.triu_indices(len(models), 1), axis=1)]
 
 
-def pair_row[N: (int, np.ndarray)](first: N, second: N, n_models: int) -> N:
-    """Where the pair (a, b), a < b, stands in the order of `all_pairs`."""
-    row: N = first * (2 * n_models - first - 1) // 2 + second - first - 1
-    return row
-
-
 def pair_rows_of(pairs: Pairs, n_models: int) -> Int[np.ndarray, " row"]:
-    """The same of many pairs."""
+    """Where pairs (a, b), a < b, stand in the order of `all_pairs`."""
     first, second = pairs.T
-    return np.asarray(pair_row(first, second, n_models))
+    return np.asarray(first * (2 * n_models - first - 1) // 2 + second - first - 1)
+
+
+def pair_row(first: int, second: int, n_models: int) -> int:
+    """The same of one pair."""
+    return int(pair_rows_of(np.array([[first, second]]), n_models)[0])
 
 
 def leading(means: Float[np.ndarray, " model"]) -> Int[np.ndarray, " leading"]:

@@ -31,6 +31,8 @@ MOST_PAIRS = 45
 """Pairs of a forest; of more, those among the best models are drawn."""
 MOST_MODELS = 20
 """Models of a matrix or of ranks, the best first."""
+LEAST_CHANCE = 0.001
+"""Of a rank, to be drawn."""
 MOST_NAMED = 6
 """Models whose names stand above their columns; of more, their numbers do."""
 DEEPEST = 0.4
@@ -214,8 +216,13 @@ def forest(
 def rank_probabilities(
     models: Sequence[str], probability_of_rank: Float[np.ndarray, "model rank"], ax: Axes | None = None
 ) -> Axes:
-    """P(rank = r) of each model as a bar in the column of the rank; the number stands above where there is room."""
+    """P(rank = r) of each model as a bar in the column of the rank; the number stands above where there is room.
+
+    Of many ranks, those after the last that any of these models may have are not drawn.
+    """
     n_models, n_ranks = probability_of_rank.shape
+    if n_ranks > MOST_MODELS:
+        n_ranks = int(np.nonzero((probability_of_rank >= LEAST_CHANCE).any(0))[0].max(initial=0)) + 1
     names = short_names(models)
     roomy = n_ranks <= 7
     ax = ax or figures.panel_of_rows(
@@ -227,7 +234,7 @@ def rank_probabilities(
         ax.plot([0.5, n_ranks + 0.5], [floor, floor], color=INK, linewidth=0.6, alpha=0.5)
         for rank in range(n_ranks):
             p = float(probability_of_rank[position, rank])
-            if p >= 0.001:
+            if p >= LEAST_CHANCE:
                 ax.bar(rank + 1, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
             if roomy and p >= 0.005:
                 figures.write(ax, rank + 1, floor - full * p - 0.04, probability(p), "center", "bottom", size=10)

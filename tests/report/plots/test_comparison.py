@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -60,6 +61,15 @@ def test_ranks_need_joint_draws(result, make):
 
     with pytest.raises(InputError, match="without ranks"):
         pt.figures.plot_ranks(make["rewrite"](result, tree=xarray.DataTree).comparison)
+
+
+def test_of_many_ranks_those_that_no_drawn_model_may_have_are_left_out():
+    chance = np.zeros((2, 300))
+    chance[0, 0] = chance[1, 11] = 1.0
+    ax = comparison.rank_probabilities(["a", "b"], chance, Figure().add_subplot())
+    assert ax.get_xlim() == (0.5, 12.5)
+    few = comparison.rank_probabilities(["a", "b"], chance[:, :15], Figure().add_subplot())
+    assert few.get_xlim() == (0.5, 15.5)
 
 
 def test_annotators_best_first_with_their_flags(result):
