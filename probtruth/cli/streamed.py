@@ -80,7 +80,7 @@ def _local(distributed: Any, machine: opt.Machine, console: Console) -> Iterator
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        distributed.Client(cluster) as connected,
+        distributed.Client(cluster, set_as_default=False) as connected,
     ):
         yield connected
 
@@ -92,7 +92,9 @@ def _at(distributed: Any, machine: opt.Machine, console: Console) -> Iterator[An
 
     seconds = machine.dask_timeout
     try:
-        connected = within(seconds + 1, partial(distributed.Client, machine.dask, timeout=seconds))
+        connected = within(
+            seconds + 1, partial(distributed.Client, machine.dask, timeout=seconds, set_as_default=False)
+        )
     except (NoAnswer, OSError, ValueError, TypeError, RuntimeError, ImportError) as error:  # TimeoutError is an OSError
         reason = str(error).split("\n")[0] or "what is there does not answer as a scheduler does"
         raise InputError(

@@ -6,7 +6,7 @@ import pytest
 
 from probtruth.cli.time_limit import LIMIT, TimeLimit
 from probtruth.errors import InputError
-from probtruth.streaming import predictions_on_disk
+from probtruth.streaming import predictions_on_disk, score_batches
 
 
 class Clock:
@@ -74,8 +74,8 @@ def test_a_streamed_run_ends_in_time_and_goes_on_behind_its_last_batch(run, tmp_
     assert last.endswith("Allow more time, or repeat the command: it goes on behind its last finished batch.")
     assert not (tmp_path / "out").exists()
     scored = []
-    own_losses = predictions_on_disk.expected_losses
-    monkeypatch.setattr(predictions_on_disk, "expected_losses", lambda *how: scored.append(1) or own_losses(*how))
+    own_losses = score_batches.expected_losses
+    monkeypatch.setattr(score_batches, "expected_losses", lambda *how: scored.append(1) or own_losses(*how))
     again = run(*words, "--memory", "1KB", "--time", "1h")
     assert again.status == 0, again.err
     assert len(scored) == 8

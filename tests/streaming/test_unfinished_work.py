@@ -16,6 +16,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.cli.console import Console
+from probtruth.cli.options import Machine
 from probtruth.cli.streamed import streaming
 from probtruth.io.tables.batches import LEAST
 from probtruth.streaming.disk_arrays import NumberFile
@@ -223,7 +224,9 @@ def test_input_that_is_replaced_while_it_is_read_is_an_error(files, command, aft
 def test_outputs_alike_in_40_characters_have_their_own_folders(tmp_path):
     names = set()
     for out in ("x" * 40 + "-one", "x" * 40 + "-two", "sub/" + "x" * 40 + "-one"):
-        with streaming("files", str(tmp_path / out), 1e6, None, Console(json=True, quiet=True), "scoring") as options:
+        with streaming(
+            "files", str(tmp_path / out), 1e6, Machine(), Console(json=True, quiet=True), "scoring"
+        ) as options:
             names.add(options["scratch"].name)
     assert len(names) == 3
 

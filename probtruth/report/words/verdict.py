@@ -7,10 +7,10 @@ from typing import Any
 
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.analysis.leading import leaders
-from probtruth.line.analysis.standing import Standing
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, mean_of, measure, sentence, unit
+from probtruth.report.words.turned import not_settled, shared_errors, turned
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 
@@ -93,119 +93,26 @@ def verdict(result: Result) -> Verdict:
     p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
     way = "Higher" if comparison.higher_is_better else "Lower"
     details = [
-        *_turned(standing, comparison, names),
-        *([] if standing.shared is None else _shared_errors(result, standing, names)),
+        *turned(standing, comparison, names),
+        *([] if standing.shared is None else shared_errors(result, standing, names)),
         _infinite(result, ranked, names, gap) or _numbers(comparison, lead, next_best, gap, several),
         *([sentence("P(", lead, f" is best) {equals(p)}.")] if several else []),
         sentence(f"{way} {measure(comparison.rule)} is better."),
         *_equivalence(comparison, lead, next_best, gap),
         *_candidates(ranked, names),
         *_estimand(result),
-        *([] if standing.shared is not None else _shared_errors(result, standing, names)),
+        *([] if standing.shared is not None else shared_errors(result, standing, names)),
         *_sources(comparison, lead, next_best),
     ]
     if failing:
         headline, level = sentence("No verdict: the diagnostics of the sampling fail."), "invalid"
     elif standing.turned_by or standing.same:
-        headline, level = _not_settled(standing, names), "open"
+        headline, level = not_settled(standing, names), "open"
     else:
         headline, level = _headline(lead, next_best, p, gap["p_equivalent"], len(ranked))
     if comparison.gold is not None and level != "invalid" and not standing.answers:
         headline = (*headline[:-1], f"{headline[-1].removesuffix('.')} (anchored by {_answers(comparison.gold)}).")
     return Verdict(level, headline, tuple(details), failing)
-
-
-def _not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
-    """The headline where something that is not known turns the verdict."""
-    lead, next_best = names[standing.lead], names[str(standing.next)]
-    if standing.answers:
-        first, second = standing.answers
-        return sentence(
-            "It depends on the question: ",
-            names[first.best],
-            f" is best by {QUESTIONS[first.estimand]}, ",
-            names[second.best],
-            f" by {QUESTIONS[second.estimand]}.",
-        )
-    if standing.methods:
-        first, second = standing.methods
-        return sentence(
-            "It depends on the truth method: ",
-            names[first.best],
-            f" is best by {first.method}, ",
-            names[second.best],
-            f" by {second.method}.",
-        )
-    if standing.shared is not None:
-        other = names[standing.shared.other]
-        return sentence(
-            "Annotators alone cannot decide: ",
-            lead,
-            " leads ",
-            other,
-            ", but errors that they share could turn the order.",
-        )
-    if standing.unseen is not None:
-        other = names[standing.unseen.other]
-        return sentence("Not yet known: ", lead, " leads ", other, ", but outcomes not yet seen could turn the order.")
-    if standing.prior:
-        return sentence("Not yet known: ", lead, " leads ", next_best, ", but another prior would turn the order.")
-    return sentence("Not yet known: ", lead, " leads ", next_best, " by the same difference on every item.")
-
-
-def _turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name]) -> list[Sentence]:
-    """What turns the verdict, a sentence each."""
-    lines = [
-        sentence(
-            f"Question: {QUESTIONS[answer.estimand]} ({answer.method}). Best: ",
-            names[answer.best],
-            f", P {equals(answer.p_best)}." if answer.p_best is not None else ".",
-        )
-        for answer in (*standing.answers, *standing.methods)
-    ]
-    if standing.unseen is not None:
-        units = count(standing.unseen.n_units, "item" if comparison.settings.get("clusters") is None else "cluster")
-        size = standing.unseen.behind
-        behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
-        lines.append(
-            sentence(
-                f"{units} without an outcome that would cost ",
-                names[standing.lead],
-                f" more than any seen so far leave room for up to {percent(standing.unseen.rate)} of such (95% upper "
-                "bound); with so many, ",
-                names[standing.unseen.other],
-                f" would be better {behind}.",
-            )
-        )
-    return lines
-
-
-def _shared_errors(result: Result, standing: Standing, names: Mapping[str, Name]) -> list[Sentence]:
-    """How far errors that annotators share could move the difference of the leading model and another."""
-    bounds = result.bounds
-    if bounds is None:
-        return []
-    if bounds.share is None:
-        return [sentence(f"How far errors that annotators share could move this is not known ({bounds.reason}).")]
-    other = standing.next if standing.shared is None else standing.shared.other
-    ends = bounds.of(standing.lead, str(other))
-    if ends is None:
-        return []
-    places = decimals([ends[1] - ends[0]], ends=ends)
-    shown = interval(*ends, places)
-    lines = [
-        sentence(
-            "The annotators' votes leave room for one wrong label that draws them, and perhaps the models, on up to "
-            f"{percent(bounds.share)} of the items: the difference, ",
-            names[standing.lead],
-            " minus ",
-            names[str(other)],
-            f", may then be anything from {shown} (negative favours the first).",
-        )
-    ]
-    if standing.shared is not None:
-        lines.append(sentence("A few expert labels tell (gold=; probtruth choose-gold)."))
-    return lines
 
 
 def _alone(result: Result) -> Verdict:
