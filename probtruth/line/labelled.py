@@ -65,8 +65,7 @@ class Labelled(Brief):
                 "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
             )
         if truth.diagnostics.get("converged") is False:
-            steps = truth.diagnostics.get("n_iterations")
-            lines.append(f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else ""))
+            lines.append(_unsettled(truth))
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
         lines += drifts(truth)
@@ -74,6 +73,14 @@ class Labelled(Brief):
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
         lines += clickers(truth)
         return [*lines, *alike_labels(self.aligned.labels)]
+
+
+def _unsettled(truth: Truth) -> str:
+    """What of a truth did not converge."""
+    steps, rhat = (truth.diagnostics.get(name) for name in ("n_iterations", "max_rhat"))
+    if truth.diagnostics.get("probs_agree"):
+        return f"the chains of {truth.method} agree on the classes, but not on its parameters (R-hat {rhat:.3g})"
+    return f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else "")
 
 
 def drifts(truth: Truth) -> list[str]:

@@ -174,6 +174,9 @@ def test_classes_under_other_names_are_warned_of():
     result = pt.evaluate(trouble, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
     assert any("under other names" in words for words in result.warnings)
     assert any("did not converge in 7" in words for words in result.warnings)
+    agreeing = replace(given, diagnostics={"converged": False, "probs_agree": True, "max_rhat": 1.0514})
+    result = pt.evaluate(agreeing, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
+    assert any("agree on the classes, but not on its parameters (R-hat 1.05)" in words for words in result.warnings)
 
 
 def by_people() -> pt.Annotations:
