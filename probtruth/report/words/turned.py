@@ -1,9 +1,9 @@
 """What turns a verdict, in words: another question or method, errors that annotators share, the unseen, the prior."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from probtruth.line.analysis.standing import Standing
+from probtruth.line.analysis.standing import Answer, Standing
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import count, decimals, equals, exact, interval, percent
 from probtruth.report.words.sentences import Name, Sentence, sentence
@@ -15,23 +15,11 @@ def not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
     """The headline where something that is not known turns the verdict."""
     lead, next_best = names[standing.lead], names[str(standing.next)]
     if standing.answers:
-        first, second = standing.answers
-        return sentence(
-            "It depends on the question: ",
-            names[first.best],
-            f" is best by {QUESTIONS[first.estimand]}, ",
-            names[second.best],
-            f" by {QUESTIONS[second.estimand]}.",
+        return _depends(
+            "question", standing.answers, [QUESTIONS[answer.estimand] for answer in standing.answers], names
         )
     if standing.methods:
-        first, second = standing.methods
-        return sentence(
-            "It depends on the truth method: ",
-            names[first.best],
-            f" is best by {first.method}, ",
-            names[second.best],
-            f" by {second.method}.",
-        )
+        return _depends("truth method", standing.methods, [answer.method for answer in standing.methods], names)
     if standing.shared is not None:
         other = names[standing.shared.other]
         return sentence(
@@ -47,6 +35,12 @@ def not_settled(standing: Standing, names: Mapping[str, Name]) -> Sentence:
     if standing.prior:
         return sentence("Not yet known: ", lead, " leads ", next_best, ", but another prior would turn the order.")
     return sentence("Not yet known: ", lead, " leads ", next_best, " by the same difference on every item.")
+
+
+def _depends(what: str, answers: Sequence[Answer], by: Sequence[str], names: Mapping[str, Name]) -> Sentence:
+    """The best model by one and by the other."""
+    first, second = (names[answer.best] for answer in answers)
+    return sentence(f"It depends on the {what}: ", first, f" is best by {by[0]}, ", second, f" by {by[1]}.")
 
 
 def turned(standing: Standing, comparison: Comparison, names: Mapping[str, Name]) -> list[Sentence]:
