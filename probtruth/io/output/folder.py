@@ -154,7 +154,8 @@ def _clear(target: Path) -> None:
         if entry.is_dir() and all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in _contents(entry)):
             discard(entry)
         elif entry.is_file():
-            entry.unlink(missing_ok=True)
+            with suppress(PermissionError):  # Windows removes no file that is open
+                entry.unlink(missing_ok=True)
 
 
 def _put_folder(work: Path, target: Path) -> None:

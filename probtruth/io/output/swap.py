@@ -78,11 +78,19 @@ def work_beside(path: Path, folder: bool) -> Iterator[Path]:
         discard(work)
 
 
-def left_over(path: Path) -> list[Path]:
-    """Hidden files and folders beside the path whose writer was killed: nobody holds their lock."""
+def left_over(path: Path) -> Iterator[Path]:
+    """Hidden files and folders beside the path whose writer was killed, each locked while the caller looks at it.
+
+    Without the lock a writer that has just made one, and not locked it yet, would go on in what the caller removes.
+    """
     pattern = re.compile(re.escape(_start(path)) + r"[0-9a-f]{12}\.tmp")
-    left_over = [entry for entry in path.parent.iterdir() if pattern.fullmatch(entry.name) and not entry.is_symlink()]
-    return [entry for entry in left_over if _free(entry)]
+    for entry in list(path.parent.iterdir()):
+        descriptor = _held(entry) if pattern.fullmatch(entry.name) and not entry.is_symlink() else None
+        if descriptor is not None and descriptor != UNLOCKED:
+            try:
+                yield entry
+            finally:
+                os.close(descriptor)
 
 
 UNLOCKED = -1
@@ -105,14 +113,6 @@ def _held(work: Path) -> int | None:
         return UNLOCKED
     os.close(descriptor)
     return None
-
-
-def _free(entry: Path) -> bool:
-    descriptor = _held(entry)
-    if descriptor is None or descriptor == UNLOCKED:
-        return False
-    os.close(descriptor)
-    return True
 
 
 def exchange(one: Path, other: Path) -> None:

@@ -319,6 +319,17 @@ class TestFailures:
 
 
 class TestTogether:
+    def test_what_a_killed_writer_left_is_locked_while_it_is_looked_at(self, tmp_path: Path) -> None:
+        """A writer between making its folder and locking it must not go on in one that is removed."""
+        (tmp_path / ".out.probtruth-0123456789ab.tmp").mkdir()
+        entries = []
+        for entry in swap.left_over(tmp_path / "out"):
+            descriptor = os.open(entry, os.O_RDONLY)
+            assert not swap.lock(descriptor)
+            os.close(descriptor)
+            entries.append(entry.name)
+        assert entries == [".out.probtruth-0123456789ab.tmp"]
+
     def test_runs_into_one_folder_at_once(self, tmp_path: Path) -> None:
         """The last to end is there, whole."""
         barrier = threading.Barrier(6)
@@ -331,6 +342,7 @@ class TestTogether:
                     barrier.wait()
             except BaseException as error:
                 failures.append(error)
+                barrier.abort()  # else the others wait for ever
 
         threads = [threading.Thread(target=run, args=(number,)) for number in range(6)]
         for thread in threads:
