@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from probtruth.errors import InputError
-from probtruth.io.output.swap import discard, exchange, left_over, work_beside
+from probtruth.io.output.swap import alone_in, discard, exchange, left_over, work_beside
 from probtruth.io.tables.read import shown
 
 OUR_FILES = (
@@ -39,11 +39,13 @@ def whole_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = _output(out)
     with _input_errors(target), _made_parents(target):
-        _replaceable(target)
-        _clear(target)
+        with alone_in(target.parent):
+            _replaceable(target)
+            _clear(target)
         with work_beside(target, folder=True) as work:
             yield work
-            _put_folder(work, target)
+            with alone_in(target.parent):
+                _put_folder(work, target)
 
 
 @contextmanager
@@ -57,8 +59,9 @@ def whole_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> It
     """
     target = _output(path)
     with _input_errors(target), _made_parents(target):
-        _replaceable_file(target, ours)
-        _clear(target)
+        with alone_in(target.parent):
+            _replaceable_file(target, ours)
+            _clear(target)
         with work_beside(target, folder=False) as work:
             yield work
             os.replace(work, target)
@@ -151,11 +154,13 @@ def _writable_above(target: Path) -> None:
 def _clear(target: Path) -> None:
     """Removes what killed writers of this output left beside it: files, and folders of nothing but our own files."""
     for entry in left_over(target):
-        if entry.is_dir() and all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in _contents(entry)):
-            discard(entry)
-        elif entry.is_file():
-            with suppress(PermissionError):  # Windows removes no file that is open
-                entry.unlink(missing_ok=True)
+        with suppress(
+            FileNotFoundError, PermissionError
+        ):  # its writer removes it; Windows removes no file that is open
+            if entry.is_file():
+                entry.unlink()
+            elif all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in _contents(entry)):
+                discard(entry)
 
 
 def _put_folder(work: Path, target: Path) -> None:

@@ -10,8 +10,9 @@ import re
 import secrets
 import shutil
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -46,6 +47,33 @@ def still_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
+
+
+PATIENCE, STEP = 10.0, 0.005
+"""Seconds that a writer waits for another one, which replaces its output in an instant, and between two looks."""
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Within the block no other writer looks at, clears or replaces what is in the folder.
+
+    The folder itself is locked. Where the system has no such locks, or another writer stands still, the block runs
+    without.
+    """
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        yield
+        return
+    try:
+        with suppress(OSError):
+            for _ in range(int(PATIENCE / STEP)):
+                if lock(descriptor):
+                    break
+                time.sleep(STEP)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 AT_FDCWD = -100

@@ -354,6 +354,31 @@ class TestTogether:
         assert report(tmp_path / "out") in set(map(str, range(6)))
         nothing_else(tmp_path, "out")
 
+    def test_runs_that_begin_and_end_at_once(self, tmp_path: Path) -> None:
+        """Each finds a free name or a whole result, and clears nothing that another one still needs."""
+        failures: list[BaseException] = []
+
+        def run(start: threading.Barrier, out: Path, number: int) -> None:
+            try:
+                start.wait(60)
+                with whole_folder(out) as work:
+                    put(work, str(number))
+            except BaseException as error:
+                failures.append(error)
+
+        for attempt in range(20):
+            start = threading.Barrier(6)
+            folder = tmp_path / str(attempt)
+            folder.mkdir()
+            threads = [threading.Thread(target=run, args=(start, folder / "out", number)) for number in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert is_result(folder / "out")
+            nothing_else(folder, "out")
+        assert failures == []
+
     @pytest.mark.process
     def test_kill_leaves_the_earlier_result(self, tmp_path: Path) -> None:
         """A process that is killed while it replaces a result over and over: there is always a whole one."""
