@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -27,7 +27,7 @@ def sort_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(listed, key=int if all(_INTEGER.fullmatch(name) for name in listed) else None))
 
 
-def order_of(names: "polars.Series") -> Int[np.ndarray, " item"]:
+def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     """The rows of a column of names (see `frames.compact`) in the order of `sort_names`."""
     if rising(names) and not _all_digits(names):
         return np.arange(len(names), dtype=np.uint32)
