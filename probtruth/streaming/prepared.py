@@ -191,7 +191,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 def scratch(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Callable[[str], object]]:
     """Where the losses of each pass are: a client, or a folder whose files are removed unless the block fails.
 
-    Errors: `InputError` where the disk is full; what is finished by then is gone on with.
+    Errors: `InputError` where the disk is full; a repeated run goes on behind what is finished.
     """
     try:
         with _store(folder, client) as store:

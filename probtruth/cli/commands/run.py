@@ -226,6 +226,13 @@ def check_method(
         )
 
 
+def _soft(
+    joined: "probtruth.io.tables.read.Block | None", files: LabelledFiles
+) -> "str | probtruth.io.tables.read.Block | None":
+    """The table of soft labels, where the reference is one."""
+    return joined if joined is not None and not joined.counts else files.soft
+
+
 def _held(
     joined: "probtruth.io.tables.read.Block | None",
     models: "Sequence[Source]",
@@ -252,7 +259,7 @@ def read_all(
     from probtruth.scoring import device_losses
 
     item, options = files.columns.item, dict(options)
-    soft = joined if joined is not None and not joined.counts else files.soft
+    soft = _soft(joined, files)
     if soft is not None:
         of_class = "class" if "gold" in options else None
         reference: Any = read_soft(soft, item, options.pop("estimand") or of_class)  # type: ignore[arg-type]
@@ -330,7 +337,7 @@ def _streamed(
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
-    soft = joined if joined is not None and not joined.counts else files.soft
+    soft = _soft(joined, files)
     if soft is not None and files.machine.memory is not None:
         streamed.need_items(soft, memory)
     reference = joined or files.soft or _annotations(models, files, console)

@@ -56,11 +56,11 @@ def joined_table(
     models = {name: prefix for name, prefix in chosen.items() if name not in (SOFT, VOTES)}
     left = [name for name in others if name not in reference.values()]
     if models:
-        found = {name: _named(name, prefix, left, reference, where) for name, prefix in models.items()}
+        by_model = {name: _named(name, prefix, left, reference, where) for name, prefix in models.items()}
     else:
-        found = _all(left, reference, separators, where)
-    _check_blocks(found, reference, where)
-    blocks = {model: Block(joined, item, own) for model, own in found.items()}
+        by_model = _all(left, reference, separators, where)
+    _check_blocks(by_model, reference, where)
+    blocks = {model: Block(joined, item, own) for model, own in by_model.items()}
     return Block(joined, item, reference, counts), blocks
 
 
@@ -68,11 +68,11 @@ def _reference(
     names: Sequence[str], chosen: Mapping[str, str], where: str
 ) -> tuple[dict[str, str], bool, tuple[str, ...]]:
     """The reference's columns by label, whether they count votes, and the separators that models may have."""
-    asked = [name for name in (SOFT, VOTES) if name in chosen]
-    matched = {name: _matching(name, chosen.get(name, name), names, where) for name in asked or (SOFT, VOTES)}
+    named = [name for name in (SOFT, VOTES) if name in chosen]
+    matched = {name: _matching(name, chosen.get(name, name), names, where) for name in named or (SOFT, VOTES)}
     present = [name for name, own in matched.items() if own]
-    if len(present) != 1 or len(asked) > 1:
-        got = f"both {SOFT!r} and {VOTES!r}" if len(present) > 1 or len(asked) > 1 else "no columns of the reference"
+    if len(present) != 1 or len(named) > 1:
+        got = f"both {SOFT!r} and {VOTES!r}" if len(present) > 1 or len(named) > 1 else "no columns of the reference"
         raise InputError(
             f"{got} (columns: {check.shortlist(names, 12)})",
             f"one block called {SOFT!r} (soft labels: {SOFT}.cat, {SOFT}.dog) or {VOTES!r} (counts of votes)",
