@@ -56,7 +56,7 @@ def log_score_from_log_probs(log_probs: Probs, truth: Probs) -> Losses:
     200.0
     """
     logs, weights = simplex.as_floats(log_probs, truth)
-    return -simplex.expectation(weights, logs)
+    return 0 - simplex.expectation(weights, logs)  # no -0.0 for a perfect forecast
 
 
 @float64_for_numpy

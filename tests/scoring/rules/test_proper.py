@@ -56,6 +56,16 @@ def test_hand_algebra_on_a_soft_label(name, expected):
     np.testing.assert_allclose(x64(SCORES[name], *POINT_SIX), expected, rtol=FLOAT64)
 
 
+def test_a_perfect_forecast_costs_zero_not_minus_zero():
+    sure, logits = np.array([1.0, 0.0]), np.array([800.0, 0.0])
+    costs = [
+        pt.log_score(sure, sure),
+        pt.rules.log_score_from_log_probs(np.array([0.0, -np.inf]), sure),
+        pt.rules.log_score_from_logits(logits, sure),
+    ]
+    assert list(map(str, costs)) == ["0.0"] * 3
+
+
 def test_log_and_brier_agree_with_scikit_learn_on_hard_labels():
     probs, _ = table()
     labels = np.random.default_rng(1).integers(0, 4, 50)
