@@ -21,6 +21,7 @@ from probtruth.types import Annotations, Comparison
 from probtruth.types.shown import Brief
 
 ONE_VOTE = "one vote an item: nothing tells how far annotators err together"
+STREAMED = "predictions that are streamed are not scored again for it"
 """Why there are no bounds."""
 MOST_MODELS = 30
 """Of more models only those most likely the best have bounds on all their pairs; the others on that with the first."""

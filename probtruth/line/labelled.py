@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from probtruth.check import count, shortlist
-from probtruth.line.bounds import Bounds
+from probtruth.line.bounds import ONE_VOTE, Bounds
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
@@ -72,6 +72,12 @@ class Labelled(Brief):
         if self.excluded:
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
         lines += clickers(truth)
+        if self.bounds is not None and self.bounds.reason == ONE_VOTE:
+            lines.append(
+                f"{ONE_VOTE}, and the verdict takes them to err independently: if one wrong label draws them, it may "
+                "name the wrong model and be sure of it; second votes, or a few expert labels (command line: --gold), "
+                "would tell"
+            )
         return [*lines, *alike_labels(self.aligned.labels)]
 
 

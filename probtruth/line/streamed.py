@@ -8,6 +8,7 @@ from probtruth.comparison.evidence.crossed import same_few
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
 from probtruth.io.tables.read import Block
+from probtruth.line.bounds import ONE_VOTE, STREAMED, Bounds
 from probtruth.line.in_memory import LineOptions, truth_of, under_labels, voted
 from probtruth.line.informed_truth import evidence_for
 from probtruth.line.labelled import Labelled
@@ -68,10 +69,18 @@ def evaluate_streamed(
             elif annotations.annotator is not None:
                 warnings.append(NO_ROOM)
     assert scores.sample is not None  # only bare scores have none
-    labelled = Labelled(truth, align(*scores.sample), get_rule(options.scoring.rule), None, other)
+    bounds = None if annotations is None or len(files) < 2 else _without_bounds(truth)
+    labelled = Labelled(truth, align(*scores.sample), get_rule(options.scoring.rule), None, other, bounds=bounds)
     warnings = [*scores.comparison.warnings, *of_kind(tables), *labelled.warnings(), *warnings]
     known = replace(scores, sample=None)
     return Result(known, replace(scores.comparison, scored=known), tuple(warnings), labelled)
+
+
+def _without_bounds(truth: Truth) -> Bounds | None:
+    """Why the result has no bounds, where it has some in memory."""
+    if truth.estimand != "class" or truth.n_votes is None:
+        return None
+    return Bounds(None, reason=ONE_VOTE if truth.n_votes.max() < 2 else STREAMED)
 
 
 def _refuse_evidence(reference: Annotations | Truth, n_models: int, options: LineOptions) -> None:

@@ -118,6 +118,8 @@ def test_one_vote_an_item_has_a_reason_instead():
     single = evaluated(*world(n_votes=1), method="majority")
     assert single.bounds.share is None
     assert "one vote" in single.to_dict()["bounds"]["reason"]
+    assert any("err independently" in line for line in single.warnings)
+    assert not any("err independently" in line for line in evaluated(*world(n_votes=2), method="majority").warnings)
 
 
 def test_clusters_widen_the_interval_as_they_widen_the_plain_one():

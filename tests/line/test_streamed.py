@@ -201,6 +201,8 @@ def test_classes_inferred_from_annotators_alone(files):
     assert found.other is not None
     assert held.other is not None
     assert found.other.to_dict() == held.other.to_dict()
+    assert found.bounds is not None, "a reason stands where memory has bounds"
+    assert "streamed" in found.bounds.to_dict()["reason"]
 
 
 def test_a_verdict_on_classes_that_is_left_out_is_said(files):
