@@ -27,7 +27,7 @@ def normal_scores(n):
 
 @pytest.fixture(scope="module")
 def plain():
-    return pt.validate(of_differences(0.3 + normal_scores(80)), replications=1500, seed=1)
+    return pt.validate(of_differences(0.3 + normal_scores(80)), replications=600, seed=1)
 
 
 def by_truth(found):

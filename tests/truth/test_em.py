@@ -3,7 +3,6 @@
 import jax
 import numpy as np
 import pytest
-from simulated_annotations import simulate
 
 import probtruth as pt
 from probtruth.truth import em
@@ -49,13 +48,13 @@ def test_climbs_are_monotone_and_converge(simulated, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", [*CONFUSED, GLAD])
-def test_known_answers_hold_and_teach(method: str) -> None:
-    annotations, classes, _ = simulate(60, 6, 3, 3, seed=8)
+def test_known_answers_hold_and_teach(simulated, method: str) -> None:
+    annotations, classes, _ = simulated
     names, labels = annotations.index.items, annotations.index.labels
-    gold = {names[row]: labels[classes[row]] for row in range(0, 60, 2)}
+    gold = {names[row]: labels[classes[row]] for row in range(0, 120, 2)}
     truth = pt.infer_truth(annotations, method, gold=gold)
     np.testing.assert_array_equal(truth.probs[::2], np.eye(3)[classes[::2]])
-    assert truth.diagnostics["n_gold"] == 30
+    assert truth.diagnostics["n_gold"] == 60
     free = pt.infer_truth(annotations, method)
     assert (truth.probs[1::2] != free.probs[1::2]).any()
     right = {
@@ -135,7 +134,7 @@ def test_the_maximum_of_the_likelihood_has_no_prior(simulated) -> None:
 
 
 def test_precision_of_the_caller_is_left_alone(simulated) -> None:
-    pt.infer_truth(simulated[0], "glad", draws=0)
+    pt.infer_truth(simulated[0], "one-coin", draws=0)
     assert jax.config.jax_enable_x64 is False
 
 

@@ -30,11 +30,13 @@ def cases(n_labels):
 
 IN_TEST_PROPER = {"brier", "quadratic", "spherical", "zero-one", "linear"}
 """Rules whose kernels are compared in both types, on fewer edges, there."""
+AGAIN = {"power(3)"}
+"""Another power stands beside it."""
 
 
 @pytest.mark.parametrize(
     "rule",
-    [pytest.param(r, marks=pytest.mark.long if r.name in IN_TEST_PROPER else (), id=r.name) for r in RULES],
+    [pytest.param(r, marks=pytest.mark.long if r.name in IN_TEST_PROPER | AGAIN else (), id=r.name) for r in RULES],
 )
 @pytest.mark.parametrize("n_labels", [2, *(pytest.param(number, marks=pytest.mark.long) for number in (10, 10_000))])
 def test_float32_agrees_with_float64(rule, n_labels):
