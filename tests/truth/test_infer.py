@@ -23,7 +23,7 @@ CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
-SLOW = (*NUTS, "clicker-mixture")
+SLOW = (*NUTS, "clicker-mixture", "glad")
 EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in SLOW)) for method in METHODS]
 """All methods; the programs of some take long to compile, and these methods have tests of their own."""
 
