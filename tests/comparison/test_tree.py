@@ -1,4 +1,3 @@
-import arviz as az
 import matplotlib
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ matplotlib.use("Agg")
 
 @pytest.mark.long
 def test_arviz_takes_the_tree_as_it_is(five_compared):
+    import arviz as az
+
     tree = five_compared.datatree
     summary = az.summary(tree, ci_prob=0.95)
     assert "contrast[a]" in summary.index

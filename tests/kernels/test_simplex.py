@@ -31,15 +31,20 @@ def test_a_subnormal_probability_is_not_zero():
 
 
 def test_vmap_over_either_argument_or_both():
-    truth, probs = jnp.asarray(TRUTH), jnp.asarray(PROBS)
-    assert_array_equal(jax.vmap(simplex.cross_entropy)(truth, probs), simplex.cross_entropy(truth, probs))
-    for axes, pair in (((None, 0), (truth[0], probs)), ((0, None), (truth, probs[0]))):
-        rows = jax.vmap(simplex.cross_entropy, axes)(*pair)
-        assert_allclose(rows, wanted(*(np.broadcast_to(one, TRUTH.shape) for one in pair)), rtol=ROUNDING)
-    grid = jax.vmap(jax.vmap(simplex.cross_entropy, (None, 0)), (0, None))(truth, probs)
-    assert_allclose(grid, wanted(TRUTH[:, None], PROBS), rtol=ROUNDING)
-    shared = jax.vmap(simplex.cross_entropy, (0, None))(truth, probs)
-    assert_allclose(shared, wanted(TRUTH[:, None], PROBS), rtol=ROUNDING)
+    kernel = simplex.cross_entropy
+
+    @jax.jit
+    def mapped(truth, probs):
+        rows = jax.vmap(kernel, (None, 0))(truth[0], probs), jax.vmap(kernel, (0, None))(truth, probs[0])
+        grid = jax.vmap(jax.vmap(kernel, (None, 0)), (0, None))(truth, probs)
+        return jax.vmap(kernel)(truth, probs), rows, grid, jax.vmap(kernel, (0, None))(truth, probs)
+
+    both, rows, grid, shared = mapped(TRUTH, PROBS)
+    assert_array_equal(both, jax.jit(kernel)(TRUTH, PROBS))
+    for found, pair in zip(rows, ((TRUTH[0], PROBS), (TRUTH, PROBS[0])), strict=True):
+        assert_allclose(found, wanted(*(np.broadcast_to(one, TRUTH.shape) for one in pair)), rtol=ROUNDING)
+    for found in (grid, shared):
+        assert_allclose(found, wanted(TRUTH[:, None], PROBS), rtol=ROUNDING)
 
 
 def test_gradients_at_labels_of_no_weight_are_zero():

@@ -69,7 +69,13 @@ def test_a_table_in_batches_concludes_what_memory_does(tmp_path, kind):
 
 
 @pytest.mark.parametrize(
-    "names", [{"group": "task"}, {"cluster": "passage"}, {"group": "task", "cluster": "passage"}], ids=str
+    "names",
+    [
+        pytest.param({"group": "task"}, marks=pytest.mark.long),
+        pytest.param({"cluster": "passage"}, marks=pytest.mark.long),
+        {"group": "task", "cluster": "passage"},
+    ],
+    ids=str,
 )
 def test_a_folder_with_groups_and_clusters(tmp_path, names):
     frame = table()

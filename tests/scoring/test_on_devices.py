@@ -190,12 +190,10 @@ def test_one_program_a_shape(compiled):
         compiled.clear()
         made = pt.Predictions.from_probs({"a": moved[1], "b": moved[2]}), pt.Truth.from_probs(moved[0])
         counts.append([len(compiled)])
-        print(n, compiled)
         for work in (pt.score, pt.decompose):
             compiled.clear()
             work(*made, **options)
             counts[-1].append(len(compiled))
-            print(n, compiled)
     first, again, other = counts
     assert again == [0, 0, 0]
     assert other[0] <= 3  # checks, logarithms, and one table of both

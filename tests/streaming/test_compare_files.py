@@ -28,8 +28,21 @@ def same(found, result):
 
 
 @pytest.mark.parametrize(
-    ("size", "n_files", "shuffled"),
-    [pytest.param(1000, 1, False, marks=pytest.mark.long), (64, 1, True), (17, 3, True)],
+    ("annotations", "size", "n_files", "shuffled"),
+    [
+        ("votes", 64, 1, True),
+        ("single votes", 17, 3, True),
+        *(
+            pytest.param(*each, marks=pytest.mark.long)
+            for each in (
+                ("single votes", 64, 1, True),
+                ("votes", 17, 3, True),
+                ("votes", 1000, 1, False),
+                ("single votes", 1000, 1, False),
+            )
+        ),
+    ],
+    indirect=["annotations"],
 )
 def test_any_batches_files_and_order_conclude_what_the_whole_does(
     annotations, written, exact, tmp_path, size, n_files, shuffled

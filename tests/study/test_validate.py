@@ -27,7 +27,7 @@ def normal_scores(n):
 
 @pytest.fixture(scope="module")
 def plain():
-    return pt.validate(of_differences(0.3 + normal_scores(80)), replications=1500, seed=1)
+    return pt.validate(of_differences(0.3 + normal_scores(80)), replications=600, seed=1)
 
 
 def by_truth(found):
@@ -153,7 +153,7 @@ class TestForms:
         table = plain.table()
         assert table["truth"].to_list() == ["none", "half", "given", "drawn"]
         assert table["difference"].to_list()[:3] == [0.0, plain.difference / 2, plain.difference]
-        assert plain.curve()["studies"].sum() == 1480
+        assert plain.curve()["studies"].sum() == 600
         assert plain.to_dict()["table"] == [dict(row) for row in plain.rows]
         assert plain.difference == pytest.approx(0.3)
 

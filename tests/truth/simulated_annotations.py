@@ -1,8 +1,14 @@
-"""Annotations drawn from known classes and confusion, and the same annotations under other names."""
+"""Annotations drawn from known classes and confusion, the same under other names, and twelve for exact enumeration."""
 
 import numpy as np
 
 from probtruth import Annotations
+
+TWELVE = Annotations.from_long(
+    {"item": list("aaabbbcccdde"), "annotator": list("pqrpqrpqrpqp"), "label": list("xxyxyyyyxxyx")}
+)
+SAMPLED = {"samples": 400, "warmup": 200, "chains": 4}
+"""Options of a sampler on the twelve: all tests have one program."""
 
 
 def simulate(

@@ -23,7 +23,7 @@ CROWD, _, _ = simulate(30, 9, 5, 3, seed=1)
 
 NUTS = ("dawid-skene", "hierarchical-dawid-skene", "ordinal", "annotator-effects")
 """Methods that sample by NUTS."""
-SLOW = (*NUTS, "clicker-mixture")
+SLOW = (*NUTS, "clicker-mixture", "glad")
 EACH = [pytest.param(method, marks=[pytest.mark.long] * (method in SLOW)) for method in METHODS]
 """All methods; the programs of some take long to compile, and these methods have tests of their own."""
 
@@ -33,6 +33,12 @@ def options(method: str, order: list[str] | None = None) -> dict[str, object]:
         ordered = {"order": order or list("abc")} if method == "ordinal" else {}
         return {"samples": 100, "warmup": 100, "chains": 2, **ordered}
     return {"sweeps": 100} if method in SAMPLED else {}
+
+
+@cache
+def of_crowd(method: str) -> pt.Truth:
+    """What several tests look at or compare with."""
+    return infer_truth(CROWD, method, draws=7, **options(method))
 
 
 LONG = pt.Annotations.from_long(
@@ -52,7 +58,7 @@ def test_defaults() -> None:
 
 @pytest.mark.parametrize("method", EACH)
 def test_every_method(method: str) -> None:
-    truth = infer_truth(CROWD, method=method, draws=20, **options(method))
+    truth = of_crowd(method)
     counts = CROWD.counts()
     assert truth.estimand == METHODS[method].estimand
     assert truth.method == method
@@ -61,10 +67,10 @@ def test_every_method(method: str) -> None:
         np.testing.assert_array_equal(truth.n_votes, np.full(30, 5))
     np.testing.assert_allclose(truth.probs.sum(1), 1, rtol=ROUNDING)
     assert (truth.probs >= 0).all()
-    assert truth.diagnostics["draws_asked"] == 20
+    assert truth.diagnostics["draws_asked"] == 7
     assert truth.diagnostics["draws"] == (0 if truth.draws is None else len(truth.draws))
     if truth.draws is not None:
-        assert truth.draws.shape == (20, 30, 3)
+        assert truth.draws.shape == (7, 30, 3)
         single = np.finfo(np.float32).eps * 4
         np.testing.assert_allclose(truth.draws.sum(2), 1, rtol=single)
     if truth.marginals is not None:
@@ -72,12 +78,6 @@ def test_every_method(method: str) -> None:
     if truth.confusion is not None:
         rows, single = np.nansum(truth.confusion, 2), 1e-5
         assert ((np.abs(rows - 1) < single) | (rows == 0)).all()
-
-
-@cache
-def of_crowd(method: str) -> pt.Truth:
-    """What several tests compare with."""
-    return infer_truth(CROWD, method, draws=7, **options(method))
 
 
 @pytest.mark.parametrize("method", EACH)
@@ -137,7 +137,7 @@ def test_class_draws_have_the_probabilities_as_frequencies() -> None:
     assert (made[:, 1, 0] == 1).all()
 
 
-@pytest.mark.parametrize("shares", [[0.25, 0.75], [0.5, 0.2, 0.3]])
+@pytest.mark.parametrize("shares", [pytest.param([0.25, 0.75], marks=pytest.mark.long), [0.5, 0.2, 0.3]])
 def test_dirichlet_draws_of_vanishing_counts_are_corners(shares: list[float]) -> None:
     made = fit.dirichlet_draws(4e-5 * np.array([shares]), 20_000, seed=0)
     assert made is not None

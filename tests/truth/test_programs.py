@@ -50,11 +50,12 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
         "class_gammas": drawn["class_gammas"][::-1],
     }
 
+    of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, data, {}, drawn)[0])
+
     def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
         cell, known = jnp.asarray(annotator * n_labels + labels), jnp.zeros((n_items, n_labels))
         table = jnp.zeros((0, n_annotators * n_labels))
         data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators), table
-        of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, data, {}, drawn)[0])
         return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
 
     with jax.enable_x64(True):

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from simulated_annotations import simulate
+from simulated_annotations import SAMPLED, TWELVE, simulate
 
 import probtruth as pt
 
@@ -33,26 +33,31 @@ def test_groups_and_dimensions(flat: pt.Truth) -> None:
     assert "diverging" in tree["sample_stats"]
 
 
-def test_log_likelihood_is_that_of_the_draws(flat: pt.Truth) -> None:
-    tree = flat.datatree()
-    chain, draw, item = 1, 57, 4
+@pytest.fixture(scope="module")
+def twelve() -> pt.Truth:
+    return pt.infer_truth(TWELVE, "dawid-skene", gold={"b": "y", "e": "y"}, **SAMPLED)
+
+
+def test_log_likelihood_is_that_of_the_draws(twelve: pt.Truth) -> None:
+    tree = twelve.datatree()
+    chain, draw, item = 1, 57, 2
     marginals = tree["posterior"]["marginals"].values[chain, draw]
     confusion = tree["posterior"]["confusion"].values[chain, draw].astype(float)
-    assert CROWD.annotator is not None
-    rows = CROWD.item == item
-    said = np.log(confusion[CROWD.annotator[rows], :, CROWD.label[rows]]).sum(0)
+    assert TWELVE.annotator is not None
+    rows = TWELVE.item == item
+    said = np.log(confusion[TWELVE.annotator[rows], :, TWELVE.label[rows]]).sum(0)
     single = np.finfo(np.float32).eps * 64
     expected = logsumexp(np.log(marginals) + said)
     np.testing.assert_allclose(tree["log_likelihood"]["annotations"].values[chain, draw, item], expected, rtol=single)
 
 
-def test_replicated_agreement_stands_beside_the_observed(flat: pt.Truth) -> None:
-    tree = flat.datatree()
-    observed = pt.annotators.agreement(CROWD, "percentage", bootstrap=0).value
+def test_replicated_agreement_stands_beside_the_observed(twelve: pt.Truth) -> None:
+    tree = twelve.datatree()
+    observed = pt.annotators.agreement(TWELVE, "percentage", bootstrap=0).value
     assert tree["observed_data"]["agreement"].item() == pytest.approx(observed)
     replicated = tree["posterior_predictive"]["agreement"].values
     assert replicated.min() < observed < replicated.max()
-    assert flat.diagnostics["p_agreement"] == pytest.approx((replicated > observed + 1e-9).mean(), abs=0.1)
+    assert twelve.diagnostics["p_agreement"] == pytest.approx((replicated > observed + 1e-9).mean(), abs=0.1)
 
 
 @pytest.mark.long

@@ -28,7 +28,16 @@ def posterior_of(mean, variance, *powers) -> Hierarchy:
     return hierarchy(summed, Prior.of(summed), *powers)
 
 
-@pytest.mark.parametrize(("power", "likelihood"), [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 0.5), (1.0, 2.0)])
+@pytest.mark.parametrize(
+    ("power", "likelihood"),
+    [
+        (1.0, 1.0),
+        (0.5, 1.0),
+        (1.0, 2.0),
+        pytest.param(2.0, 1.0, marks=pytest.mark.long),
+        pytest.param(1.0, 0.5, marks=pytest.mark.long),
+    ],
+)
 def test_quadrature_is_that_of_adaptive_integration(groups, power, likelihood):
     mean, variance = groups
     prior = Prior.of(Groups.of(mean, variance))

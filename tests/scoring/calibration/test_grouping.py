@@ -6,7 +6,7 @@ import probtruth as pt
 ROUNDING = 1e-10
 
 
-@pytest.mark.parametrize("rule", ["log", "brier", "spherical"])
+@pytest.mark.parametrize("rule", ["log", "brier", pytest.param("spherical", marks=pytest.mark.long)])
 def test_parts_add_up_and_grouping_is_the_divergence_from_the_calibrated_forecast(rule):
     rng = np.random.default_rng(0)
     truth = rng.dirichlet(np.ones(2), 60)

@@ -63,8 +63,10 @@ except pt.InputError as error:
 """
 
 
-@pytest.mark.parametrize("n_labels", [10, 40])  # sums over labels written out, and in a loop
-@pytest.mark.parametrize("log_probs", [False, True])
+@pytest.mark.parametrize(
+    ("n_labels", "log_probs"),  # sums over labels written out, and in a loop
+    [(10, False), (40, True), *(pytest.param(*each, marks=pytest.mark.long) for each in ((10, True), (40, False)))],
+)
 def test_one_pass_gives_the_means_of_the_host(n_labels, log_probs):
     rng = np.random.default_rng(n_labels)
     probs, truth = (rng.dirichlet(np.ones(n_labels), 300).astype(np.float32) for _ in range(2))
@@ -87,8 +89,14 @@ def test_one_pass_gives_the_means_of_the_host(n_labels, log_probs):
         np.testing.assert_allclose(getattr(got, part), getattr(want, part), rtol=1e-5, err_msg=part)
 
 
-@pytest.mark.parametrize(("items", "n_labels"), [(2048, 10), (256, 200)])
-@pytest.mark.parametrize("log_probs", [False, True])
+@pytest.mark.parametrize(
+    ("items", "n_labels", "log_probs"),
+    [
+        (2048, 10, True),
+        (256, 200, False),
+        *(pytest.param(*each, marks=pytest.mark.long) for each in ((2048, 10, False), (256, 200, True))),
+    ],
+)
 def test_rules_and_powers_together_read_both_arrays_once(items, n_labels, log_probs):
     options = MeanOptions(QUICK, (1.0, 0.0, -2 / 3), parts=False, log_probs=log_probs)
     table = jax.ShapeDtypeStruct((items, n_labels), np.float32)

@@ -131,12 +131,14 @@ def test_the_error_bounds_what_adding_up_moved(kind, parts):
         assert result.error[0] < 1e-9
 
 
-def test_any_batches_in_any_order_give_one_pass():
+@pytest.mark.parametrize("sizes", [(4500,), pytest.param((4500, 1, 4499), marks=pytest.mark.long)])
+def test_any_batches_in_any_order_give_one_pass(sizes):
+    """Each size of a batch is a program of its own."""
     probs, truth = table()
     order = np.random.default_rng(1).permutation(len(probs))
     state, first, step = MEANS.init(), 0, 0
     while first < len(order):
-        rows = order[first : first + (4500, 1, 4499)[step % 3]]
+        rows = order[first : first + sizes[step % len(sizes)]]
         if step % 2:
             state = MEANS.merge(MEANS.of(probs[rows], truth[rows]), state)
         else:

@@ -10,6 +10,7 @@ LOG_ROUNDING = 1e-12
 """Rounding of log-gamma functions of arguments up to 1,000, in SciPy as in float64 here."""
 
 POINTS = np.linspace(-6, 6, 7)
+LOG_DENSITY = jax.jit(cg.log_density)
 
 
 @pytest.fixture(autouse=True)
@@ -23,12 +24,12 @@ def double():
 
 @pytest.mark.parametrize("freedom", [1, 2, 10, 1000])
 def test_heavy_tails_are_students_t(freedom):
-    found = cg.log_density(POINTS, 0.3, 1.7, 1 / freedom)
+    found = LOG_DENSITY(POINTS, 0.3, 1.7, 1 / freedom)
     np.testing.assert_allclose(found, stats.t.logpdf(POINTS, freedom, 0.3, 1.7), rtol=LOG_ROUNDING)
 
 
 def test_kappa_zero_is_the_gaussian():
-    np.testing.assert_allclose(cg.log_density(POINTS, 0.3, 1.7), stats.norm.logpdf(POINTS, 0.3, 1.7), rtol=1e-15)
+    np.testing.assert_allclose(LOG_DENSITY(POINTS, 0.3, 1.7), stats.norm.logpdf(POINTS, 0.3, 1.7), rtol=1e-15)
 
 
 @pytest.mark.long
@@ -65,7 +66,7 @@ def test_the_compact_normaliser_as_written(dim, share):
     assert float(cg.log_normalizer(kappa, dim)) == pytest.approx(expected, rel=LOG_ROUNDING)
 
 
-@pytest.mark.parametrize("dim", [1, 3, 10])
+@pytest.mark.parametrize("dim", [1, pytest.param(3, marks=pytest.mark.long), 10])
 def test_the_normaliser_is_smooth_through_the_gaussian(dim):
     edge = cg.TINY_COUPLING
     kappa = jnp.array([-1.001 * edge, -0.999 * edge, 0.0, 0.999 * edge, 1.001 * edge])
@@ -88,7 +89,7 @@ def test_draws_follow_the_density(kappa):
     assert stats.kstest(drawn, law.cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("kappa", [-0.09, 0.162])
+@pytest.mark.parametrize("kappa", [-0.09, pytest.param(0.162, marks=pytest.mark.long)])
 def test_draws_in_ten_dimensions(kappa):
     """kappa r^2 of the compact kind is Beta(d/2, a + 1), r^2/d of the heavy-tailed kind F(d, 1/kappa)."""
     loc, scale = np.arange(10.0), np.eye(10) + 0.5
@@ -106,16 +107,16 @@ def test_draws_in_ten_dimensions(kappa):
 def test_two_classes_by_bayes_rule():
     """Two Student-t (kappa = 1/2) at 0 and 2: the tails return to the prior instead of saturating (Figure 2c)."""
     x = np.array([-1e4, 1.0, 1e4])
-    logs = cg.log_density(x[:, None], np.array([0.0, 2.0]), 1.0, 0.5)
+    logs = LOG_DENSITY(x[:, None], np.array([0.0, 2.0]), 1.0, 0.5)
     found = np.exp(np.asarray(cg.log_posterior(logs, np.array([0.3, 0.7]))))
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-14)
     np.testing.assert_allclose(found[:, 0], 0.3, atol=3e-4)  # 6/x away from the prior
-    gaussian = np.exp(np.asarray(cg.log_posterior(cg.log_density(x[:, None], np.array([0.0, 2.0])), np.ones(2))))
+    gaussian = np.exp(np.asarray(cg.log_posterior(LOG_DENSITY(x[:, None], np.array([0.0, 2.0])), np.ones(2))))
     np.testing.assert_array_equal(gaussian[[0, 2], 0], [1, 0])
 
 
 def test_outside_of_both_supports_nothing_is_known():
-    logs = cg.log_density(np.array([1.0, 3.0, 9.0])[:, None], np.array([0.0, 2.0]), 1.0, -0.5)
+    logs = LOG_DENSITY(np.array([1.0, 3.0, 9.0])[:, None], np.array([0.0, 2.0]), 1.0, -0.5)
     found = np.exp(np.asarray(cg.log_posterior(logs, np.array([0.5, 0.5]))))
     np.testing.assert_array_equal(found[1], [0, 1])
     assert np.isnan(found[2]).all()
@@ -126,10 +127,10 @@ def test_outside_of_both_supports_nothing_is_known():
 
 def test_jit_vmap_and_gradients():
     kappas = jnp.array([-0.5, -1e-6, 0.0, 1e-6, 0.5])
-    for function in (cg.log_density, jax.jit(cg.log_density)):
+    for function in (cg.log_density, LOG_DENSITY):
         each = [float(function(0.7, 0.1, 1.3, kappa)) for kappa in kappas]
         np.testing.assert_allclose(jax.vmap(lambda k, f=function: f(0.7, 0.1, 1.3, k))(kappas), each, rtol=1e-15)
-    density, slopes = jax.jit(cg.log_density), jax.jit(jax.grad(cg.log_density, (0, 1, 2, 3)))
+    slopes = jax.jit(jax.grad(cg.log_density, (0, 1, 2, 3)))
     step, allowed = 1e-6, 1e-8  # central differences: step^2 and rounding/step
     for argument in range(4):
         for kappa in (-0.5, 0.0, 0.5):
@@ -137,7 +138,7 @@ def test_jit_vmap_and_gradients():
             up, down = list(at), list(at)
             up[argument] += step
             down[argument] -= step
-            slope = (float(density(*up)) - float(density(*down))) / (2 * step)
+            slope = (float(LOG_DENSITY(*up)) - float(LOG_DENSITY(*down))) / (2 * step)
             assert float(slopes(*at)[argument]) == pytest.approx(slope, abs=allowed)
 
 

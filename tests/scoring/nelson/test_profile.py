@@ -67,12 +67,12 @@ def test_figure_7_on_the_plotted_range(half_range):
     ("model", "angle"),
     [
         ({}, 45),
-        ({"loc": 1}, 19),
+        pytest.param({"loc": 1}, 19, marks=pytest.mark.long),
         ({"loc": 3}, 60),
-        ({"variance": 0.5}, 54),
+        pytest.param({"variance": 0.5}, 54, marks=pytest.mark.long),
         ({"variance": 2}, 38),
         ({"kappa0": 0, "kappa1": 0}, 73),
-        ({"kappa0": 1, "kappa1": 1}, 39),
+        pytest.param({"kappa0": 1, "kappa1": 1}, 39, marks=pytest.mark.long),
     ],
 )
 def test_angles_of_figures_3_to_6(model, angle):

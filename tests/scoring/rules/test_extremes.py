@@ -30,11 +30,13 @@ def cases(n_labels):
 
 IN_TEST_PROPER = {"brier", "quadratic", "spherical", "zero-one", "linear"}
 """Rules whose kernels are compared in both types, on fewer edges, there."""
+AGAIN = {"power(3)", "pseudospherical(1.5)"}
+"""Another power stands beside them."""
 
 
 @pytest.mark.parametrize(
     "rule",
-    [pytest.param(r, marks=pytest.mark.long if r.name in IN_TEST_PROPER else (), id=r.name) for r in RULES],
+    [pytest.param(r, marks=pytest.mark.long if r.name in IN_TEST_PROPER | AGAIN else (), id=r.name) for r in RULES],
 )
 @pytest.mark.parametrize("n_labels", [2, *(pytest.param(number, marks=pytest.mark.long) for number in (10, 10_000))])
 def test_float32_agrees_with_float64(rule, n_labels):
@@ -56,7 +58,9 @@ def test_float32_agrees_with_float64(rule, n_labels):
 
 
 @pytest.mark.parametrize(
-    "rule", [pt.rules.log, pt.rules.power(0.9), pt.rules.pseudospherical(0.9)], ids=lambda r: r.name
+    "rule",
+    [pt.rules.log, pt.rules.power(0.9), pytest.param(pt.rules.pseudospherical(0.9), marks=pytest.mark.long)],
+    ids=lambda r: r.name,
 )
 def test_logits_that_underflow_as_probabilities_keep_all_parts(rule):
     logs, truth = np.array([[0.0, -2000.0], [0.0, -np.inf]]), np.array([[0.5, 0.5], [1.0, 0.0]])

@@ -68,6 +68,7 @@ def test_beta_family_and_a_generated_rule():
 
 
 def test_a_floor_makes_the_log_score_improper():
+    @jax.jit
     def floored(probs, truth):
         return pt.log_score(jnp.maximum(probs, 0.03), truth)
 
@@ -78,6 +79,7 @@ def test_a_floor_makes_the_log_score_improper():
 
 def test_the_local_quadratic_is_improper_from_three_labels_on():
     # (1 - p_y)^2: for two labels half the Brier score; at (.5, .3, .2) the best report is (.613, .355, .032)
+    @jax.jit
     def local(probs, truth):
         return (truth * (1 - probs) ** 2).sum(-1)
 

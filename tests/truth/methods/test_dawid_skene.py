@@ -5,17 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from scipy.special import gammaln
+from simulated_annotations import SAMPLED, TWELVE
 
 import probtruth as pt
 from probtruth.truth.programs import CLASS_COUNTS, DIAGONAL_SHARE, ROW_COUNTS
 from probtruth.truth.sampled import settled, switching
 
-SMALL = {"samples": 400, "warmup": 200, "chains": 4}
 QUICK = {"samples": 100, "warmup": 100, "chains": 2}
-
-TWELVE = pt.Annotations.from_long(
-    {"item": list("aaabbbcccdde"), "annotator": list("pqrpqrpqrpqp"), "label": list("xxyxyyyyxxyx")}
-)
 
 
 def exact(annotations: pt.Annotations, known: dict[str, str]) -> np.ndarray:
@@ -46,7 +42,7 @@ def exact(annotations: pt.Annotations, known: dict[str, str]) -> np.ndarray:
 
 @pytest.mark.parametrize("known", [pytest.param({}, marks=pytest.mark.long), {"b": "y", "e": "y"}])
 def test_against_exact_enumeration(known: dict[str, str]) -> None:
-    truth = pt.infer_truth(TWELVE, "dawid-skene", gold=known, **SMALL)
+    truth = pt.infer_truth(TWELVE, "dawid-skene", gold=known, **SAMPLED)
     ess = truth.diagnostics["min_ess"]
     assert ess > 100  # type: ignore[operator]
     five_errors = 5 * 0.4 / np.sqrt(1000)  # the sd over draws of P(class) is below .4; effective draws near 1,000
