@@ -35,20 +35,24 @@ DELTA_LOG, ICEBERG = "_delta_log", ".metadata.json"
 """The folder within a Delta table, and how the file that describes an Iceberg table ends."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Address:
     """Where polars scans a table: an address, or the folder or file of a local Delta or Iceberg table.
 
     A Delta table is read in one `version`. As text it is without what may be secret.
     """
 
-    url: str = field(repr=False)
+    url: str
     form: Form
     version: int | None = None
 
     def __str__(self) -> str:
         """The address as messages show it."""
         return redacted(self.url)
+
+    def __repr__(self) -> str:
+        """The same, in the form of a call."""
+        return f"Address({str(self)!r}, {self.form!r}, {self.version})"
 
     @property
     def suffix(self) -> str:
@@ -109,7 +113,7 @@ def _address(url: str, is_path: bool) -> Address:
         raise InputError("an address with a blank in it", wanted, "Write %20 for a blank.", f"{scheme}://...")
     if is_path:
         raise InputError("an address as a Path, which drops a slash", wanted, "Pass it as text.", redacted(url))
-    if not url.partition("://")[2].strip("/"):
+    if not url.partition("://")[2].split("/")[0]:
         raise InputError("an address of nothing", "the address of a table", "Name an object.", redacted(url))
     if scheme == "http" and not LOOPBACK.match(url):
         raise InputError("http://", "https://", "Without TLS anybody on the way reads and changes it.", redacted(url))
@@ -179,7 +183,7 @@ PLAIN = re.compile(r"[A-Za-z0-9-]*")
 """The values that these may have: none of them makes another host of an address."""
 OWN_KEY = re.compile(r".*(secret_access_key|account_key|sas_token|sas_key|service_account_key|client_secret|token)")
 """Options that are a credential themselves."""
-CREDENTIALS = re.compile(r"(AWS|AZURE|GOOGLE|GCS|GCP|HF|HUGGING_FACE|HUGGINGFACE|MSI|IDENTITY)_")
+READ_WITH = re.compile(r"(AWS|AZURE|GOOGLE|GCS|GCP|HF|HUGGING_?FACE|MSI|IDENTITY|BOTO|CLOUDSDK)_|HOME$|USERPROFILE$")
 """Variables of the environment that hold credentials, or lead to some."""
 
 
@@ -187,7 +191,7 @@ CREDENTIALS = re.compile(r"(AWS|AZURE|GOOGLE|GCS|GCP|HF|HUGGING_FACE|HUGGINGFACE
 class StoreOptions:
     """The `storage_options` of a file of settings; `own`: credentials from elsewhere are not used with them."""
 
-    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    values: Mapping[str, str | int] = field(default_factory=dict, repr=False)
     own: bool = False
 
     @classmethod
@@ -199,12 +203,12 @@ class StoreOptions:
         """
         if not isinstance(table, Mapping):
             raise InputError(check.quote(table), "a table", "Write [storage_options].", where)
-        values = {}
+        values: dict[str, str | int] = {}
         for key, value in table.items():
             if not isinstance(value, str | int | bool):
                 raise InputError(type(value).__name__, "text", "Write it in quotation marks.", f"{where}, {key!r}")
-            values[str(key).lower()] = str(value).lower() if isinstance(value, bool) else str(value)
-        own = any(not (HARMLESS.fullmatch(key) and PLAIN.fullmatch(value)) for key, value in values.items())
+            values[str(key).lower()] = str(value).lower() if isinstance(value, bool) else value
+        own = any(not (HARMLESS.fullmatch(key) and PLAIN.fullmatch(str(value))) for key, value in values.items())
         unsigned = any(key.endswith("skip_signature") and value == "true" for key, value in values.items())
         if own and not unsigned and not any(map(OWN_KEY.fullmatch, values)):
             raise InputError(
@@ -219,17 +223,17 @@ class StoreOptions:
     def words(self) -> str:
         """The options as they are shown: values only of those that are not secret."""
         shown = (
-            f"{key} = {redacted(value)}" if HARMLESS.fullmatch(key) or key.endswith(("endpoint", "url")) else key
+            f"{key} = {redacted(str(value))}" if HARMLESS.fullmatch(key) or key.endswith(("endpoint", "url")) else key
             for key, value in self.values.items()
         )
         return ", ".join(shown)
 
-    def environment(self) -> dict[str, str]:
-        """The variables of the process that reads: without any credential where the options have their own."""
+    def environment(self) -> dict[str, str | None]:
+        """The variables that the process which reads depends on: no credential where the options have their own."""
+        there = {key: value for key, value in os.environ.items() if READ_WITH.match(key.upper())}
         if not self.own:
-            return dict(os.environ)
-        nowhere = {"HOME": os.devnull, "USERPROFILE": os.devnull}  # where credentials are stored
-        return {key: value for key, value in os.environ.items() if not CREDENTIALS.match(key.upper())} | nowhere
+            return {**there}
+        return {**dict.fromkeys(there), "HOME": os.devnull, "USERPROFILE": os.devnull}  # where credentials are stored
 
 
 class _Chosen:

@@ -91,7 +91,8 @@ def members(question: bytes) -> bytes:
     if wanted["form"] == "delta":
         import deltalake
 
-        table = deltalake.DeltaTable(wanted["path"], storage_options=wanted.get("storage_options"))
+        options = {key: str(value) for key, value in wanted["storage_options"].items()}
+        table = deltalake.DeltaTable(wanted["path"], storage_options=options)
         return json.dumps({"version": table.version()}).encode()
     return json.dumps({"files": _names(wanted)}).encode()
 

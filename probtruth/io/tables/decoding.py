@@ -30,14 +30,15 @@ def decode(
     data: bytes,
     size: int | None = None,
     seconds: float = SECONDS,
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str | None] | None = None,
 ) -> bytes:
     """The answer of `decoder` to the bytes, in memory and time that are bounded by their number.
 
     Where no process can be started the bytes are decoded here, unless they name an address.
 
-    Arguments: `size` is the number of bytes for these bounds, where it is another, and `seconds` what any may take; the
-    process has the variables of `environment` (None: any).
+    Arguments: `size` is the number of bytes for these bounds, where it is another, and `seconds` what any may take; a
+    process that was started with other variables than those of `environment` (None: it has none of that name) is
+    replaced.
 
     Errors: `DecodingError`.
     """
@@ -91,17 +92,18 @@ class _Shared:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
-        self.environment: dict[str, str] = {}
+        self.environment: Mapping[str, str | None] | None = None
 
-    def running(self, environment: Mapping[str, str] | None = None) -> "subprocess.Popen[bytes] | None":
+    def running(self, environment: Mapping[str, str | None] | None = None) -> "subprocess.Popen[bytes] | None":
         """A process that waits for questions, in an environment (None: any); None where none can be started."""
         other = environment is not None and environment != self.environment
         if self.process is not None and (other or self.process.poll() is not None):
             self.stop()
         if self.process is None and sys.executable:
-            self.environment = dict(os.environ if environment is None else environment)
+            self.environment = environment
+            changed = {**os.environ, **(environment or {})}
             with suppress(OSError):
-                self.process = _start(self.environment)
+                self.process = _start({key: value for key, value in changed.items() if value is not None})
         return self.process
 
     def stop(self) -> None:

@@ -31,7 +31,7 @@ class FileState:
         """As the file is now."""
         if isinstance(path, Address):
             rows, ends = objects.ends(path)
-            return cls(rows, 0, 0, ends)
+            return cls(rows, 0, path.version or 0, ends)
         with path.open("rb") as stream:
             stat = os.fstat(stream.fileno())
             digest = hashlib.blake2b(stream.read(ENDS), digest_size=16)
