@@ -9,11 +9,13 @@ import pytest
 from served import Served, served
 
 import probtruth as pt
-from probtruth.errors import InputError
+from probtruth.errors import InputError, MissingExtraError
 from probtruth.io import addresses
+from probtruth.io.tables import decoder, decoding
 from probtruth.io.tables.batches import open_table
 from probtruth.io.tables.objects import Unreached
 from probtruth.io.tables.read import read_table
+from probtruth.line.larger_than_memory import Room
 
 N_ROWS, LABELS = 3000, ("x", "y", "z")
 SECRET = "?signature=SECRET"
@@ -124,6 +126,7 @@ def test_a_run_goes_on_behind_its_last_batch(tmp_path: Path, folder: Path, serve
     assert len(server.requests) <= needed - len(finished)
 
 
+@pytest.mark.long  # two runs
 def test_columns_of_a_table_with_all_of_it(server: Served, tmp_path: Path, folder: Path) -> None:
     parts = [polars.read_parquet(folder / f"{name}.parquet") for name in ("soft", "a", "b")]
     columns = [
@@ -135,3 +138,49 @@ def test_columns_of_a_table_with_all_of_it(server: Served, tmp_path: Path, folde
     with served(tmp_path) as other:
         far = pt.evaluate(*pt.loaders.joined_table(other.url("all.parquet", SECRET)), engine="exact").to_dict()
     assert far == near
+
+
+@pytest.mark.parametrize("url", ["gs://bucket/a.parquet", "az://box/a.parquet", "hf://datasets/me/set/a.parquet"])
+def test_other_stores_reach_polars_with_the_options_of_the_settings(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, object, object]] = []
+
+    def scan(path: str, storage_options: object, credential_provider: object, **_: object) -> polars.LazyFrame:
+        seen.append((path, storage_options, credential_provider))
+        return polars.LazyFrame({"item": ["x"], "yes": [1.0]})
+
+    def here(kind: bytes, data: bytes, *_: object) -> bytes:
+        return bytes(decoder.DECODERS[kind](data))
+
+    monkeypatch.setattr(decoder.polars, "scan_parquet", scan)
+    monkeypatch.setattr(decoding, "decode", here)
+    assert read_table(url)[0].height == 1
+    addresses.use(addresses.StoreOptions.of({"google_service_account_key": "SECRET"}, ""))
+    assert read_table(url)[0].height == 1
+    assert set(map(repr, seen)) == {
+        repr((url, {"max_retries": 0}, "auto")),
+        repr((url, {"google_service_account_key": "SECRET"}, None)),
+    }
+
+
+def test_a_delta_table(tmp_path: Path, folder: Path) -> None:
+    frame = polars.read_parquet(folder / "a.parquet")
+    try:
+        import deltalake  # noqa: F401
+    except ImportError:
+        (tmp_path / "_delta_log").mkdir()
+        with pytest.raises(MissingExtraError, match=r"pip install 'probtruth\[delta\]'"):
+            read_table(tmp_path)
+        return
+    frame.head(10).write_delta(tmp_path)
+    frame.write_delta(tmp_path, mode="overwrite")  # the files of the first version stay in the folder
+    assert read_table(tmp_path)[0].sort("item").equals(frame.sort("item"))
+    table = open_table(tmp_path)
+    frame.head(10).write_delta(tmp_path, mode="append")
+    assert sum(batch.frame.height for batch in table.batches(["item"], 1024)) == N_ROWS  # its version stays
+
+
+def test_workers_of_a_cluster_get_no_secret(server: Served) -> None:
+    for url, options in ((server.url("a.parquet", SECRET), {}), ("s3://bucket/a.parquet", {"aws_region": "x"})):
+        addresses.use(addresses.StoreOptions.of(options, ""))
+        with pytest.raises(InputError, match="no secrets of this machine where workers of Dask read"):
+            Room(client=object()).streams_predictions([url])
