@@ -1,6 +1,6 @@
 """The package's exceptions: each says what came, what was wanted and what to do."""
 
-import re
+from probtruth import redaction as _redaction
 
 __all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
@@ -8,30 +8,12 @@ LONGEST_PART = 2000
 """How many characters of each part a message shows, whatever a file holds."""
 
 
-_USER = r"(?P<user>[^\s/?#'\"]*@|[^\s/?#@'\"]*:(?!\d*(?:$|[^\w~%.-]))[^\s/?#@'\"]*)?"
-_QUERY = r"(?P<query>[?#](?:(?!['\"](?:[\s,.;:)\]]|$))[^\s\"])*)?"
-_SECRETS = re.compile(rf"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]+:/{{1,2}}){_USER}(?P<rest>[^\s?#'\"]*){_QUERY}")
-"""Addresses: what stands before the host, and what follows a question mark."""
-
-
-def redacted(text: str) -> str:
-    """The text with `***` for the user and the query of every address in it: these may be a password or a signature."""
-
-    def hidden(match: re.Match[str]) -> str:
-        query = match["query"] or ""
-        if "=" in query or match["scheme"].lower().startswith("http"):  # else a pattern of files
-            query = query and f"{query[0]}***"
-        return f"{match['scheme']}{'***@' * bool(match['user'])}{match['rest']}{query}"
-
-    return _SECRETS.sub(hidden, text) if ":/" in text else text
-
-
 def _line(text: str) -> str:
     """The text on one line and of bounded length, with escapes for what would control a terminal.
 
     What may be secret in an address is left out.
     """
-    text = redacted(text)
+    text = _redaction.redacted(text)
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
     return short.translate(_ESCAPES)
 

@@ -10,7 +10,8 @@ from typing import Any
 from probtruth.cli import time_limit
 from probtruth.cli.app import app as app
 from probtruth.cli.streams import guarded_streams
-from probtruth.errors import InputError, MissingExtraError, PosteriorError, redacted
+from probtruth.errors import InputError, MissingExtraError, PosteriorError
+from probtruth.redaction import redacted
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, by convention."""

@@ -12,8 +12,9 @@ import typer
 
 from probtruth import check
 from probtruth.cli.console import Console
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io import addresses
+from probtruth.redaction import redacted
 
 FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from probtruth import check
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
+from probtruth.redaction import redacted
 
 SCHEMES = ("s3", "gs", "az", "hf", "https")
 """What an address may begin with; `http` only for this machine."""

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io import addresses
 from probtruth.io.addresses import Address, StoreOptions, location, matching, named, with_column
 from probtruth.io.tables.read import read_table, shown
+from probtruth.redaction import redacted
 
 KEY = {"aws_access_key_id": "AKID", "aws_secret_access_key": "SECRET"}
 

@@ -11,8 +11,9 @@ from probtruth.check import count
 from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.reading import named_file, read_annotations, read_scores
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS, refuse_others
+from probtruth.redaction import redacted
 
 if TYPE_CHECKING:
     import probtruth.io.loaders.lm_eval_tasks

@@ -12,9 +12,10 @@ import polars
 
 from probtruth import check
 from probtruth.check import Source
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.addresses import Address, Location, location, matching
 from probtruth.io.tables import binary, csv_text, json_lines, objects
+from probtruth.redaction import redacted
 
 MAGIC = {
     b"PAR1": "a Parquet file; name it .parquet",
