@@ -139,8 +139,6 @@ def _scan(wanted: dict[str, Any], glob: bool = False, **options: Any) -> polars.
     if form == "iceberg":
         return polars.scan_iceberg(path, storage_options=access.get("storage_options"))
     if form == "text":
-        if not hasattr(polars, "scan_lines"):
-            raise ValueError(f"polars {polars.__version__} reads no text at an address; 1.38 does")
         return polars.scan_lines(path, glob=glob, **access, **options)
     scan = polars.scan_parquet if form == "parquet" else polars.scan_ipc
     return scan(path, glob=glob, hive_partitioning=False, **access, **options)

@@ -51,6 +51,10 @@ def ask(kind: bytes, address: Address, size: int = 0, **question: object) -> byt
 
     Errors: `Unreached` where the object cannot be had, `InputError` where it is not sound, `MissingExtraError`.
     """
+    if not hasattr(polars, "scan_lines"):
+        raise InputError(
+            f"an address with polars {polars.__version__}", "1.38 or later", "pip install -U polars", str(address)
+        )
     options = addresses.in_use()
     asked = {
         "path": address.url,

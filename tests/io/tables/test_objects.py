@@ -184,3 +184,9 @@ def test_workers_of_a_cluster_get_no_secret(server: Served) -> None:
         addresses.use(addresses.StoreOptions.of(options, ""))
         with pytest.raises(InputError, match="no secrets of this machine where workers of Dask read"):
             Room(client=object()).streams_predictions([url])
+
+
+def test_an_old_polars(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(polars, "scan_lines")
+    with pytest.raises(InputError, match=r"an address with polars .*, expected 1\.38 or later"):
+        read_table(server.url("a.parquet"))
