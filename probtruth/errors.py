@@ -1,5 +1,7 @@
 """The package's exceptions: each says what came, what was wanted and what to do."""
 
+from probtruth import redaction as _redaction
+
 __all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
 LONGEST_PART = 2000
@@ -7,7 +9,11 @@ LONGEST_PART = 2000
 
 
 def _line(text: str) -> str:
-    """The text on one line and of bounded length, with escapes for what would control a terminal."""
+    """The text on one line and of bounded length, with escapes for what would control a terminal.
+
+    What may be secret in an address is left out.
+    """
+    text = _redaction.redacted(text)
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
     return short.translate(_ESCAPES)
 

@@ -11,6 +11,7 @@ from probtruth.cli import time_limit
 from probtruth.cli.app import app as app
 from probtruth.cli.streams import guarded_streams
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
+from probtruth.redaction import redacted
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, by convention."""
@@ -64,7 +65,7 @@ def _command_with(options: tuple[str, ...]) -> str:
     words = [word for word in sys.argv[1:] if not (options[0] == REPLACED and word.startswith(f"{REPLACED}="))]
     while options[0] == REPLACED and REPLACED in words:
         del words[words.index(REPLACED) : words.index(REPLACED) + 2]
-    return f" Run: {shlex.join(['probtruth', *words, *options])}"
+    return f" Run: {redacted(shlex.join(['probtruth', *words, *options]))}"
 
 
 def _stop(message: str, status: int) -> None:

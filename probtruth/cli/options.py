@@ -54,7 +54,7 @@ input_, question, model_, output = (
 argument = partial(typer.Argument, rich_help_panel=INPUT)
 """An argument; all of them are input."""
 
-LABEL_FILE = "Annotators' labels: long form, counts, or a tool's export."
+LABEL_FILE = "Labels (long form, counts, export): path or address."
 
 Out = Annotated[str, output("--out", metavar="DIR", help="Folder for the result; written whole or not at all.")]
 OutIfAny = Annotated[str | None, output("--out", metavar="DIR", help="Folder for the report; without it, none.")]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from probtruth import check
 from probtruth.cli.options import AnnotationColumns, ItemContent, PilotOptions, ScoreColumns, ScoreReading, by_task
 from probtruth.errors import InputError
+from probtruth.io.addresses import is_address, location, named
 from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import probtruth.types
 
 
-def named_files(words: Sequence[str]) -> list[Path] | dict[str, list[Path]]:
+def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str | Path]]:
     """Files as loaders take them: paths, or {model: paths} where they are written NAME=FILE."""
     pairs = [named_file(word) for word in words]
     if not any(name for name, _ in pairs):
@@ -31,14 +32,17 @@ def named_files(words: Sequence[str]) -> list[Path] | dict[str, list[Path]]:
     return {name: [path for other, path in pairs if other == name] for name, _ in pairs}
 
 
-def named_file(word: str) -> tuple[str, Path]:
-    """The name (empty without one) and the path of `FILE` or `NAME=FILE`; what exists is a file."""
-    if "=" not in word or Path(word).exists():
-        return "", Path(word)
-    name, _, path = word.rpartition("=")
+def named_file(word: str) -> tuple[str, str | Path]:
+    """The name (empty without one) and the path of `FILE` or `NAME=FILE`; what exists is a file.
+
+    An address stays text, which a `Path` would change.
+    """
+    if "=" not in word or Path(word).exists() or is_address(word):
+        return "", word if is_address(word) else Path(word)
+    name, path = named(word)
     if not name.strip() or not path:
         raise InputError(check.quote(word), "FILE or NAME=FILE", "Write my_model=logs/samples.jsonl.")
-    return name, Path(path)
+    return name, path if is_address(path) else Path(path)
 
 
 def score_format(words: Sequence[str], option: str) -> str:
@@ -60,11 +64,11 @@ def annotation_format(path: str | Path, option: str) -> str:
     """The format of a file of annotations: that of the option, or with `auto` by its content."""
     if check.one_of(option, ANNOTATION_FORMATS, "--format") != "auto":
         return option
-    if Path(path).suffix.lower() not in (".json", ".jsonl", ".ndjson"):
+    if location(path).suffix.lower() not in (".json", ".jsonl", ".ndjson"):
         return "table"
     from probtruth.io.loaders.detect import format_of
 
-    detected = format_of(Path(path))
+    detected = format_of(path)
     if detected not in (*ANNOTATION_TOOLS, "table"):
         hint = "Logs hold scores: give them to `probtruth compare`."
         raise InputError(f"a log of {detected}", "annotations", hint, str(path))

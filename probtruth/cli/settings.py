@@ -13,10 +13,14 @@ import typer
 from probtruth import check
 from probtruth.cli.console import Console
 from probtruth.errors import InputError
+from probtruth.io import addresses
+from probtruth.redaction import redacted
 
 FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"
 """In place of a file: none is read."""
+STORE = "storage_options"
+"""The table of options with which polars reads addresses: it is of no command."""
 SHARED = (
     *("seed", "quiet", "json", "strict", "engine", "rule", "floor", "rope", "kind", "renormalise", "memory", "time"),
     *("item", "annotator", "label", "replicate", "model", "group", "cluster"),
@@ -42,6 +46,7 @@ def load(option: str | None, context: Any) -> tuple[str | None, dict[str, dict[s
             raise InputError("no table [tool.probtruth]", "one", f"Add it, or write {FILE}.", option)
         return None, {}
     name = os.path.relpath(path) if option is None else str(path)
+    addresses.use(addresses.StoreOptions.of(table.get(STORE, {}), f"{name}, [{STORE}]"))
     values: dict[str, dict[str, Any]] = {}
     for command, word, value, where in _entries(table, context.command.commands, name, path.name == PROJECT):
         param = dict(_options(context.command.commands[command]))[word]
@@ -85,6 +90,8 @@ def _entries(
     head = "tool.probtruth" if in_project else ""
     options = {command: dict(_options(click)) for command, click in commands.items()}
     for key, value in table.items():
+        if key == STORE:
+            continue
         word, where = key.replace("_", "-"), f"{name}, [{head}]" if head else name
         if word in commands and isinstance(value, dict):
             continue
@@ -140,13 +147,18 @@ def _value(context: Any, param: Any, word: str, value: Any, folder: Path, where:
         words = [_text(one, where) for one in (value if isinstance(value, list) and several else [value])]
     if param.nargs > 1 and len(words) != param.nargs:
         raise InputError(f"{len(words)} values", f"{param.nargs}", f"Write a list of {param.nargs}.", where)
-    if any(name in metavar for name in ("FILE", "DIR", "SCORES")):
+    if _is_path(metavar):
         words = [_from_here(word, folder, "=" in metavar) for word in words]
     try:
         param.process_value(context, words if several else words[0])
     except typer.BadParameter as error:
         raise InputError(check.shortlist(words), "a value of that option", str(error.message), where) from None
     return words if several else words[0]
+
+
+def _is_path(metavar: str) -> bool:
+    """Whether a parameter takes paths."""
+    return any(name in metavar for name in ("FILE", "DIR", "SCORES"))
 
 
 def _text(value: Any, where: str) -> str:
@@ -159,7 +171,15 @@ def _from_here(word: str, folder: Path, named: bool) -> str:
     """A path (`FILE`, `FILE:COL` or, where they have names, `NAME=FILE`) as seen from the current folder."""
     relative = os.path.relpath(folder)
     name, equals, path = word.rpartition("=") if named else ("", "", word)
-    return word if relative == os.curdir else f"{name}{equals}{os.path.join(relative, path)}"
+    if relative == os.curdir or _address_in(word):
+        return word
+    return f"{name}{equals}{os.path.join(relative, path)}"
+
+
+def _address_in(word: str) -> str:
+    """The address in `FILE` or `NAME=FILE`; empty where there is none."""
+    path = addresses.named(word)[1] or word
+    return path if addresses.is_address(path) else ""
 
 
 def _typed(value: Any) -> str:
@@ -174,7 +194,25 @@ def console(context: Any, json: bool, quiet: bool = False) -> Console:
         made.note(f"settings from {file}")
         if _from_file(context, "dask"):  # not only a note: nothing connects anywhere unseen
             print(f"connects to Dask ({check.quote(context.params['dask'])}), as {file} says", file=sys.stderr)
+        for line in _connections(context, file):
+            print(line, file=sys.stderr)
     return made
+
+
+def _connections(context: Any, file: str) -> Iterator[str]:
+    """What a run reads from elsewhere because the file of settings says so, or as it says."""
+    read = [
+        (param, address)
+        for param in context.command.params
+        if (value := context.params.get(param.name)) is not None and _is_path((param.metavar or "").upper())
+        for word in (value if isinstance(value, list | tuple) else [value])
+        if (address := _address_in(str(word)))
+    ]
+    for param, address in read:
+        if _from_file(context, param.name):
+            yield f"reads {redacted(address)}, as {file} says"
+    if read and (options := addresses.in_use().words()):
+        yield f"reads addresses with the {STORE} of {file}: {options}"
 
 
 def _from_file(context: Any, name: str) -> bool:
@@ -187,7 +225,7 @@ def _command_line(context: Any, file: str | None) -> str:
     """The command with the values that the file of settings added to it, so that it works without the file."""
     words = sys.argv[1:]
     if file is None:
-        return shlex.join(["probtruth", *words])
+        return redacted(shlex.join(["probtruth", *words]))
     start = 0
     while words[start].startswith("-"):
         start += 2 if words[start] == "--config" else 1
@@ -195,7 +233,7 @@ def _command_line(context: Any, file: str | None) -> str:
     for param in context.command.params:
         if _from_file(context, param.name):
             added += _as_words(param, context.default_map[param.name])
-    return shlex.join(["probtruth", "--config", OFF, context.info_name, *words[start + 1 :], *added])
+    return redacted(shlex.join(["probtruth", "--config", OFF, context.info_name, *words[start + 1 :], *added]))
 
 
 def _as_words(param: Any, value: Any) -> list[str]:

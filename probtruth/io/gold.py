@@ -11,6 +11,7 @@ from jaxtyping import Float
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import with_column
 from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
 from probtruth.io.output.folder import whole_file
 from probtruth.io.tables.read import read_table
@@ -35,8 +36,8 @@ class ExpertAnswers:
 
 def gold_file(spec: str) -> tuple[str, str | None]:
     """The path and the column of probabilities of `FILE` or `FILE:COLUMN`; what exists is a file."""
-    path, colon, column = spec.rpartition(":")
-    return (spec, None) if not colon or Path(spec).exists() else (path, column)
+    path, column = with_column(spec)
+    return (spec, None) if not column or Path(spec).exists() else (path, column)
 
 
 def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[polars.DataFrame, Source]:

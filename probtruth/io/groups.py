@@ -12,6 +12,7 @@ from jaxtyping import Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.io.addresses import with_column
 from probtruth.io.tables.read import read_table
 from probtruth.types import Audit, Index
 from probtruth.types.index import sort_names
@@ -26,8 +27,8 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
 
     Errors: `InputError` for an item without a group or with two of them.
     """
-    path, colon, column = spec.rpartition(":")
-    if not (path and colon and column):
+    path, column = with_column(spec)
+    if not (path and column):
         raise InputError(
             check.quote(spec), "FILE:COLUMN", f"Write --{what}s table.csv:column, the column that names the {what}."
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.io.addresses import Address, location, with_column
 from probtruth.io.tables.read import read_table
 
 LARGEST_IMAGE = 1 << 20
@@ -47,7 +48,10 @@ def read_item_images(spec: str, items: Collection[str], item: str = "item") -> d
     """
     images: dict[str, str] = {}
     total = 0
-    folder = Path(spec.rpartition(":")[0]).parent
+    table = location(with_column(spec)[0])
+    if isinstance(table, Address):
+        raise InputError("images that a table at an address names", "a local table", "Copy it here.", str(table))
+    folder = table.parent
     for name, (path, where) in _column(spec, items, item, "image").items():
         if "://" in path or path.startswith("data:"):
             raise InputError(check.quote(path), "the path of a local file", "Fetch the images first.", where)
@@ -84,8 +88,8 @@ def _kind(content: bytes, path: str, where: str) -> str:
 
 def _column(spec: str, items: Collection[str] | None, item: str, what: str) -> dict[str, tuple[str, str]]:
     """Each item's cell (None: of all that the file has) and where it stands; blank cells are left out."""
-    path, colon, column = spec.rpartition(":")
-    if not (path and colon and column):
+    path, column = with_column(spec)
+    if not (path and column):
         raise InputError(check.quote(spec), "FILE:COLUMN", f"Write --item-{what} items.csv:column.")
     table, source = read_table(path)
     frames.need_columns(table.columns, {"item": item, what: column}, source.name)

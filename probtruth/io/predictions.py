@@ -9,6 +9,7 @@ import numpy as np
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io import groups
+from probtruth.io.addresses import named
 from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import (
     CellKind,
@@ -146,9 +147,9 @@ def same_labels(first: str, labels: Sequence[str], model: str, own: Sequence[str
 
 
 def model_files(pairs: Sequence[str], example: str = "--predictions my_model=probs.csv") -> list[tuple[str, str]]:
-    """`NAME=FILE` options as pairs, split at the last equals sign."""
-    split = [pair.rpartition("=") for pair in pairs]
-    for pair, (name, _, path) in zip(pairs, split, strict=True):
+    """`NAME=FILE` options as pairs, split at the last equals sign, or the one before an address."""
+    split = [*map(named, pairs)]
+    for pair, (name, path) in zip(pairs, split, strict=True):
         if not name or not path:
             raise InputError(check.quote(pair), "NAME=FILE", f"Write {example}.")
-    return [(name, path) for name, _, path in split]
+    return split

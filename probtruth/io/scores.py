@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from probtruth import frames
 from probtruth.errors import InputError
+from probtruth.io.addresses import Address
 from probtruth.io.formats import refuse_others
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.read import read_table, shown
@@ -119,7 +120,7 @@ class ScoreNotes:
         return chosen or (name if self.ours and name in columns else None)
 
 
-def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> ScoreNotes:
+def notes_in(path: str | Path | Address, score: str, higher_is_better: bool | None) -> ScoreNotes:
     """What the file says of its scores in the column `score`, and what the caller does.
 
     Errors: `InputError` where the two disagree, or the notes cannot be used.

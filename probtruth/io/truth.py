@@ -9,6 +9,7 @@ import polars
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.io.addresses import Address
 from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
 from probtruth.io.output.folder import whole_file
 from probtruth.io.tables import parquet_notes
@@ -96,7 +97,9 @@ def read_soft(path: str | Path | Block, item: str = "item", estimand: Estimand |
     return noted("" if isinstance(path, Block) else path, table.source.name, estimand, build)
 
 
-def noted(path: str | Path, name: str, estimand: Estimand | None, build: Callable[[str], tuple[Truth, bool]]) -> Truth:
+def noted(
+    path: str | Path | Address, name: str, estimand: Estimand | None, build: Callable[[str], tuple[Truth, bool]]
+) -> Truth:
     """A truth with what its file says of it.
 
     Arguments: `build` makes it from the estimand, and says whether the rows and labels of the file stand in its order.

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
-from probtruth.io.tables.batches import can_stream, n_bytes, open_table
-from probtruth.io.tables.read import Block
+from probtruth.io.addresses import Address, in_use, location
+from probtruth.io.tables.batches import can_stream, has_several, n_bytes, open_table
+from probtruth.io.tables.read import Block, path_of
 from probtruth.kernels.cores import free_memory
 from probtruth.streaming.prepared import n_bytes as checked_memory
 
@@ -37,13 +38,27 @@ class Room:
         return SHARE * free_memory() if self.memory is None else checked_memory(self.memory)
 
     def streams_predictions(self, tables: Iterable[str | Path | Block]) -> bool:
-        """Whether the files are read some rows at a time: on a cluster, from folders, or where they are too large."""
+        """Whether the files are read some rows at a time: on a cluster, several as one, or where they are too large."""
         tables = list(tables)
+        self._refuse_secrets(tables)
         if self.client is not None or not all(can_stream(table) for table in tables):
             return self.client is not None
         blocks = {table.joined: table.stored for table in tables if isinstance(table, Block)}  # a table counts once
-        paths = [*blocks.values(), *(Path(table) for table in tables if not isinstance(table, Block))]
-        return any(path.is_dir() for path in paths) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
+        paths = [*blocks.values(), *(location(table) for table in tables if not isinstance(table, Block))]
+        return any(map(has_several, paths)) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
+
+    def _refuse_secrets(self, tables: Iterable[str | Path | Block]) -> None:
+        """Raises where workers of a cluster would need a secret of this process: they have their own, or none."""
+        if self.client is None:
+            return
+        for table in map(path_of, tables):
+            if isinstance(table, Address) and (table.secret or in_use().values):
+                raise InputError(
+                    "[storage_options]" if in_use().values else "an address with a user or a query",
+                    "no secrets of this machine where workers of Dask read",
+                    "Give the workers credentials in their own environment, or leave Dask out.",
+                    str(table),
+                )
 
     def refuse_renormalise(self, wanted: bool) -> None:
         """Raises where rows of predictions that are streamed are to be divided by their sums."""
@@ -56,6 +71,7 @@ class Room:
 
     def streams_scores(self, path: str | Path) -> bool:
         """The same for a table of scores."""
+        self._refuse_secrets([path])
         if self.client is not None or not can_stream(path):
             return self.client is not None
-        return Path(path).is_dir() or BYTES_PER_SCORE * open_table(path).n_rows > self.n_bytes
+        return has_several(location(path)) or BYTES_PER_SCORE * open_table(path).n_rows > self.n_bytes

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from probtruth.errors import InputError
+from probtruth.io.addresses import refuse
 from probtruth.io.output.swap import lock, still_at
 from probtruth.io.tables.read import shown
 
@@ -75,6 +76,7 @@ def _usable(folder: str | os.PathLike[str]) -> Path:
     text = os.fspath(folder) if isinstance(folder, os.PathLike) else folder
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"scratch={text!r}", "the path of a folder", "Name a folder that does not exist yet.")
+    refuse(text)
     path, here = Path(os.path.abspath(text)), Path(os.path.abspath(os.curdir))
     real, real_here = path.resolve(), here.resolve()
     if {path, real} & {here, real_here, *here.parents, *real_here.parents}:

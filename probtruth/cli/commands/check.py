@@ -13,6 +13,7 @@ from probtruth.cli import settings
 from probtruth.cli.reading import named_file, read_annotations, read_scores
 from probtruth.errors import InputError
 from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FORMATS, SCORE_TOOLS, refuse_others
+from probtruth.redaction import redacted
 
 if TYPE_CHECKING:
     import probtruth.io.loaders.lm_eval_tasks
@@ -75,11 +76,11 @@ def check(
             except InputError as error:
                 faults.append(error)
     for file, one in checked:
-        console.show(f"{file}: {', '.join(one.words)}", *(f"  {line}" for line in one.lines))
+        console.show(f"{redacted(file)}: {', '.join(one.words)}", *(f"  {line}" for line in one.lines))
     with console.progress("comparing"):
         notes = [] if faults else _together(checked, columns.item, cells, score, reading)
     console.show(*notes)
-    rows = [{"file": file, "kind": one.kind, **one.facts} for file, one in checked]
+    rows = [{"file": redacted(file), "kind": one.kind, **one.facts} for file, one in checked]
     console.emit({"files": rows, "faults": [str(fault) for fault in faults], "notes": notes})
     for fault in faults[:-1]:
         print(f"probtruth: {fault}", file=sys.stderr)
@@ -106,7 +107,7 @@ def _checked(
     return _annotations(read_annotations(path, columns, tool), kinds.get(tool, f"{tool} export"))
 
 
-def _table(path: Path, columns: opt.AnnotationColumns, cells: CellReading, score: str) -> CheckedFile:
+def _table(path: str | Path, columns: opt.AnnotationColumns, cells: CellReading, score: str) -> CheckedFile:
     from probtruth.io.annotations import read_annotations as read_table_of_annotations
     from probtruth.io.predictions import read_predictions_pairs
     from probtruth.io.tables.read import read_table
@@ -128,7 +129,7 @@ def _table(path: Path, columns: opt.AnnotationColumns, cells: CellReading, score
     try:
         annotations = read_table_of_annotations(path, *columns, format="counts")
     except InputError:
-        read = read_predictions_pairs([(str(path), path)], None, columns.item, cells.kind, cells.renormalise)
+        read = read_predictions_pairs([(redacted(str(path)), path)], None, columns.item, cells.kind, cells.renormalise)
     else:
         counts = _annotations(annotations, "annotations, counts per label")
         return replace(counts, lines=(*counts.lines, AS_COUNTS))
@@ -139,7 +140,7 @@ def _table(path: Path, columns: opt.AnnotationColumns, cells: CellReading, score
     return CheckedFile("probabilities", tuple(words), (f"labels: {checks.shortlist(labels, 12)}",), facts)
 
 
-def _scores(path: Path, item: str, score: str, replicate: str | None) -> CheckedFile:
+def _scores(path: str | Path, item: str, score: str, replicate: str | None) -> CheckedFile:
     from probtruth.io.scores import notes_in, read_scores
     from probtruth.types import orientation
 
@@ -249,9 +250,9 @@ def _tables_together(checked: Sequence[tuple[str, CheckedFile]], item: str, cell
     if len(labelled) > 1 or not probabilities or len(labelled) + len(probabilities) < len(checked):
         return []
     index = labelled[0][1].content.index if labelled else None
-    pairs = [(name or str(path), path) for name, path in map(named_file, probabilities)]
+    pairs = [(name or redacted(str(path)), path) for name, path in map(named_file, probabilities)]
     predictions = read_predictions_pairs(pairs, index, item, cells.kind, cells.renormalise)
-    what = f"{labelled[0][0]} and {count(len(probabilities), 'model')}" if labelled else "the files"
+    what = f"{redacted(labelled[0][0])} and {count(len(probabilities), 'model')}" if labelled else "the files"
     lines = [f"{what}: {_compared(len(predictions.index.items), predictions.audit)}"]
     unused = [] if index is None else [label for label in predictions.index.labels if label not in index.labels]
     if unused:

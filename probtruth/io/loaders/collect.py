@@ -13,6 +13,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.addresses import Address, location, matching
 from probtruth.io.tables.read import shown
 from probtruth.types import Audit, Scores
 from probtruth.types.index import sort_names
@@ -167,7 +168,10 @@ def _paths(files: Paths, patterns: tuple[str, ...]) -> list[Path]:
     for file in [files] if isinstance(files, (str, bytes, Path)) or not isinstance(files, Iterable) else files:
         if not isinstance(file, (str, Path)):
             raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
-        paths += _expanded(Path(file), patterns)
+        where = location(file)
+        if isinstance(where, Address):
+            raise InputError("logs at an address", "local files", "Copy the logs here first.", str(where))
+        paths += [log for one in matching(where) or [where] for log in _expanded(one, patterns)]
     return paths
 
 

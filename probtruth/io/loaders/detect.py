@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
+from probtruth.io.addresses import location
 from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, refuse_others
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
-from probtruth.io.tables.batches import SUFFIXES
+from probtruth.io.tables.batches import SUFFIXES, has_several
 from probtruth.io.tables.read import read_bytes, shown, utf8
 
 LISTED = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}
@@ -26,14 +27,15 @@ FIRST_LINE = 1 << 24
 """Bytes of JSON lines in which the first object is looked for."""
 
 
-def format_of(path: Path) -> str:
-    """The tool that wrote a file, or the files of a folder; `table` for what is of none.
+def format_of(path: str | Path) -> str:
+    """The tool that wrote a file, or the files of a folder; `table` for what is of none, and for several at an address.
 
     Errors: `InputError` where the file cannot be read, or a `.json` file or a folder is of no tool that is known.
     """
-    if path.is_dir():
-        return _of_folder(path)
-    suffix = path.suffix.lower()
+    where = location(path)
+    if has_several(where):
+        return _of_folder(where) if isinstance(where, Path) and where.is_dir() else "table"
+    suffix = where.suffix.lower()
     if suffix == ".eval":
         return "inspect"
     if suffix == ".json":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.io.addresses import Address, location
 from probtruth.io.tables.batches import can_stream, columns_of
 from probtruth.io.tables.read import Block, Joined, shown
 from probtruth.io.tables.wide import label_difference
@@ -44,8 +45,8 @@ def joined_table(
     >>> pt.score(models, reference).values.round(3).tolist()
     [[0.693, 0.288]]
     """
-    joined = Joined(Path(table) if isinstance(table, str | Path) else frames.as_polars(table))
-    if isinstance(joined.table, Path):
+    joined = Joined(location(table) if isinstance(table, str | Path) else frames.as_polars(table))
+    if isinstance(joined.table, Path | Address):
         where = shown(joined.table)
         names = columns_of(joined.table) if can_stream(joined.table) else joined.whole[0].columns
     else:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from probtruth.errors import InputError
+from probtruth.io.addresses import refuse
 from probtruth.io.output.swap import alone_in, discard, exchange, left_over, work_beside
 from probtruth.io.tables.read import shown
 
@@ -114,6 +115,7 @@ def _output(out: str | os.PathLike[str]) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
+    refuse(text)
     try:
         target, here = Path(os.path.abspath(text)), Path.cwd()
     except FileNotFoundError:

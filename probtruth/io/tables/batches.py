@@ -17,10 +17,21 @@ import polars
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables import decoding
+from probtruth.io.addresses import Address, Location, location, matching
+from probtruth.io.tables import decoding, objects
 from probtruth.io.tables.binary import damaged
 from probtruth.io.tables.file_state import FileState, check_unchanged
-from probtruth.io.tables.read import Block, Joined, guarded, path_of, read_table, regular, shown
+from probtruth.io.tables.read import (
+    Block,
+    Joined,
+    guarded,
+    members,
+    path_of,
+    read_table,
+    regular,
+    same_columns,
+    shown,
+)
 from probtruth.io.tables.wide import cells, labels_of
 from probtruth.io.truth import noted, read_soft
 from probtruth.kernels.cores import ahead
@@ -46,6 +57,10 @@ class BatchSource(Source):
         return super().at(None if row is None else row + self.before, column)
 
 
+type Cut = tuple[int, int, int, int]
+"""A batch: number of the file, first row in it, number of rows, rows before in all files."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """Some rows of a file; `start` counts them from the first row of the first file."""
@@ -57,14 +72,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class BigTable:
-    """One file, or all the files of a folder in the order of their names, one below the other.
+    """One file, or all the files of a folder or pattern in the order of their names, one below the other.
 
     `base` is the folder that relative names of files start from, wherever they are read; `states` is how the files were
     when they were opened. Of a `block`, `columns` are its own, by its names.
     """
 
     name: str
-    files: tuple[str, ...]
+    files: tuple[str | Address, ...]
     rows: tuple[int, ...]
     columns: tuple[str, ...]
     base: str
@@ -73,7 +88,7 @@ class BigTable:
 
     def check_unchanged(self) -> None:
         """Raises `InputError` if a file is not the one that was opened any more."""
-        check_unchanged([Path(self.base, file) for file in self.files], self.states)
+        check_unchanged([_absolute(file, self.base) for file in self.files], self.states)
 
     def stored(self, columns: Sequence[str]) -> list[str]:
         """The names of columns in the files."""
@@ -84,7 +99,7 @@ class BigTable:
         """Rows of all files."""
         return sum(self.rows)
 
-    def cuts(self, size: int) -> list[tuple[int, int, int, int]]:
+    def cuts(self, size: int) -> list[Cut]:
         """Batches of at most so many rows: file, first row in it, number of rows, rows before in all files."""
         cuts, before = [], 0
         for file, rows in enumerate(self.rows):
@@ -92,13 +107,15 @@ class BigTable:
             before += rows
         return cuts
 
-    def stream(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> bytes:
+    def stream(self, cut: Cut, columns: Sequence[str]) -> bytes:
         """Some columns of one batch as an Arrow stream."""
-        file, start, rows, _ = cut
-        question = {"path": self.files[file], "start": start, "rows": rows, "columns": self.stored(columns)}
-        return _ask(b"r", question, self.base)
+        number, start, rows, _ = cut
+        file, stored = self.files[number], self.stored(columns)
+        if isinstance(file, Address):
+            return objects.rows(file, start, rows, stored)
+        return _ask(b"r", {"path": file, "start": start, "rows": rows, "columns": stored}, self.base)
 
-    def batch(self, cut: tuple[int, int, int, int], stream: bytes) -> Batch:
+    def batch(self, cut: Cut, stream: bytes) -> Batch:
         """The batch that came as a stream."""
         file, start, _, before = cut
         source: Source = BatchSource(shown(self.files[file]), before=start)
@@ -107,7 +124,7 @@ class BigTable:
             frame, source = self.block.renamed(frame, source)
         return Batch(frame, source, before)
 
-    def read(self, cut: tuple[int, int, int, int], columns: Sequence[str]) -> Batch:
+    def read(self, cut: Cut, columns: Sequence[str]) -> Batch:
         """Some columns of one batch."""
         return self.batch(cut, self.stream(cut, columns))
 
@@ -122,6 +139,8 @@ class BigTable:
         try:
             for cut, stream in zip(wanted, ahead(partial(self.stream, columns=columns), wanted, 1), strict=True):
                 yield self.batch(cut, stream)
+        except objects.Unreached:
+            raise
         except InputError:  # a file that was replaced reads as a damaged one
             self.check_unchanged()
             raise
@@ -153,31 +172,37 @@ class BigTable:
         return self.name
 
 
-def open_table(path: str | Path | Block) -> BigTable:
-    """A Parquet or Arrow file, a folder of such files with the same columns, or a block of the columns of these.
+def open_table(path: str | Path | Address | Block) -> BigTable:
+    """A Parquet or Arrow file, such files of a folder or pattern with the same columns, or a block of their columns.
 
     Errors: `InputError` for other files, damaged ones, a folder without any, or files whose columns differ.
     """
     if isinstance(path, Block):
         whole = open_table(path.stored)
         return replace(whole, columns=(path.item, *path.columns), block=path)
-    files = _files(Path(path))
-    base = os.getcwd()
-    states = tuple(guarded(file, partial(FileState.of, file)) for file in files)
-    extents = [json.loads(_ask(b"e", {"path": str(file)}, base)) for file in files]
-    columns = extents[0]["columns"]
+    where = location(path)
+    files, base = _files(where), os.getcwd()
+    states = tuple(_state(file) for file in files)
+    extents = [_extent(file, base) for file in files]
+    columns = extents[0].columns
     for file, extent in zip(files, extents, strict=True):
-        if sorted(extent["columns"]) != sorted(columns):
-            raise InputError(
-                f"the columns {check.shortlist(extent['columns'])}",
-                f"those of {shown(files[0])}: {check.shortlist(columns)}",
-                "Give all files of a folder the same columns.",
-                shown(file),
-            )
-    rows = tuple(extent["rows"] for extent in extents)
+        same_columns(extent.columns, columns, shown(file), shown(files[0]))
+    rows = tuple(extent.rows for extent in extents)
     if not sum(rows):
-        raise InputError("a table without rows", "at least one row", "Check the file.", shown(path))
-    return BigTable(shown(path), tuple(map(str, files)), rows, tuple(columns), base, states)
+        raise InputError("a table without rows", "at least one row", "Check the file.", shown(where))
+    named = tuple(file if isinstance(file, Address) else str(file) for file in files)
+    return BigTable(shown(where), named, rows, columns, base, states)
+
+
+def _state(file: Location) -> FileState:
+    return FileState.of(file) if isinstance(file, Address) else guarded(file, partial(FileState.of, file))
+
+
+def _extent(file: Location, base: str) -> objects.Extent:
+    if isinstance(file, Address):
+        return objects.extent(file)
+    answer = json.loads(_ask(b"e", {"path": str(file)}, base))
+    return objects.Extent(answer["rows"], tuple(answer["columns"]))
 
 
 def held(block: Block, memory: float) -> Block:
@@ -188,17 +213,27 @@ def held(block: Block, memory: float) -> Block:
     return Block(Joined(frame), block.item, {label: label for label in block.columns}, block.counts)
 
 
-def columns_of(path: str | Path | Block) -> Sequence[str]:
+def columns_of(path: str | Path | Address | Block) -> Sequence[str]:
     """The columns of a table; of Parquet and Arrow without reading its rows."""
     if isinstance(path, Block):
         return (path.item, *path.columns)
+    where = location(path)
+    if isinstance(where, Address) and can_stream(where):
+        return objects.extent(objects.members(where)[0]).columns
     return open_table(path).columns if can_stream(path) else read_table(path)[0].columns
 
 
-def can_stream(table: str | Path | Block) -> bool:
+def can_stream(table: str | Path | Address | Block) -> bool:
     """Whether a path is a folder, or a file of a kind that can be read some rows at a time."""
     path = path_of(table)
+    if isinstance(path, Address):
+        return path.form not in ("text", "other")
     return path is not None and (path.is_dir() or path.suffix.lower() in SUFFIXES)
+
+
+def has_several(path: Location) -> bool:
+    """Whether a path stands for several files, which are always streamed: a folder, a pattern, or a table of some."""
+    return path.several if isinstance(path, Address) else path.is_dir() or matching(path) is not None
 
 
 def rows_within(memory: float, n_columns: int) -> int:
@@ -206,12 +241,28 @@ def rows_within(memory: float, n_columns: int) -> int:
     return min(max(int(memory / (8 * COPIES * n_columns)), LEAST), MOST)
 
 
-def n_bytes(path: str | Path) -> int:
-    """The size of a file, or of all files of a folder."""
-    return sum(file.stat().st_size for file in _files(Path(path)))
+def n_bytes(path: Location) -> int:
+    """The size of a file, or of all files of a folder; of an address, that of its numbers."""
+    return sum(_size(file) for file in _files(path))
 
 
-def _files(path: Path) -> list[Path]:
+def _size(file: Location) -> int:
+    if isinstance(file, Address):
+        known = objects.extent(file)
+        return 8 * known.rows * len(known.columns)
+    return file.stat().st_size
+
+
+def _absolute(file: str | Address, base: str) -> Location:
+    return file if isinstance(file, Address) else Path(base, file)
+
+
+def _files(path: Location) -> Sequence[Location]:
+    if isinstance(path, Address):
+        return members(path)
+    several = matching(path)
+    if several is not None:
+        return [file for one in several for file in _files(one)]
     if not path.is_dir():
         regular(path)
         if path.suffix.lower() not in SUFFIXES:
@@ -268,5 +319,5 @@ def read_many_soft(
         as_written = written == list(labels) and bool((order[1:] > order[:-1]).all())
         return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written
 
-    own = path if not isinstance(path, Block) and Path(path).is_file() else ""
+    own = "" if isinstance(path, Block) or has_several(location(path)) else path
     return noted(own, table.name, estimand, build)

@@ -32,20 +32,30 @@ def _check_size(data: bytes, name: str) -> None:
     footer = int.from_bytes(data[-8:-4], "little") + 8
     extent = json.loads(_decode(b"s", data[:4] + data[-footer:], "Parquet", name))
     rows, cells = int(extent["rows"]), int(extent["rows"]) * int(extent["columns"])
-    need, free = BYTES_PER_ROW * rows + BYTES_PER_CELL * cells, free_memory()
-    if need > free:
-        raise InputError(
-            f"{check.count(rows, 'row')}, which take some {need / 1e9:.3g} GB when they are read whole",
-            f"what fits into the memory that is free, {free / 1e9:.3g} GB",
-            "Split the file. Predictions and scores are read some rows at a time with a lower memory= (command line: "
-            "--memory).",
-            name,
-        )
+    check_fits(rows, int(extent["columns"]), name)
     if cells * BYTES_PER_CELL > max(HUGE, MOST_EXPANDED * len(data)):
         raise InputError(
             f"{check.count(rows, 'row')} in {len(data) / 1e3:.3g} kB",
             "a table whose rows differ",
             "Almost all rows are the same: check how the file was made. Were they meant, write it as CSV.",
+            name,
+        )
+
+
+def need(rows: int, columns: int) -> int:
+    """The bytes that a table takes at least once it is read."""
+    return BYTES_PER_ROW * rows + BYTES_PER_CELL * rows * columns
+
+
+def check_fits(rows: int, columns: int, name: str) -> None:
+    """Raises where so many rows would fill the memory."""
+    least, free = need(rows, columns), free_memory()
+    if least > free:
+        raise InputError(
+            f"{check.count(rows, 'row')}, which take some {least / 1e9:.3g} GB when they are read whole",
+            f"what fits into the memory that is free, {free / 1e9:.3g} GB",
+            "Split the file. Predictions and scores are read some rows at a time with a lower memory= (command line: "
+            "--memory).",
             name,
         )
 

@@ -1,10 +1,13 @@
 """Run as a script in a process of its own: decodes Parquet and Arrow, so that a damaged file cannot end the caller.
 
+It also scans tables at addresses, since these are not to be trusted more than files.
+
 Questions come on standard input: a kind (one byte), a length, the memory and the seconds that may be taken (eight bytes
 each), and so many bytes. Answers go to standard output: a status, a length, and so many bytes. The script imports
 nothing of probtruth and ends when standard input does, or when an answer takes too long.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -14,13 +17,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from struct import Struct
-from typing import IO
+from typing import IO, Any
 
 import polars
 from polars import selectors
 
 QUESTION, ANSWER = Struct("<cQQd"), Struct("<cQ")
 DONE, FAILED = b"d", b"f"
+MISSING, REFUSED, UNREACHED = b"m", b"r", b"u"
+"""Why a store of objects, or the system, gave nothing."""
+ENDS = 64
+"""Rows at both ends of a table that tell it from another."""
 
 Payload = bytes | memoryview
 
@@ -49,23 +56,92 @@ def arrow(data: bytes) -> Payload:
 
 
 def rows(question: bytes) -> Payload:
-    """Some columns of some rows of a Parquet or Arrow file, named in JSON, as an Arrow stream."""
+    """Some columns of some rows of a table, named in JSON, as an Arrow stream."""
     wanted = json.loads(question)
-    lazy = _scan(wanted["path"]).slice(wanted["start"], wanted["rows"])
+    lazy = _scan(wanted).slice(wanted["start"], wanted["rows"])
     return _stream(lazy.select(selectors.by_name(*wanted["columns"])).collect())
 
 
 def extent(question: bytes) -> bytes:
-    """The number of rows and the columns of a Parquet or Arrow file as JSON."""
-    lazy = _scan(json.loads(question)["path"])
+    """The number of rows and the columns of a table as JSON."""
+    lazy = _scan(json.loads(question))
     height = lazy.select(polars.len()).collect().item()
     return json.dumps({"rows": height, "columns": lazy.collect_schema().names()}).encode()
 
 
-def _scan(path: str) -> polars.LazyFrame:
-    if path.lower().endswith(".parquet"):
-        return polars.scan_parquet(path, glob=False, hive_partitioning=False)
-    return polars.scan_ipc(path, glob=False, hive_partitioning=False)
+def ends(question: bytes) -> bytes:
+    """The number of rows of a table and a digest of the first and the last of them, as JSON."""
+    lazy = _scan(json.loads(question))
+    height = lazy.select(polars.len()).collect().item()
+    digest = hashlib.blake2b(digest_size=16)
+    for start in (0, max(height - ENDS, 0)):
+        digest.update(_stream(lazy.slice(start, ENDS).collect()))
+    return json.dumps({"rows": height, "ends": digest.hexdigest()}).encode()
+
+
+def members(question: bytes) -> bytes:
+    """The files that a pattern or a folder at an address stands for, or the version of its Delta table, as JSON."""
+    wanted = json.loads(question)
+    if wanted["form"] == "folder":
+        wanted["path"] = wanted["path"].rstrip("/")
+        if _names({**wanted, "form": "text", "path": f"{wanted['path']}/_delta_log/*.json"}):
+            wanted["form"] = "delta"
+        else:
+            wanted |= {"form": "parquet", "path": f"{wanted['path']}/*.parquet"}
+    if wanted["form"] == "delta":
+        import deltalake
+
+        options = {key: str(value) for key, value in wanted["storage_options"].items()}
+        table = deltalake.DeltaTable(wanted["path"], storage_options=options)
+        return json.dumps({"version": table.version()}).encode()
+    return json.dumps({"files": _names(wanted)}).encode()
+
+
+def _names(wanted: dict[str, Any]) -> list[str]:
+    """The files that a pattern matches, in order."""
+    try:
+        names = _scan(wanted, glob=True, include_file_paths="").select(polars.col("").unique()).collect()
+    except polars.exceptions.ComputeError as error:
+        if "expanded paths were empty" in str(error):
+            return []
+        raise
+    return sorted(names[""].to_list())
+
+
+def text(question: bytes) -> Payload:
+    """A text at an address, its lines ending in line feeds."""
+    lines = _scan(json.loads(question)).collect().to_series()
+    return "\n".join([*lines.to_list(), ""]).encode()
+
+
+def remote_notes(question: bytes) -> bytes:
+    """The metadata of a Parquet file at an address as JSON."""
+    wanted = json.loads(question)
+    return json.dumps(polars.read_parquet_metadata(wanted["path"], **_access(wanted))).encode()
+
+
+def _access(wanted: dict[str, Any]) -> dict[str, Any]:
+    """How a store is read; credentials that lie about are not looked for where options have their own."""
+    if "storage_options" not in wanted:
+        return {}
+    return {
+        "storage_options": wanted["storage_options"] or None,
+        "credential_provider": None if wanted["own"] else "auto",
+    }
+
+
+def _scan(wanted: dict[str, Any], glob: bool = False, **options: Any) -> polars.LazyFrame:
+    """The table lazily; its `form` follows from the extension where the question has none."""
+    path, access = wanted["path"], _access(wanted)
+    form = wanted.get("form") or ("parquet" if path.lower().endswith(".parquet") else "arrow")
+    if form == "delta":
+        return polars.scan_delta(path, version=wanted["version"], **access)
+    if form == "iceberg":
+        return polars.scan_iceberg(path, storage_options=access.get("storage_options"))
+    if form == "text":
+        return polars.scan_lines(path, glob=glob, **access, **options)
+    scan = polars.scan_parquet if form == "parquet" else polars.scan_ipc
+    return scan(path, glob=glob, hive_partitioning=False, **access, **options)
 
 
 DECODERS: dict[bytes, Callable[[bytes], Payload]] = {
@@ -75,6 +151,10 @@ DECODERS: dict[bytes, Callable[[bytes], Payload]] = {
     b"a": arrow,
     b"r": rows,
     b"e": extent,
+    b"h": ends,
+    b"g": members,
+    b"t": text,
+    b"m": remote_notes,
 }
 
 
@@ -89,9 +169,21 @@ def answer(kind: bytes, data: bytes) -> tuple[bytes, Payload]:
     try:
         return DONE, DECODERS[kind](data)
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError) as error:
-        return FAILED, (str(error).strip().split("\n")[0] or type(error).__name__).encode(errors="replace")
+        reason = str(error).strip().split("\n")[0] or type(error).__name__
+        return _status(error), reason.encode(errors="replace")
+    except ImportError as error:
+        return FAILED, f"No module named {error.name}".encode()
     except MemoryError:
         return FAILED, b"it needs too much memory"
+
+
+def _status(error: BaseException) -> bytes:
+    """What kind of failure it is."""
+    if isinstance(error, FileNotFoundError):
+        return MISSING
+    if isinstance(error, PermissionError):
+        return REFUSED
+    return UNREACHED if isinstance(error, OSError) else FAILED
 
 
 def limit_memory(more: int) -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,21 +18,39 @@ SPARE_BYTES, BYTES_PER_BYTE = 4 << 30, 64
 
 
 class DecodingError(Exception):
-    """The bytes could not be decoded; the message says why."""
+    """The bytes could not be decoded; the message says why, and `status` (of `decoder`) which kind of failure it is."""
+
+    def __init__(self, message: str, status: bytes = decoder.FAILED) -> None:
+        super().__init__(message)
+        self.status = status
 
 
-def decode(kind: bytes, data: bytes) -> bytes:
+def decode(
+    kind: bytes,
+    data: bytes,
+    size: int | None = None,
+    seconds: float = SECONDS,
+    environment: Mapping[str, str | None] | None = None,
+) -> bytes:
     """The answer of `decoder` to the bytes, in memory and time that are bounded by their number.
 
-    Where no process can be started the bytes are decoded here.
+    Where no process can be started the bytes are decoded here, unless they name an address.
+
+    Arguments: `size` is the number of bytes for these bounds, where it is another, and `seconds` what any may take; a
+    process that was started with other variables than those of `environment` (None: it has none of that name) is
+    replaced.
 
     Errors: `DecodingError`.
     """
-    limit = SECONDS + len(data) / BYTES_PER_SECOND
+    size = len(data) if size is None else size
+    limit = seconds + size / BYTES_PER_SECOND
     with _SHARED.lock:
-        process = _SHARED.running()
+        process = _SHARED.running(environment)
+        if process is None and environment is not None:
+            raise DecodingError("no process can be started for it")
         try:
-            status, payload = decoder.answer(kind, data) if process is None else _ask(process, kind, data, limit)
+            bounds = (SPARE_BYTES + BYTES_PER_BYTE * size, limit)
+            status, payload = decoder.answer(kind, data) if process is None else _ask(process, kind, data, *bounds)
         except (OSError, EOFError, MemoryError, OverflowError):
             _SHARED.stop()
             raise DecodingError(f"it is damaged, or needs too much memory or more than {limit:.0f} s") from None
@@ -39,11 +58,13 @@ def decode(kind: bytes, data: bytes) -> bytes:
             _SHARED.stop()
             raise
     if status != decoder.DONE:
-        raise DecodingError(bytes(payload).decode(errors="replace"))
+        raise DecodingError(bytes(payload).decode(errors="replace"), status)
     return bytes(payload)  # as it is where it came through the pipe
 
 
-def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: float) -> tuple[bytes, decoder.Payload]:
+def _ask(
+    process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, memory: int, limit: float
+) -> tuple[bytes, decoder.Payload]:
     """Status and payload; an `OSError` or `EOFError` where the process ended instead.
 
     The process ends itself at the limit: a watch kept by a thread here would have to be started for every file, and a
@@ -52,7 +73,7 @@ def _ask(process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, limit: fl
     requests, answers = process.stdin, process.stdout
     if requests is None or answers is None:
         raise EOFError
-    requests.write(decoder.QUESTION.pack(kind, len(data), SPARE_BYTES + BYTES_PER_BYTE * len(data), limit))
+    requests.write(decoder.QUESTION.pack(kind, len(data), memory, limit))
     requests.write(data)
     requests.flush()
     head = answers.read(decoder.ANSWER.size)
@@ -71,14 +92,18 @@ class _Shared:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
+        self.environment: Mapping[str, str | None] | None = None
 
-    def running(self) -> "subprocess.Popen[bytes] | None":
-        """A process that waits for questions; None where none can be started."""
-        if self.process is not None and self.process.poll() is not None:
+    def running(self, environment: Mapping[str, str | None] | None = None) -> "subprocess.Popen[bytes] | None":
+        """A process that waits for questions, in an environment (None: any); None where none can be started."""
+        other = environment is not None and environment != self.environment
+        if self.process is not None and (other or self.process.poll() is not None):
             self.stop()
         if self.process is None and sys.executable:
+            self.environment = environment
+            changed = {**os.environ, **(environment or {})}
             with suppress(OSError):
-                self.process = _start()
+                self.process = _start({key: value for key, value in changed.items() if value is not None})
         return self.process
 
     def stop(self) -> None:
@@ -105,12 +130,13 @@ def _script() -> str:
     return f"{limited}; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
 
 
-def _start() -> "subprocess.Popen[bytes]":
+def _start(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _script()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        env=environment,
         start_new_session=True,  # Ctrl-C is the caller's
     )
 

@@ -4,9 +4,10 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from probtruth.errors import InputError
+from probtruth.io.addresses import Address, Location
+from probtruth.io.tables import objects
 from probtruth.io.tables.read import shown
 
 ENDS = 1 << 16
@@ -15,7 +16,10 @@ ENDS = 1 << 16
 
 @dataclass(frozen=True)
 class FileState:
-    """A file's size, time of change, number in its file system, and a digest of both ends."""
+    """A file's size, time of change, number in its file system, and a digest of both ends.
+
+    Of a table at an address, its number of rows and a digest of the first and last of them: `objects.ends`.
+    """
 
     size: int
     changed: int
@@ -23,8 +27,11 @@ class FileState:
     ends: str
 
     @classmethod
-    def of(cls, path: Path) -> "FileState":
+    def of(cls, path: Location) -> "FileState":
         """As the file is now."""
+        if isinstance(path, Address):
+            rows, ends = objects.ends(path)
+            return cls(rows, 0, path.version or 0, ends)
         with path.open("rb") as stream:
             stat = os.fstat(stream.fileno())
             digest = hashlib.blake2b(stream.read(ENDS), digest_size=16)
@@ -33,7 +40,7 @@ class FileState:
         return cls(stat.st_size, stat.st_mtime_ns, stat.st_ino, digest.hexdigest())
 
 
-def check_unchanged(paths: Sequence[Path], states: Sequence[FileState]) -> None:
+def check_unchanged(paths: Sequence[Location], states: Sequence[FileState]) -> None:
     """Raises `InputError` for a file that is not as it was."""
     for path, state in zip(paths, states, strict=True):
         try:

@@ -11,10 +11,11 @@ import polars
 from polars.io.plugins import register_io_source
 
 from probtruth.errors import InputError
+from probtruth.io.addresses import Address, location
 from probtruth.io.output.folder import check_file, whole_file
 from probtruth.io.output.jsonable import dumps
-from probtruth.io.tables import binary
-from probtruth.io.tables.read import read_ends, shown
+from probtruth.io.tables import binary, objects
+from probtruth.io.tables.read import members, read_ends, shown
 
 KEY = "probtruth"
 SIDE_TABLE = "probtruth.table"
@@ -82,23 +83,24 @@ def _ours(path: Path) -> bool:
         return False
 
 
-def read(path: str | Path) -> tuple[dict[str, object], polars.DataFrame | None] | None:
+def read(path: str | Path | Address) -> tuple[dict[str, object], polars.DataFrame | None] | None:
     """The notes and the second table of a Parquet file that probtruth wrote; None for any other file."""
-    path = Path(path)
-    if path.suffix.lower() != ".parquet":
+    where = location(path)
+    if where.suffix.lower() != ".parquet" or members(where) != [where]:
         return None
-    metadata = binary.parquet_notes(read_ends(path), shown(path))
+    name = shown(where)
+    metadata = objects.notes(where) if isinstance(where, Address) else binary.parquet_notes(read_ends(where), name)
     try:
         notes = json.loads(metadata.get(KEY, "null"))
         side = base64.b64decode(metadata.get(SIDE_TABLE, ""), validate=True)
     except (ValueError, RecursionError) as error:
-        raise damaged(str(error).split("\n")[0], path) from None
+        raise damaged(str(error).split("\n")[0], where) from None
     if not isinstance(notes, dict):
         return None
-    return notes, binary.parquet(side, shown(path))[0] if side else None
+    return notes, binary.parquet(side, name)[0] if side else None
 
 
-def damaged(why: str, path: str | Path) -> InputError:
+def damaged(why: str, path: str | Path | Address) -> InputError:
     """The error for metadata that says it is ours and cannot be used."""
     return InputError(
         f"metadata that cannot be used ({why})", "a file as probtruth writes it", "Write it again.", shown(path)

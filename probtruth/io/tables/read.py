@@ -2,8 +2,8 @@
 
 import errno
 import stat
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import strerror
 from pathlib import Path
@@ -13,7 +13,9 @@ import polars
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables import binary, csv_text, json_lines
+from probtruth.io.addresses import Address, Location, location, matching
+from probtruth.io.tables import binary, csv_text, json_lines, objects
+from probtruth.redaction import redacted
 
 MAGIC = {
     b"PAR1": "a Parquet file; name it .parquet",
@@ -31,14 +33,14 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A table from which several blocks of columns are read: a path, or a frame; memory reads a file once."""
+    """A table from which several blocks of columns are read: a path or an address, or a frame; memory reads it once."""
 
-    table: Path | polars.DataFrame
+    table: Location | polars.DataFrame
 
     @cached_property
     def whole(self) -> tuple[polars.DataFrame, Source]:
         """The frame, and where its rows stand."""
-        return read_table(self.table) if isinstance(self.table, Path) else (self.table, Source())
+        return (self.table, Source()) if isinstance(self.table, polars.DataFrame) else read_table(self.table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +56,12 @@ class Block:
     counts: bool = False
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> Location | None:
         """The file, or the folder of files; None for a frame."""
-        return self.joined.table if isinstance(self.joined.table, Path) else None
+        return None if isinstance(self.joined.table, polars.DataFrame) else self.joined.table
 
     @property
-    def stored(self) -> Path:
+    def stored(self) -> Location:
         """The file, or the folder of files.
 
         Errors: `InputError` for a frame.
@@ -75,51 +77,118 @@ class Block:
         return polars.DataFrame(series), replace(source, columns=self.columns)
 
 
-def path_of(table: str | Path | Block) -> Path | None:
+@dataclass(frozen=True)
+class PartsSource(Source):
+    """Where the rows of several files stand that are read as one table: the sources with their numbers of rows."""
+
+    parts: Sequence[tuple[Source, int]] = field(default=(), compare=False, repr=False)
+
+    def at(self, row: int | None = None, column: str | None = None) -> str:
+        """The position in words."""
+        if row is None:
+            return super().at(row, column)
+        for part, rows in self.parts:
+            if row < rows:
+                return part.at(row, self.columns.get(column, column) if column is not None else None)
+            row -= rows
+        return self.name
+
+
+def path_of(table: str | Path | Address | Block) -> Location | None:
     """Where a table is stored; None for a block of a frame."""
-    return table.path if isinstance(table, Block) else Path(table)
+    return table.path if isinstance(table, Block) else location(table)
 
 
-def read_table(path: str | Path | Block) -> tuple[polars.DataFrame, Source]:
+def read_table(path: str | Path | Address | Block) -> tuple[polars.DataFrame, Source]:
     """A file, or a block of columns, as a polars frame, and where its rows stand.
 
     The extension names the format: `.csv`, `.tsv`, `.jsonl` or `.ndjson`, `.parquet`, `.arrow`, `.feather` or `.ipc`.
     All cells of CSV and TSV are text as written (`007` stays `007`); a byte-order mark is skipped, CRLF is a line end.
+    The files that a pattern matches are one table, in the order of their names. Addresses are read as `io.addresses`
+    says.
 
     Errors: `InputError` with file and line for everything that is not one sound table: missing or unreadable files,
     other encodings than UTF-8, NUL bytes, ragged rows, repeated column names, nested values, no rows.
     """
     if isinstance(path, Block):
         return path.renamed(*path.joined.whole)
-    path = Path(path)
-    name = shown(path)
-    reader = _READERS.get(path.suffix.lower())
+    where = location(path)
+    files = members(where)
+    if len(files) > 1:
+        return _joined([read_table(file) for file in files], shown(where), [shown(file) for file in files])
+    where = files[0]
+    if isinstance(where, Address) and where.form not in ("text", "other"):
+        return objects.frame(where)
+    name = shown(where)
+    reader = _READERS.get(where.suffix.lower())
     if reader is None:
-        regular(path)
+        if isinstance(where, Path):
+            regular(where)
         raise InputError(
-            f"the extension {path.suffix!r}" if path.suffix else "a file without an extension",
+            f"the extension {where.suffix!r}" if where.suffix else "a file without an extension",
             f"one of {', '.join(_READERS)}",
             "Convert the file, or rename it after what it holds.",
             name,
         )
-    return reader(read_bytes(path), name)
+    return reader(read_bytes(where), name)
 
 
-def shown(path: str | Path | None) -> str:
+def members(where: Location) -> Sequence[Location]:
+    """The files that a pattern stands for; a path that is none stands for itself, and so does a table of several files.
+
+    Errors: `InputError` for a pattern that matches nothing.
+    """
+    return objects.members(where) if isinstance(where, Address) else matching(where) or [where]
+
+
+def _joined(
+    parts: Sequence[tuple[polars.DataFrame, Source]], name: str, names: Sequence[str]
+) -> tuple[polars.DataFrame, Source]:
+    """The files of a pattern one below the other."""
+    first, _ = parts[0]
+    for (frame, _), own in zip(parts, names, strict=True):
+        same_columns(frame.columns, first.columns, own, names[0])
+        other = next((column for column in first.columns if frame[column].dtype != first[column].dtype), None)
+        if other is not None:
+            raise InputError(
+                f"{frame[other].dtype} in column {check.quote(other)}",
+                f"{first[other].dtype}, as in {names[0]}",
+                "Write all files alike.",
+                own,
+            )
+    table = polars.concat([frame.select(first.columns) for frame, _ in parts])
+    return table, PartsSource(name, parts=tuple((source, frame.height) for frame, source in parts))
+
+
+def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
+    """Raises where a file has other columns than the first."""
+    if sorted(columns) != sorted(first):
+        raise InputError(
+            f"the columns {check.shortlist(columns)}",
+            f"those of {first_name}: {check.shortlist(first)}",
+            "Give all files of a folder or pattern the same columns.",
+            name,
+        )
+
+
+def shown(path: str | Path | Address | None) -> str:
     """A path as messages show it: as it is, unless it holds characters that would break the line."""
     if path is None:
         return Source().name
-    return str(path) if str(path).isprintable() else repr(str(path))
+    text = redacted(str(path))
+    return text if text.isprintable() else repr(text)
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """All of a regular file.
+def read_bytes(path: str | Path | Address) -> bytes:
+    """All of a regular file, or of a text at an address.
 
     Errors: `InputError` for what is missing, a folder, a device or pipe, or may not be read.
     """
-    path = Path(path)
-    regular(path)
-    return guarded(path, path.read_bytes)
+    where = location(path)
+    if isinstance(where, Address):
+        return objects.text(where)
+    regular(where)
+    return guarded(where, where.read_bytes)
 
 
 def read_ends(path: Path) -> bytes:
