@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probtruth.cli import interrupts
 from probtruth.cli import options as opt
-from probtruth.cli import time_limit
 from probtruth.cli.console import Console
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.kernels.cores import n_cores
@@ -166,7 +166,7 @@ def streaming(
 ) -> Iterator[dict[str, Any]]:
     """The arguments of a streamed call: the folder for unfinished work, the client, the memory and the progress."""
     resumes = "if this is interrupted, the same command goes on where it stopped"
-    time_limit.LIMIT.resumes = out is not None and machine.dask is None
+    interrupts.LIMIT.resumes = out is not None and machine.dask is None
     if out is None:
         resumes = "with --out an interrupted run could go on where it stopped"
     where = resumes if machine.dask is None else f"on Dask ({machine.dask})"
