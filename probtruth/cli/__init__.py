@@ -28,6 +28,7 @@ def main() -> None:
 def _run() -> None:
     before, sys.unraisablehook = sys.unraisablehook, _unraisable
     try:
+        interrupts.begin()
         app()
     except SystemExit as stop:
         if stop.code == interrupts.INTERRUPTED:

@@ -129,10 +129,19 @@ WATCH = Watch()
 """That of this process; the command line starts it where the process is its own."""
 
 
+OUTPUT = "probtruth.io.output.folder"
+"""The module that writes; a command that has not loaded it has written nothing."""
+
+
+def begin() -> None:
+    """A command begins: what others of this process have written is not its own."""
+    if OUTPUT in sys.modules:
+        sys.modules[OUTPUT].PLACED.clear()
+
+
 def ending() -> tuple[str, int]:
     """What an interrupted command ends with: the words and the exit status."""
-    output = sys.modules.get("probtruth.io.output.folder")  # what it has not loaded it has not written
-    written = [] if output is None else output.written()
+    written = sys.modules[OUTPUT].written() if OUTPUT in sys.modules else []
     stands = f"{' and '.join(written)} {'is' if len(written) == 1 else 'are'} written, and whole"
     state = stands if written else "nothing was written"
     if not LIMIT.over:

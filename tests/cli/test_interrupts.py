@@ -140,7 +140,6 @@ def test_an_output_that_stands_is_not_denied(run, files, tmp_path, monkeypatch, 
     if earlier:
         assert run(*words).status == 0
     folder = importlib.import_module("probtruth.io.output.folder")
-    monkeypatch.setattr(folder, "_PLACED", {})
     name = "exchange" if earlier else "_put_folder"
     own = getattr(folder, name)
 
