@@ -43,11 +43,11 @@ def write_input(folder: Path) -> None:
 def commands() -> Iterator[tuple[str, list[str]]]:
     """What each is called, and its words."""
     whole, parts = (["--predictions", f"a=a{ending}", "--predictions", f"b=b{ending}"] for ending in (".csv", ""))
-    yield "demo", ["demo"]
-    yield "run", ["run", "--annotations", "votes.csv", *whole]
-    yield "run, streamed", ["run", "--annotations", "votes.csv", *parts, "--memory", "2GB"]
     yield "truth", ["truth", "votes.csv", "--method", "dawid-skene"]
+    yield "run, streamed", ["run", "--annotations", "votes.csv", *parts, "--memory", "2GB"]
     yield "validate", ["validate", "--annotations", "votes.csv", *whole, "--replications", "400"]
+    yield "run", ["run", "--annotations", "votes.csv", *whole]
+    yield "demo", ["demo"]
 
 
 def started(folder: Path, words: list[str]) -> "tuple[subprocess.Popen[str], Path]":
