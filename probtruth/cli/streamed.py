@@ -153,11 +153,26 @@ def need_items(table: "str | probtruth.io.tables.read.Block", memory: float) -> 
         )
 
 
-def too_large(files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]", memory: float) -> bool:
-    """Whether predictions are streamed: all files can be, and one is a folder or together they exceed the memory."""
-    from probtruth.line.larger_than_memory import Room
+def too_large(
+    files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]", memory: float, option: str | None
+) -> bool:
+    """Whether predictions are streamed: all files can be, and one is a folder or together they exceed the memory.
 
-    return Room(memory).streams_predictions([path for _, path in files])
+    Errors: `InputError` where they exceed what `--memory` allows and one of them cannot be streamed.
+    """
+    from probtruth.line.larger_than_memory import Room, bytes_whole
+
+    tables = [table for _, table in files]
+    if Room(memory).streams_predictions(tables):
+        return True
+    need = bytes_whole(tables)
+    if option is not None and need > memory:
+        raise InputError(
+            f"predictions that take some {(need + OWN_MEMORY) / 1e9:.3g} GB, and not all as Parquet or Arrow",
+            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            "Write all of them as Parquet, which is read in batches, or raise --memory.",
+        )
+    return False
 
 
 @contextmanager

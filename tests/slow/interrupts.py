@@ -64,6 +64,7 @@ def ended(run: "subprocess.Popen[str]", out: Path) -> str | None:
     said = run.communicate(timeout=600)[1]
     lines = said.splitlines()
     if "Traceback" in said:
+        print(said, file=sys.stderr)
         return "traceback"
     if run.returncode == 0 and not said:
         return None
