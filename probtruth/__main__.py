@@ -6,29 +6,34 @@ once; the import of a library that Ctrl-C falls into would end in whatever that 
 
 import os
 import signal
-from types import FrameType
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, by convention."""
 
 
 def main() -> None:
     """Runs a command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else whoever started it wants another
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, end_at_once)
+    from probtruth.cli import interrupts
     from probtruth.cli import main as command_line
 
     try:
-        command_line()
-    finally:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is written or cleared away
+        if signal.getsignal(signal.SIGINT) in (end_at_once, signal.SIG_IGN):  # else whoever started it wants another
+            interrupts.WATCH.start()
+        try:
+            command_line()
+        finally:
+            interrupts.WATCH.stop()
+    except KeyboardInterrupt:  # between two lines of what else would say so
+        interrupts.leave()
+    except SystemExit as end:
+        if interrupts.WATCH.heard.is_set():  # a library that is half imported has nothing more to say
+            os._exit(int(end.code or 0))
+        raise
 
 
-def end_at_once(number: int, frame: FrameType | None) -> None:
+def end_at_once(number: int, frame: object) -> None:
     """A handler of signals: one line, and the end."""
     os.write(2, b"probtruth: interrupted: nothing was written\n")
-    os._exit(INTERRUPTED)
+    os._exit(130)
 
 
 if __name__ == "__main__":

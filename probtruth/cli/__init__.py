@@ -7,14 +7,11 @@ import sys
 import threading
 from typing import Any
 
-from probtruth.cli import time_limit
+from probtruth.cli import interrupts
 from probtruth.cli.app import app as app
 from probtruth.cli.streams import guarded_streams
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.redaction import redacted
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, by convention."""
 
 REPLACED = "--kind"
 """The option that a proposed command has once; others are added."""
@@ -32,30 +29,32 @@ def main() -> None:
 def _run() -> None:
     before, sys.unraisablehook = sys.unraisablehook, _unraisable
     try:
-        if getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "end_at_once":
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # what a command has begun, it clears away
+        interrupts.begin()
         app()
     except SystemExit as stop:
-        if stop.code == INTERRUPTED:
-            _interrupted()
+        if stop.code == interrupts.INTERRUPTED:
+            _stop(*interrupts.ending())
         raise
     except KeyboardInterrupt:
-        _interrupted()
-    except (InputError, MissingExtraError) as error:
-        _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
-    except PosteriorError as error:
-        _stop(str(error), 1)
-    except MemoryError:
-        _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
+        _stop(*interrupts.ending())
+    except Exception as error:
+        if interrupts.WATCH.heard.is_set():  # what a library made of it
+            _stop(*interrupts.ending())
+        _refuse(error)
     finally:
-        time_limit.LIMIT.stop()
+        interrupts.LIMIT.stop()
         sys.unraisablehook = before
 
 
-def _interrupted() -> None:
-    if time_limit.LIMIT.over:
-        _stop(time_limit.LIMIT.message(), 1)
-    _stop("interrupted: nothing was written", INTERRUPTED)
+def _refuse(error: Exception) -> None:
+    """Ends the command with the message and the status of an error; one that is no input's fault goes on."""
+    if isinstance(error, InputError | MissingExtraError):
+        _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
+    if isinstance(error, PosteriorError):
+        _stop(str(error), 1)
+    if isinstance(error, MemoryError):
+        _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
+    raise error
 
 
 def _command_with(options: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer import Context as Context
 
-from probtruth.cli import time_limit
+from probtruth.cli import interrupts
 from probtruth.cli.blocks import INPUT, MODEL, OUTPUT, QUESTION
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
@@ -66,6 +66,10 @@ Seed = Annotated[int, model_(metavar="N", help="Seed of everything random.")]
 Device = Annotated[
     str | None,
     model_(metavar="cpu|gpu", help="Where arrays are computed; JAX chooses by itself.", callback=_use_device),
+]
+Time = Annotated[
+    str | None,
+    input_(metavar="TIME", help="End a run that takes longer (90s, 10m) with status 1.", callback=interrupts.start),
 ]
 Rope = Annotated[
     str | None,
@@ -239,10 +243,7 @@ class Machine:
     memory: Annotated[
         str | None, input_(metavar="SIZE", help="Memory of the run (2GB); larger Parquet or Arrow is streamed.")
     ] = None
-    time: Annotated[
-        str | None,
-        input_(metavar="TIME", help="End a run that takes longer (90s, 10m) with status 1.", callback=time_limit.start),
-    ] = None
+    time: Time = None
     dask: Annotated[
         str | None, input_(metavar="ADDRESS", help="Read and score on this Dask scheduler's workers, or `local` ones.")
     ] = None

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probtruth.cli import interrupts
 from probtruth.cli import options as opt
-from probtruth.cli import time_limit
 from probtruth.cli.console import Console
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.kernels.cores import n_cores
@@ -153,11 +153,26 @@ def need_items(table: "str | probtruth.io.tables.read.Block", memory: float) -> 
         )
 
 
-def too_large(files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]", memory: float) -> bool:
-    """Whether predictions are streamed: all files can be, and one is a folder or together they exceed the memory."""
-    from probtruth.line.larger_than_memory import Room
+def too_large(
+    files: "Sequence[tuple[str, str | probtruth.io.tables.read.Block]]", memory: float, option: str | None
+) -> bool:
+    """Whether predictions are streamed: all files can be, and one is a folder or together they exceed the memory.
 
-    return Room(memory).streams_predictions([path for _, path in files])
+    Errors: `InputError` where they exceed what `--memory` allows and one of them cannot be streamed.
+    """
+    from probtruth.line.larger_than_memory import Room, bytes_whole
+
+    tables = [table for _, table in files]
+    if Room(memory).streams_predictions(tables):
+        return True
+    need = bytes_whole(tables)
+    if option is not None and need > memory:
+        raise InputError(
+            f"predictions that take some {(need + OWN_MEMORY) / 1e9:.3g} GB, and not all as Parquet or Arrow",
+            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            "Write all of them as Parquet, which is read in batches, or raise --memory.",
+        )
+    return False
 
 
 @contextmanager
@@ -166,7 +181,7 @@ def streaming(
 ) -> Iterator[dict[str, Any]]:
     """The arguments of a streamed call: the folder for unfinished work, the client, the memory and the progress."""
     resumes = "if this is interrupted, the same command goes on where it stopped"
-    time_limit.LIMIT.resumes = out is not None and machine.dask is None
+    interrupts.LIMIT.resumes = out is not None and machine.dask is None
     if out is None:
         resumes = "with --out an interrupted run could go on where it stopped"
     where = resumes if machine.dask is None else f"on Dask ({machine.dask})"

@@ -1,6 +1,7 @@
-"""The host: how many cores this process may use, how to work on several of them at once, and its free memory."""
+"""The host: how many cores this process may use, work on several of them at once, free memory, versions of packages."""
 
 import os
+import platform
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,3 +45,14 @@ def free_memory() -> float:
         return float(table["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) if hasattr(os, "sysconf") else 4e9
+
+
+PACKAGES = ("probtruth", "jax", "numpyro", "arviz", "numpy")
+"""The packages whose versions a result names."""
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages in this process."""
+    from importlib.metadata import version  # which takes longer to load than all else here
+
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}

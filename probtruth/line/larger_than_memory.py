@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import Address, in_use, location
+from probtruth.io.addresses import Address, Location, in_use, location
 from probtruth.io.tables.batches import can_stream, has_several, n_bytes, open_table
 from probtruth.io.tables.read import Block, path_of
 from probtruth.kernels.cores import free_memory
@@ -43,9 +43,7 @@ class Room:
         self._refuse_secrets(tables)
         if self.client is not None or not all(can_stream(table) for table in tables):
             return self.client is not None
-        blocks = {table.joined: table.stored for table in tables if isinstance(table, Block)}  # a table counts once
-        paths = [*blocks.values(), *(location(table) for table in tables if not isinstance(table, Block))]
-        return any(map(has_several, paths)) or EXPANSION * sum(map(n_bytes, paths)) > self.n_bytes
+        return any(map(has_several, _paths(tables))) or bytes_whole(tables) > self.n_bytes
 
     def _refuse_secrets(self, tables: Iterable[str | Path | Block]) -> None:
         """Raises where workers of a cluster would need a secret of this process: they have their own, or none."""
@@ -75,3 +73,18 @@ class Room:
         if self.client is not None or not can_stream(path):
             return self.client is not None
         return has_several(location(path)) or BYTES_PER_SCORE * open_table(path).n_rows > self.n_bytes
+
+
+def _paths(tables: Iterable[str | Path | Block]) -> list[Location]:
+    """The files; one from which several models come counts once."""
+    tables = list(tables)
+    blocks = {table.joined: table.stored for table in tables if isinstance(table, Block)}
+    return [*blocks.values(), *(location(table) for table in tables if not isinstance(table, Block))]
+
+
+def bytes_whole(tables: Iterable[str | Path | Block]) -> float:
+    """Memory that predictions take while they are read whole; CSV and JSON Lines take 5 to 6 times their own bytes."""
+    paths = _paths(tables)
+    streamed = sum(n_bytes(path) for path in paths if can_stream(path))
+    whole = [path for path in paths if isinstance(path, Path) and path.exists() and not can_stream(path)]
+    return EXPANSION * (streamed + sum(path.stat().st_size for path in whole))

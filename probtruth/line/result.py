@@ -9,6 +9,7 @@ import numpy as np
 
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
+from probtruth.kernels.cores import versions
 from probtruth.line.analysis.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.bounds import Bounds
@@ -16,7 +17,6 @@ from probtruth.line.compare import CompareOptions, compared
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.streaming.compare_files import Streamed
-from probtruth.streaming.dask_workers import versions
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, RuleFacts, Scores, Truth
 from probtruth.types.arguments import Frame, StrPath

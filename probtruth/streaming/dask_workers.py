@@ -4,13 +4,11 @@ Whatever becomes of them ends in a result or in one message, never in a wait wit
 """
 
 import hashlib
-import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.metadata import version
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -18,20 +16,14 @@ from typing import Any
 import probtruth
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.cores import versions
 
-VERSIONS = ("probtruth", "jax", "numpyro", "arviz", "numpy")
-"""The packages whose versions a result names."""
 SECONDS = 30.0
 """How long there may be no worker before that is an error, unless the caller says otherwise."""
 QUIET = 2.0
 """Seconds without a result after which the workers are counted."""
 POLL = 0.005
 """Seconds between two looks at what is ready."""
-
-
-def versions() -> dict[str, str]:
-    """The versions of Python and of the packages in this process."""
-    return {"python": platform.python_version(), **{name: version(name) for name in VERSIONS}}
 
 
 class NoAnswer(Exception):
@@ -164,7 +156,7 @@ class Workers:
         if isinstance(error, InputError):
             raise error
         known = [hint for kind, hint in FAILURES.items() if kind in {one.__name__ for one in type(error).__mro__}]
-        if not known:
+        if not known or (isinstance(error, AttributeError) and LACKS not in str(error)):
             raise error
         raise InputError(f"a worker that failed ({type(error).__name__}: {error})", *known[0], self.address) from None
 
@@ -173,6 +165,8 @@ MEMORY = ("workers that live", "They ran out of memory, it seems: give them more
 CODE = (f"workers with probtruth {probtruth.__version__}", "Install the caller's version of probtruth on every worker.")
 FAILURES = {"MemoryError": MEMORY, "KilledWorker": MEMORY, "ImportError": CODE, "AttributeError": CODE}
 """What a task fails with that is no fault of its input: what was expected, and what to do."""
+LACKS = "module 'probtruth"
+"""In an AttributeError of a worker whose probtruth lacks what the caller's has; any other is a fault of the code."""
 
 
 def _with_same_code[A](caller: str, work: Callable[[A], Any], argument: A) -> Any:

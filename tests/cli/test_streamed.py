@@ -1,5 +1,6 @@
 import http.server
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -312,3 +313,17 @@ def test_the_memory_of_all_processes_keeps_to_what_the_run_may_take(tmp_path):
         assert process.stderr is not None
         assert b"streaming" in process.stderr.read()
     assert 2e8 < peak < 1.25e9
+
+
+@pytest.mark.parametrize(("command", "labels"), [("run", "--annotations"), ("score", "--truth")])
+def test_text_that_would_take_more_than_the_run_may_is_refused_before_it_is_read(run, tmp_path, command, labels):
+    """40 MB of CSV take more than the 0.3 GB that --memory 1GB leaves for them."""
+    words = [command, labels, tmp_path / "labels.csv", "--memory", "1GB", "--out", tmp_path / "out.parquet"]
+    for name, size in (("a", 100), ("b", 40_000_000)):
+        (tmp_path / f"{name}.csv").touch()
+        os.truncate(tmp_path / f"{name}.csv", size)
+        words.append(f"--predictions={name}={tmp_path / f'{name}.csv'}")
+    outcome = run(*words)
+    assert outcome.status == 2
+    assert "got predictions that take some 1.02 GB, and not all as Parquet or Arrow" in outcome.err
+    assert "expected no more than the 1 GB of --memory. Hint: Write all of them as Parquet" in outcome.err

@@ -2,16 +2,18 @@
 
     python tests/slow/faults_of_streaming.py [SEED] [MINUTES] > docs/validity/faults.md
 
-Each case ends with the right result, bit for bit, or with one message; anything else is counted as wrong.
+Each case ends with the right result, bit for bit, or with one message; anything else is counted as wrong. The files lie
+on a file system of their own in memory, whose size the full disk changes: the script starts itself anew in a namespace
+of Linux (`unshare`) where it may mount that.
 """
 
 import hashlib
 import multiprocessing
 import os
 import random
-import resource
 import secrets
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +33,12 @@ from probtruth.line.score import score
 N_ITEMS, LABELS = 12_000, ["yes", "no"]
 STARTING_ANEW = "starting anew"
 BATCH_SECONDS = 0.01
+INSIDE = "PROBTRUTH_FAULTS"
+"""The variable of the environment that says that this process may mount."""
+ROOM = 1 << 29
+"""Bytes of a disk that is not full."""
+LATEST = 4.1e9
+"""A moment in 2099, in seconds since 1970."""
 
 
 def write_input(folder: Path, seed: int) -> None:
@@ -55,12 +63,13 @@ def write_input_elsewhere(folder: Path, seed: int) -> None:
 class Process:
     """One run, forked from this process, which has loaded the libraries and used none of them."""
 
-    def __init__(self, folder: Path, scratch: Path, slow: float = 0.0, most: int | None = None) -> None:
-        self.out, self.err = (folder / f"{what}-{secrets.token_hex(4)}.txt" for what in ("out", "err"))
+    def __init__(self, folder: Path, scratch: Path, slow: float = 0.0, clock: float = 0.0) -> None:
+        said = Path(tempfile.gettempdir()) / f"faults-{secrets.token_hex(4)}"
+        self.out, self.err = said.with_suffix(".out"), said.with_suffix(".err")
         self.number = os.fork()
         if not self.number:
-            if most is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+            own = time.time
+            time.time = lambda: own() + clock
             os._exit(self._run(folder, scratch, slow))
 
     def _run(self, folder: Path, scratch: Path, slow: float) -> int:
@@ -119,9 +128,9 @@ class Study:
             print(kind, status, out[:300], err[-600:], file=sys.stderr)
         self.counts.setdefault(kind, Counter())[outcome] += 1
 
-    def finish(self, kind: str) -> None:
+    def finish(self, kind: str, clock: float = 0.0) -> None:
         """A run that goes on with what is there; nothing may be left over after it."""
-        self.count(kind, Process(self.folder, self.scratch).ended())
+        self.count(kind, Process(self.folder, self.scratch, clock=clock).ended())
         left = [path for path in (self.scratch, *self.folder.glob(".scores*")) if path.exists()]
         if left:
             self.counts[kind]["wrong"] += 1
@@ -145,6 +154,13 @@ class Study:
             self.killed()
         self.finish("kill -9 at one to three random moments")
 
+    def clock_jumps(self) -> None:
+        """Killed, then the clock shows any time between 1970 and 2100, and so do the files of the unfinished work."""
+        self.killed()
+        for path in self.scratch.rglob("*"):
+            os.utime(path, (self.random.uniform(0, LATEST), self.random.uniform(0, LATEST)))
+        self.finish("kill -9, then a clock that jumps", self.random.uniform(0, LATEST) - time.time())
+
     def damage(self) -> None:
         """Killed, then one file of the unfinished work is damaged."""
         self.killed(least_files=4)
@@ -155,10 +171,13 @@ class Study:
         self.finish(f"kill -9, then one file {name} from a random position")
 
     def full(self) -> None:
-        """A disk that takes no more of any file, as a limit on its size has it; then one with room."""
-        kind = "a disk that is full at a random size of a file, then the same with room"
-        most = int(2 ** self.random.uniform(10, 19))
-        self.count(kind, Process(self.folder, self.scratch, most=most).ended())
+        """A disk with room for a random number of bytes; then one with room."""
+        kind = "a disk that is full after random bytes, then the same with room"
+        disk = os.statvfs(self.folder)
+        used = disk.f_frsize * (disk.f_blocks - disk.f_bavail)
+        resized(self.folder, used + int(2 ** self.random.uniform(12, 20)))
+        self.count(kind, Process(self.folder, self.scratch).ended())
+        resized(self.folder, ROOM)
         self.finish(kind)
 
     def together(self) -> None:
@@ -174,6 +193,11 @@ class Study:
             self.count(kind, run.ended())
         if self.scratch.exists():
             self.finish(kind)
+
+
+def resized(folder: Path, size: int, how: str = "remount,") -> None:
+    """Gives the file system in memory at the folder another size in bytes."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"{how}size={size}", "faults", folder], check=True)
 
 
 def zero(path: Path, chance: random.Random) -> None:
@@ -195,10 +219,12 @@ def main(seed: int, minutes: float) -> None:
     warnings.filterwarnings("ignore", message=".*fork", category=RuntimeWarning)
     warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
     with tempfile.TemporaryDirectory(prefix="faults-") as made:
+        resized(Path(made), ROOM, "")
         study, started = Study(Path(made), seed), time.monotonic()
         while time.monotonic() - started < 60 * minutes:
-            for fault in (study.kills, study.damage, study.full, study.together):
+            for fault in (study.kills, study.damage, study.full, study.together, study.clock_jumps):
                 fault()
+        subprocess.run(["umount", made], check=True)
     print("# Faults of streamed runs\n")
     print(f"`python tests/slow/faults_of_streaming.py {seed} {minutes:g}`, on Linux: {N_ITEMS:,} items, two models,")
     print(
@@ -212,4 +238,6 @@ def main(seed: int, minutes: float) -> None:
 
 
 if __name__ == "__main__":
+    if INSIDE not in os.environ:
+        os.execvpe("unshare", ["unshare", "-rm", sys.executable, *sys.argv], {**os.environ, INSIDE: "yes"})
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 0, float(sys.argv[2]) if len(sys.argv) > 2 else 10.0)

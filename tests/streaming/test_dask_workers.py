@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from probtruth.errors import InputError
+from probtruth.kernels import cores
 from probtruth.streaming import dask_workers
 from probtruth.streaming.dask_workers import NoAnswer, Workers, code_version, within, workers_of
 
@@ -31,7 +32,7 @@ def test_what_workers_make_and_their_versions(threads):
     futures = [workers.submit(abs, -number) for number in range(3)]
     assert sorted(workers.results(futures)) == [0, 1, 2]
     assert [future.status for future in workers.finished(futures)] == ["finished"] * 3
-    assert workers.versions(futures) == dask_workers.versions()
+    assert workers.versions(futures) == cores.versions()
 
 
 def test_no_worker(threads):
@@ -57,22 +58,27 @@ def test_the_only_worker_pauses(threads):
         list(workers.results([workers.submit(abs, -1)]))
 
 
-def raised(kind):
-    raise kind("so it is")
+def raised(error):
+    raise error
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
-    [(MemoryError, r"worker that failed \(MemoryError.*--memory"), (ImportError, "Install the caller's version")],
+    ("error", "words"),
+    [
+        (MemoryError("so it is"), r"worker that failed \(MemoryError.*--memory"),
+        (ImportError("so it is"), "Install the caller's version"),
+        (AttributeError("Can't get attribute 'f' on <module 'probtruth.line' from 'x.py'>"), "the caller's version"),
+    ],
 )
-def test_what_is_no_fault_of_the_input(threads, kind, words):
+def test_what_is_no_fault_of_the_input(threads, error, words):
     with pytest.raises(InputError, match=words):
-        list(Workers(threads).finished([Workers(threads).submit(raised, kind)]))
+        list(Workers(threads).finished([Workers(threads).submit(raised, error)]))
 
 
-def test_an_error_of_ours_is_not_dressed_up(threads):
-    with pytest.raises(ZeroDivisionError):
-        list(Workers(threads).results([Workers(threads).submit(partial(divmod, 1), 0)]))
+@pytest.mark.parametrize("error", [ZeroDivisionError(), AttributeError("'NoneType' object has no attribute 'items'")])
+def test_an_error_of_ours_is_not_dressed_up(threads, error):
+    with pytest.raises(type(error)):
+        list(Workers(threads).results([Workers(threads).submit(raised, error)]))
 
 
 SCHEDULER = """

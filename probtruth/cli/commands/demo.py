@@ -10,6 +10,7 @@ def demo(
     shown: opt.Printed,
     out: opt.Out = "probtruth-demo",
     seed: opt.Seed = 0,
+    time: opt.Time = None,
 ) -> None:
     """Run the whole line on embedded data, print the verdict and write the report."""
     from probtruth import demo as data

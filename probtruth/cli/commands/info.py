@@ -10,8 +10,8 @@ def info(context: opt.Context, json: opt.Json = False) -> None:
     """Print versions, devices, methods, rules and where compiled code is kept."""
     import jax
 
+    from probtruth.kernels.cores import versions
     from probtruth.scoring.rules import RULES
-    from probtruth.streaming.dask_workers import versions
     from probtruth.truth.infer import METHODS
 
     facts = {

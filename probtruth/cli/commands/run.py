@@ -172,7 +172,7 @@ def evaluate_and_report(
     if logged is not None:
         items = logged[1].index.items
         result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
-    elif files.machine.dask is not None or streamed.too_large(models, memory):
+    elif files.machine.dask is not None or streamed.too_large(models, memory, files.machine.memory):
         if files.gold is not None:
             raise InputError("--gold with predictions that are streamed", "files in memory", "Raise --memory.")
         result = _streamed(joined, models, files, options, memory, out, console)

@@ -41,7 +41,7 @@ def score(
     )
     options = {"rule": scoring_rule, "floor": floor}
     cells: dict[str, Any] = {"item": item, "kind": kind, "renormalise": renormalise}
-    if machine.dask is not None or streamed.too_large(files, available):
+    if machine.dask is not None or streamed.too_large(files, available, machine.memory):
         check.unique([name for name, _ in files], "model")
         what = f"{len(files)} models' files"
         with streamed.streaming(what, out, available, machine, console, "scoring") as how:

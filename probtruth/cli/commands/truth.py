@@ -28,6 +28,7 @@ def truth(
         str | None, opt.output(metavar="FILE", help="Write the soft labels to this .parquet or .csv file.")
     ] = None,
     seed: opt.Seed = 0,
+    time: opt.Time = None,
     device: opt.Device = None,
 ) -> None:
     """Infer soft labels; without --out, print frequencies and annotators' quality."""

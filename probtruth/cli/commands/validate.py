@@ -24,6 +24,7 @@ def validate(
     ] = None,
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
+    time: opt.Time = None,
 ) -> None:
     """Draw studies from your items: do intervals and the monitor keep their promise?"""
     from probtruth.report.formats.terminal_study import validation_summary, validation_words

@@ -27,6 +27,13 @@ OUR_FILES = (
     "figures/*.svg",
 )
 """What a result of probtruth may hold; a folder with anything else in it is never replaced."""
+PLACED: dict[Path, os.stat_result] = {}
+"""The outputs of this process that stand, or are being put in their places at this moment."""
+
+
+def written() -> list[str]:
+    """The outputs of this process that stand, each whole, as they are shown to a user."""
+    return [shown(path) for path, work in PLACED.items() if path.exists() and os.path.samestat(path.stat(), work)]
 
 
 @contextmanager
@@ -65,6 +72,7 @@ def whole_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> It
             _clear(target)
         with work_beside(target, folder=False) as work:
             yield work
+            PLACED[target] = work.stat()
             os.replace(work, target)
 
 
@@ -168,6 +176,7 @@ def _clear(target: Path) -> None:
 def _put_folder(work: Path, target: Path) -> None:
     """Moves the finished folder to its path; what is there must still be replaceable, or it stays."""
     _replaceable(target)
+    PLACED[target] = work.stat()
     try:
         os.rename(work, target)  # absent or empty
     except OSError:

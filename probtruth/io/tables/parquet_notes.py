@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -59,10 +61,10 @@ def write_stream(
     with whole_file(path, _ours) as work:
         try:
             lazy.sink_parquet(work, metadata={KEY: dumps(notes)}, engine="streaming")
-        except polars.exceptions.PolarsError:
-            if failed:
-                raise failed[0] from None
-            raise
+        except polars.exceptions.PolarsError as error:
+            number = re.search(r"\(os error ([0-9]+)\)", str(error))  # which polars names in words alone
+            own = error if number is None else OSError(int(number[1]), os.strerror(int(number[1])))
+            raise (failed[0] if failed else own) from None
 
 
 def check_out(path: str | Path) -> None:
