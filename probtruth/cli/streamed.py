@@ -18,7 +18,7 @@ from probtruth.cli import interrupts
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.errors import InputError, MissingExtraError
-from probtruth.kernels.cores import n_cores
+from probtruth.kernels.host import n_cores
 
 if TYPE_CHECKING:
     import probtruth.io.tables.read

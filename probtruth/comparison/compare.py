@@ -22,7 +22,7 @@ from probtruth.comparison.posterior.engines import CHAINS, sample_location
 from probtruth.comparison.posterior.margins import margins
 from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.cores import free_memory
+from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import Address, Location, in_use, location
 from probtruth.io.tables.batches import can_stream, has_several, n_bytes, open_table
 from probtruth.io.tables.read import Block, path_of
-from probtruth.kernels.cores import free_memory
+from probtruth.kernels.host import free_memory
 from probtruth.streaming.prepared import n_bytes as checked_memory
 
 SHARE = 0.5

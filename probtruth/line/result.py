@@ -9,7 +9,7 @@ import numpy as np
 
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
-from probtruth.kernels.cores import versions
+from probtruth.kernels.host import versions
 from probtruth.line.analysis.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.bounds import Bounds

@@ -16,7 +16,7 @@ from typing import Any
 import probtruth
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels.cores import versions
+from probtruth.kernels.host import versions
 
 SECONDS = 30.0
 """How long there may be no worker before that is an error, unless the caller says otherwise."""

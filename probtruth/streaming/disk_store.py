@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part
-from probtruth.kernels.cores import ahead, n_cores
+from probtruth.kernels.host import ahead, n_cores
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal
 

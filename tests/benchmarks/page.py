@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from probtruth.kernels.cores import n_cores
+from probtruth.kernels.host import n_cores
 from tests.benchmarks.measure import Row, Section
 
 PACKAGES = (

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.kernels import cores
+from probtruth.kernels import host
 from probtruth.streaming import dask_workers
 from probtruth.streaming.dask_workers import NoAnswer, Workers, code_version, within, workers_of
 

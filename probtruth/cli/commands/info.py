@@ -10,7 +10,7 @@ def info(context: opt.Context, json: opt.Json = False) -> None:
     """Print versions, devices, methods, rules and where compiled code is kept."""
     import jax
 
-    from probtruth.kernels.cores import versions
+    from probtruth.kernels.host import versions
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
 

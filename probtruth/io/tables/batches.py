@@ -34,7 +34,7 @@ from probtruth.io.tables.read import (
 )
 from probtruth.io.tables.wide import cells, labels_of
 from probtruth.io.truth import noted, read_soft
-from probtruth.kernels.cores import ahead
+from probtruth.kernels.host import ahead
 from probtruth.types import Truth
 from probtruth.types.arguments import ESTIMANDS, Estimand
 from probtruth.types.index import Index, order_of, sort_names

@@ -9,7 +9,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables import decoding
-from probtruth.kernels.cores import free_memory
+from probtruth.kernels.host import free_memory
 
 BYTES_PER_ROW, BYTES_PER_CELL = 100, 8
 """What a row takes at least once it is read: its names as text, and its cells."""

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.kernels.compensated import Total
-from probtruth.kernels.cores import n_cores
+from probtruth.kernels.host import n_cores
 from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState
 from probtruth.scoring.rules import RULES, ScoringRule
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from probtruth.kernels.cores import ahead
+from probtruth.kernels.host import ahead
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
