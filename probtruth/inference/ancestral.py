@@ -1,7 +1,7 @@
 """Independent draws of a NumPyro program that conditions on nothing: no sampler, hardly anything to compile."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -24,11 +24,12 @@ def draw(program: Program, data: Mapping[str, np.ndarray], seed: int, *, draws: 
     """
     generator = np.random.default_rng(seed)
     with float64_on_cpu():
-        arrays = as_arrays(data)
         host = _FromNumPy(generator, (chains, draws))
         with host:
-            program(**arrays)
-        sites = jax.device_get(_completed(program)(as_arrays(host.values), arrays))
+            jax.eval_shape(
+                partial(program, **data)
+            )  # the parameters of the sites stay NumPy's, the rest is not computed
+        sites = jax.device_get(_completed(program)(as_arrays(host.values), as_arrays(data)))
     return Draws(sites, {})
 
 

@@ -17,6 +17,9 @@ from probtruth.types.shown import Brief
 LOST = 0.05
 """The share of items below which `one-coin` has perhaps lost a label that votes name three times as often."""
 
+SAMPLED = "dawid-skene", "hierarchical-dawid-skene", "ordinal"
+"""Methods whose chains may need to be longer than they are by default."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelled(Brief):
@@ -64,8 +67,7 @@ class Labelled(Brief):
             lines.append(
                 "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
             )
-        if truth.diagnostics.get("converged") is False:
-            lines.append(_unsettled(truth))
+        lines += unsettled(truth)
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
         lines += drifts(truth)
@@ -81,12 +83,17 @@ class Labelled(Brief):
         return [*lines, *alike_labels(self.aligned.labels)]
 
 
-def _unsettled(truth: Truth) -> str:
-    """What of a truth did not converge."""
+def unsettled(truth: Truth) -> list[str]:
+    """A warning of what of a truth did not converge."""
+    if truth.diagnostics.get("converged") is not False:
+        return []
     steps, rhat = (truth.diagnostics.get(name) for name in ("n_iterations", "max_rhat"))
     if truth.diagnostics.get("probs_agree"):
-        return f"the chains of {truth.method} agree on the classes, but not on its parameters (R-hat {rhat:.3g})"
-    return f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else "")
+        return [f"the chains of {truth.method} agree on the classes, but not on its parameters (R-hat {rhat:.3g})"]
+    line = f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else "")
+    if truth.method in SAMPLED:
+        line += f" (R-hat {rhat:.3g}): do not rely on its classes; take more samples and warmup, or 'pooled'"
+    return [line]
 
 
 def drifts(truth: Truth) -> list[str]:

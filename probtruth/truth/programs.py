@@ -34,6 +34,7 @@ def dawid_skene(
     known: Float[Array, "item label"],
     annotators: Float[Array, " annotator"],
     table: Float[Array, "row cell"],
+    times: Float[Array, " item"],
 ) -> None:
     r"""$\pi \sim Dirichlet(2)$, $\theta_{jk} \sim Dirichlet(4.8 on the diagonal, 3.2/(K-1) off it)$.
 
@@ -46,7 +47,7 @@ def dawid_skene(
     counts = jnp.broadcast_to(counts, (len(annotators), n_labels, n_labels))
     gammas = numpyro.sample("confusion_gammas", dist.Gamma(counts, counts).to_event(3))
     log_answers = jnp.log(gammas * counts)
-    observe(item, cell, weight, known, table, log_answers - jax.nn.logsumexp(log_answers, axis=2, keepdims=True))
+    observe(item, cell, weight, known, table, times, log_answers - jax.nn.logsumexp(log_answers, axis=2, keepdims=True))
 
 
 def hierarchical_dawid_skene(
@@ -56,6 +57,7 @@ def hierarchical_dawid_skene(
     known: Float[Array, "item label"],
     annotators: Float[Array, " annotator"],
     table: Float[Array, "row cell"],
+    times: Float[Array, " item"],
 ) -> None:
     r"""$\theta_{jk} = softmax(\beta_k + \sigma_k z_{jk})$: annotators' confusion partially pooled.
 
@@ -67,7 +69,7 @@ def hierarchical_dawid_skene(
     spread = numpyro.sample("spread", dist.HalfNormal(1).expand(shape).to_event(2))
     own = numpyro.sample("own", dist.Normal(0, 1).expand((len(annotators), *shape)).to_event(3))
     logits = DIAGONAL_LOGIT * jnp.eye(n_labels) + shift + spread * own
-    observe(item, cell, weight, known, table, jax.nn.log_softmax(logits, axis=2))
+    observe(item, cell, weight, known, table, times, jax.nn.log_softmax(logits, axis=2))
 
 
 def ordinal(
@@ -77,6 +79,7 @@ def ordinal(
     known: Float[Array, "item label"],
     annotators: Float[Array, " annotator"],
     table: Float[Array, "row cell"],
+    times: Float[Array, " item"],
 ) -> None:
     r"""Cumulative link: annotators' cuts $c_{jl}$ and precision $a_j$ on a line; labels in ascending order.
 
@@ -104,7 +107,9 @@ def ordinal(
     below = jax.nn.sigmoid(precisions * (places - positions))
     edge = jnp.zeros_like(below[:, :, :1])
     within = jnp.diff(jnp.concatenate([edge, below, edge + 1], axis=2), axis=2)
-    observe(item, cell, weight, known, table, jnp.log((1 - random) * jnp.maximum(within, TINY) + random / n_labels))
+    observe(
+        item, cell, weight, known, table, times, jnp.log((1 - random) * jnp.maximum(within, TINY) + random / n_labels)
+    )
 
 
 def observe(
@@ -113,9 +118,13 @@ def observe(
     weight: Float[Array, " annotation"],
     known: Float[Array, "item label"],
     table: Float[Array, "row cell"],
+    times: Float[Array, " item"],
     log_answers: Float[Array, "annotator position label"],
 ) -> None:
-    """Class marginals, and the likelihood of the annotations with the classes and their positions summed out."""
+    """Class marginals, and the likelihood of the annotations with the classes and their positions summed out.
+
+    `times` is how many items have each row of `table` and `known`.
+    """
     n_labels = known.shape[1]
     counts = jnp.full(n_labels, CLASS_COUNTS)
     gammas = numpyro.sample("class_gammas", dist.Gamma(counts, counts).to_event(1))
@@ -124,7 +133,7 @@ def observe(
     numpyro.deterministic("log_answers", log_answers)
     joint = log_positions(item, cell, weight, known, log_marginals, log_answers, table)
     by_item = joint.reshape(len(known), -1).T  # sums over the first axis are those that XLA makes fast on a CPU
-    numpyro.factor("annotations", jax.nn.logsumexp(by_item, axis=0).sum())
+    numpyro.factor("annotations", (times * jax.nn.logsumexp(by_item, axis=0)).sum())
 
 
 def log_joint(

@@ -40,6 +40,9 @@ EXCLUDED = -1e30
 FULL = 16
 """Cells of a table for each annotation up to which a product of matrices is quicker than sums along the list."""
 
+ROWS = 32
+"""Tables of distinct items have a multiple of so many rows."""
+
 TIE = 1e-9
 """Statistics closer than this are equal."""
 
@@ -104,7 +107,7 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
         "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
     )
     data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
-    crowd = {"annotators": np.zeros(flat.n_annotators), "table": _table(flat)}
+    crowd = {"annotators": np.zeros(flat.n_annotators), **distinct_items(_table(flat), data["known"])}
     drawn = settings.draw(getattr(programs, program), data | crowd, request.seed)
     log_marginals, log_answers = drawn.sites["log_marginals"], drawn.sites["log_answers"]
     with float64_on_cpu():
@@ -139,6 +142,21 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
         columns,
         sampled=sampled,
     )
+
+
+def distinct_items(
+    table: Float[np.ndarray, "row cell"], known: Float[np.ndarray, "item label"]
+) -> dict[str, np.ndarray]:
+    """Items with the same annotations and known answer once, and how many `times` they are there.
+
+    Filled up with rows of no item to a multiple of `ROWS`, so that data of nearly one size share a compiled program.
+    """
+    if not len(table):
+        return {"table": table, "known": known, "times": np.ones(len(known))}
+    rows, times = np.unique(np.concatenate([table, known], axis=1), axis=0, return_counts=True)
+    none = ((0, -len(rows) % ROWS), (0, 0))
+    table, known = (np.pad(part, none) for part in np.split(rows, [table.shape[1]], axis=1))
+    return {"table": table, "known": known, "times": np.pad(times, none[0]).astype(np.float64)}
 
 
 def _table(flat: FlatAnnotations) -> Float[np.ndarray, "row cell"]:

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars
@@ -140,6 +141,18 @@ def test_truth_prints_marginals_and_confusion(run, files):
     assert sum(outcome.json["marginals"].values()) == pytest.approx(1)
     assert set(outcome.json["confusion"]) == {"ann", "bob", "cy"}
     assert "ann" in run("truth", files["labels"], "--method", "dawid-skene-em").out
+
+
+def test_truth_says_that_a_method_did_not_converge(run, files, monkeypatch):
+    from probtruth.truth import infer
+
+    def unconverged(*args, **options):
+        truth = infer_truth(*args, **options)
+        return replace(truth, diagnostics={**truth.diagnostics, "converged": False, "n_iterations": 7})
+
+    infer_truth = infer.infer_truth
+    monkeypatch.setattr(infer, "infer_truth", unconverged)
+    assert "one-coin did not converge in 7 iterations" in run("truth", files["labels"], "--method", "one-coin").err
 
 
 def test_truth_prints_quality_under_its_default(run, files, data):

@@ -48,3 +48,10 @@ def test_a_distribution_that_has_no_sampler_here_is_refused():
 
     with pytest.raises(TypeError, match="VonMises"):
         ancestral.draw(program, {"unit": np.ones(())}, 0, draws=10, chains=2)
+
+
+def test_one_program_is_compiled(compiled):
+    """What the program computes besides its sites is compiled with the rest, not operation by operation."""
+    data = {"mean": np.zeros(4), "root": np.eye(4)[:, :3], "df": np.asarray(9.0)}
+    ancestral.draw(programs.location, data, 0, draws=10, chains=2)
+    assert compiled == ["jit(one)"]

@@ -179,6 +179,14 @@ def test_classes_under_other_names_are_warned_of():
     assert any("agree on the classes, but not on its parameters (R-hat 1.05)" in words for words in result.warnings)
 
 
+def test_a_sampled_truth_that_did_not_converge_says_by_how_much_and_what_to_do():
+    trouble = {"converged": False, "n_iterations": 800, "max_rhat": 1.2795}
+    truth = replace(pt.Truth.from_probs(VOTES / 5), method="hierarchical-dawid-skene", diagnostics=trouble)
+    result = pt.evaluate(truth, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
+    wanted = "hierarchical-dawid-skene did not converge in 800 iterations (R-hat 1.28): do not rely on its classes"
+    assert any(words.startswith(wanted) for words in result.warnings)
+
+
 def by_people() -> pt.Annotations:
     """Six items by three people and a bot, who says 1 on every item and alone answered the last."""
     rows = [(item, who, int(VOTES[at, 1] > 2)) for at, item in enumerate(ITEMS[:5]) for who in ("ann", "bo", "cy")]

@@ -32,7 +32,7 @@ def test_what_workers_make_and_their_versions(threads):
     futures = [workers.submit(abs, -number) for number in range(3)]
     assert sorted(workers.results(futures)) == [0, 1, 2]
     assert [future.status for future in workers.finished(futures)] == ["finished"] * 3
-    assert workers.versions(futures) == cores.versions()
+    assert workers.versions(futures) == host.versions()
 
 
 def test_no_worker(threads):

@@ -74,6 +74,7 @@ def simulations(
             "known": known,
             "annotators": annotators,
             "table": table,
+            "times": jnp.ones(N_ITEMS),
         }
 
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -135,6 +135,32 @@ def test_the_maximum_of_the_likelihood_has_no_prior(simulated) -> None:
     assert diagnostics["log_posterior"] == diagnostics["log_likelihood"]
 
 
+@pytest.mark.parametrize("method", [*CONFUSED, "ability", GLAD])
+def test_small_data_have_the_same_answer_in_numpy_and_compiled(
+    simulated, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a known answer, whose other classes have the logarithm of 0."""
+    annotations, classes, _ = simulated
+    index = annotations.index
+    gold = {index.items[0]: index.labels[classes[0]]}
+
+    def fitted(small: int) -> pt.Truth:
+        monkeypatch.setattr(em, "SMALL", small)
+        return pt.infer_truth(annotations, method, gold=gold, max_iterations=30)
+
+    in_numpy, compiled = fitted(1 << 30), fitted(0)
+    np.testing.assert_allclose(in_numpy.probs, compiled.probs, atol=ROUNDING)
+    np.testing.assert_allclose(in_numpy.confusion, compiled.confusion, atol=ROUNDING)
+    for name in ("log_posterior", "n_iterations", "converged", "label_switching"):
+        assert in_numpy.diagnostics[name] == pytest.approx(compiled.diagnostics[name], rel=ROUNDING), name
+
+
+def test_small_data_compile_nothing(simulated, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(em, "climb", None)
+    few = simulated[0].of_items(np.arange(40))
+    assert pt.infer_truth(few, "ability", draws=0).diagnostics["converged"]
+
+
 def test_precision_of_the_caller_is_left_alone(simulated) -> None:
     pt.infer_truth(simulated[0], "one-coin", draws=0)
     assert jax.config.jax_enable_x64 is False

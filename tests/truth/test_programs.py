@@ -10,6 +10,7 @@ from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
 from probtruth.truth.programs import annotator_effects
+from probtruth.truth.sampled import ROWS, distinct_items
 
 
 @pytest.mark.long
@@ -55,7 +56,7 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
     def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
         cell, known = jnp.asarray(annotator * n_labels + labels), jnp.zeros((n_items, n_labels))
         table = jnp.zeros((0, n_annotators * n_labels))
-        data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators), table
+        data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators), table, jnp.ones(n_items)
         return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
 
     with jax.enable_x64(True):
@@ -95,3 +96,24 @@ def test_a_table_of_the_annotations_gives_the_density_that_their_list_gives() ->
         (first, slope), (second, other) = both(jnp.asarray(answers))
     np.testing.assert_allclose(first, second, rtol=1e-12)
     np.testing.assert_allclose(slope, other, rtol=1e-9, atol=1e-12)
+
+
+def test_items_that_are_alike_count_as_often_as_they_are_there() -> None:
+    """The rows that have the annotations and known answer of several items, against all items one by one."""
+    table = np.array([[1.0, 0, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
+    known = np.array([[0.0, 0], [0, 0], [0, 0], [-1e30, 0], [0, 0]])
+    few = distinct_items(table, known)
+    assert few["table"].shape == (ROWS, 4)
+    np.testing.assert_array_equal(few["times"], [2, 1, 2] + [0] * (ROWS - 3))  # sorted, cell by cell
+    np.testing.assert_array_equal(few["known"][:3], [[0, 0], [-1e30, 0], [0, 0]])
+    list_form = [jnp.zeros(1, int), jnp.zeros(1, int), jnp.ones(1)]
+    drawn = {"confusion_gammas": np.array([[[0.8, 0.4], [0.3, 1.1]], [[0.9, 0.2], [0.5, 0.7]]])}
+    drawn["class_gammas"] = np.array([0.6, 1.3])
+
+    def density(known: np.ndarray, table: np.ndarray, times: np.ndarray) -> float:
+        data = *list_form, *map(jnp.asarray, (known, np.zeros(2), table, times))
+        return float(jax.jit(lambda data: log_density(programs.dawid_skene, data, {}, drawn)[0])(data))
+
+    with jax.enable_x64(True):
+        one_by_one = density(known, table, np.ones(5))
+        assert density(few["known"], few["table"], few["times"]) == pytest.approx(one_by_one, rel=1e-12)

@@ -36,7 +36,7 @@ def truth(
     import numpy as np
 
     from probtruth.io.truth import check_soft_out, write_soft
-    from probtruth.line.labelled import alike_labels, clickers, drifts
+    from probtruth.line.labelled import alike_labels, clickers, drifts, unsettled
     from probtruth.report.formats import terminal
     from probtruth.truth.annotators.quality import with_others
     from probtruth.truth.infer import infer_truth
@@ -63,7 +63,7 @@ def truth(
     if len(read) < inferred.n_items:
         console.note(f"{count(inferred.n_items - len(read), 'item')} that only clickers answered left out")
         inferred = inferred.of_items(read)
-    for warning in (*drifts(inferred), *clickers(inferred)):
+    for warning in (*unsettled(inferred), *drifts(inferred), *clickers(inferred)):
         console.note(warning)
     quality = None if annotations.annotator is None else with_others(annotations)
     if out is not None:

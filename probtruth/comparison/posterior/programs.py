@@ -1,13 +1,16 @@
 """The NumPyro programs: the definition of the model that both engines compute."""
 
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jax import Array
 from jaxtyping import Float
 
+Values = Array | np.ndarray
 
-def location(mean: Float[Array, " model"], root: Float[Array, "model direction"], df: Float[Array, ""]) -> None:
+
+def location(mean: Float[Values, " model"], root: Float[Values, "model direction"], df: Float[Values, ""]) -> None:
     r"""The mean contrasts mu of one population of items, given their sample mean and its covariance.
 
     Under the prior $p(\mu, \Sigma) \propto |\Sigma|^{-q}$ on the q = K - 1 zero-sum contrasts, mu given n items is

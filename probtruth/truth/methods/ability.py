@@ -1,13 +1,12 @@
 """Annotators of differing ability: one number a person sharpens all rows of their confusion, so rare classes learn."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from probtruth import check, check_arrays
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import Values
 from probtruth.truth.earlier import EarlierTruth, earlier_of, evidence
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import FlatAnnotations, far_from, flatten, plurality
@@ -108,23 +107,26 @@ def shared_centre(n_labels: int) -> Float[np.ndarray, "label label"]:
     return SHARED_DIAGONAL * (np.eye(n_labels) - 1 / n_labels)
 
 
-def _log_answers(a: Array, b: Array, d: Array, g: Array) -> Float[Array, "annotator label label"]:
-    return jax.nn.log_softmax(a[:, None, None] * g + b[:, None, :] + d, axis=2)
+def _logits(a: Values, b: Values, d: Values, g: Values) -> Float[Values, "annotator label label"]:
+    return a[:, None, None] * g + b[:, None, :] + d
 
 
-def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+def _maximise(probs: Values, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
     """Climbs along blocks of parameters, bounded by curvature.
 
     `priors` are expected annotations of former data, by annotator, class and label, that count like those of these.
     """
     counts = em.answers_by_class(probs, data, len(parameters[0])).transpose(0, 2, 1) + priors[0]
     rows = counts.sum(2, keepdims=True)
-    centre = shared_centre(probs.shape[1])
+    xp, centre = probs.__array_namespace__(), shared_centre(probs.shape[1])
 
-    def residual(a: Array, b: Array, d: Array, g: Array) -> Array:
-        return counts - rows * jnp.exp(_log_answers(a, b, d, g))
+    def residual(a: Values, b: Values, d: Values, g: Values) -> Values:
+        logits = _logits(a, b, d, g)
+        answers = xp.exp(logits - logits.max(2, keepdims=True))
+        expected: Values = answers * (rows / answers.sum(2, keepdims=True))
+        return counts - expected
 
-    def round_of_blocks(_: Array, blocks: tuple[Array, ...]) -> tuple[Array, ...]:
+    def round_of_blocks(blocks: em.Parameters) -> em.Parameters:
         a, b, d, g = blocks
         d = d + (residual(a, b, d, g) - OWN_PRECISION * d) / (BOUND * rows + OWN_PRECISION)
         b = b + (residual(a, b, d, g).sum(1) - OWN_PRECISION * b) / (BOUND * rows.sum(1) + OWN_PRECISION)
@@ -135,16 +137,17 @@ def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotation
         g = g + slope / (BOUND * (a[:, None, None] ** 2 * rows).sum(0) + SHARED_PRECISION)
         return a, b, d, g
 
-    blocks = jax.lax.fori_loop(0, SWEEPS, round_of_blocks, parameters[:4])
-    return *blocks, _log_answers(*blocks)
+    blocks = em.repeated(SWEEPS, round_of_blocks, parameters[:4])
+    logits = _logits(*blocks)
+    return *blocks, logits - em.log_total(logits, 2)
 
 
-def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Values:
     log_answers = parameters[4]
     return log_answers.transpose(0, 2, 1).reshape(-1, log_answers.shape[2])[data.cell]
 
 
-def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> em.Number:
     a, b, d, g, log_answers = parameters
     squares = ABILITY_PRECISION * ((a - 1) ** 2).sum() + OWN_PRECISION * ((b**2).sum() + (d**2).sum())
     squares += SHARED_PRECISION * ((g - shared_centre(len(g))) ** 2).sum()

@@ -5,10 +5,10 @@ Dawid-Skene by expectation-maximisation: one confusion matrix an annotator.
 
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array
 
 from probtruth import check
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import Values
 from probtruth.truth.earlier import earlier_of, evidence
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import flatten
@@ -86,18 +86,18 @@ def dawid_skene_em(
     return em.as_fit(request, flat, solution, confusion, {}, evidence=learned)
 
 
-def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+def _maximise(probs: Values, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
     n_annotators, n_labels, _ = parameters[0].shape
     counts = em.answers_by_class(probs, data, n_annotators) + priors[0]
     return (em.log_normalised(counts, 1, 1 / n_labels)[0],)
 
 
-def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Values:
     log_answers = parameters[0]
     return log_answers.reshape(-1, log_answers.shape[2])[data.cell]
 
 
-def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> em.Number:
     return em.log_pseudo(priors[0], parameters[0])
 
 

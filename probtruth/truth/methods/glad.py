@@ -3,15 +3,12 @@
 from collections.abc import Callable
 from functools import partial
 
-import jax.numpy as jnp
 import numpy as np
-from jax.nn import log_sigmoid, sigmoid
-from jax.ops import segment_sum
 from jax.typing import ArrayLike
-from jaxtyping import Array
 
 from probtruth import check
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import Values
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import flatten
 from probtruth.truth.methods.one_coin import spread_errors
@@ -54,24 +51,24 @@ def glad(
     return em.as_fit(request, flat, solution, confusion, {"ability": ability}, difficulty)
 
 
-def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, _: em.Priors) -> em.Parameters:
+def _maximise(probs: Values, parameters: em.Parameters, data: em.SparseAnnotations, _: em.Priors) -> em.Parameters:
     """Newton steps for abilities and log easinesses in turn; the drive of an annotation is ability times easiness."""
-    ability, log_easiness = parameters
+    xp, (ability, log_easiness) = probs.__array_namespace__(), parameters
     correct = probs[data.item, data.label]
 
-    def of_annotators(terms: Array) -> Array:
-        return segment_sum(terms, data.annotator, len(ability))
+    def of_annotators(terms: Values) -> Values:
+        return em.totals(terms, data.annotator, len(ability))
 
-    def of_items(terms: Array) -> Array:
-        return segment_sum(terms, data.item, len(log_easiness), indices_are_sorted=True)
+    def of_items(terms: Values) -> Values:
+        return em.totals(terms, data.item, len(log_easiness), in_order=True)
 
-    def score(ability: Array, log_easiness: Array) -> Array:
+    def score(ability: Values, log_easiness: Values) -> Values:
         drive = _drive((ability, log_easiness), data)
-        return data.weight * (correct * log_sigmoid(drive) + (1 - correct) * log_sigmoid(-drive))
+        return data.weight * (correct * _log_sigmoid(drive) + (1 - correct) * _log_sigmoid(-drive))
 
     for _round in range(NEWTON_STEPS):
         of_ability = partial(score, log_easiness=log_easiness)
-        easiness = jnp.exp(log_easiness[data.item])
+        easiness = xp.exp(log_easiness[data.item])
         drive = ability[data.annotator] * easiness
         ability = _newton_step(ability, of_annotators, of_ability, correct, drive, easiness, data)
         drive = ability[data.annotator] * easiness
@@ -80,41 +77,49 @@ def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotation
 
 
 def _newton_step(
-    values: Array,
-    total: Callable[[Array], Array],
-    score: Callable[[Array], Array],
-    correct: Array,
-    drive: Array,
-    slope_of_drive: Array,
+    values: Values,
+    total: Callable[[Values], Values],
+    score: Callable[[Values], Values],
+    correct: Values,
+    drive: Values,
+    slope_of_drive: Values,
     data: em.SparseAnnotations,
-) -> Array:
+) -> Values:
     """One step for all annotators, or all items, under their N(1, 1) prior, halved until it climbs."""
 
-    def worth(tried: Array) -> Array:
+    def worth(tried: Values) -> Values:
         return total(score(tried)) - 0.5 * (tried - 1) ** 2
 
-    right = sigmoid(drive)
+    xp = drive.__array_namespace__()
+    right = 1 / (1 + xp.exp(-drive))
     slope = total(data.weight * slope_of_drive * (correct - right)) - (values - 1)
     curvature = total(data.weight * slope_of_drive**2 * right * (1 - right)) + 1
-    change = jnp.clip(slope / curvature, -LONGEST_STEP, LONGEST_STEP)
-    before, taken = worth(values), jnp.zeros_like(values)
+    change = xp.clip(slope / curvature, -LONGEST_STEP, LONGEST_STEP)
+    before: Values = worth(values)
+    taken: Values = xp.zeros_like(values)
     for halving in range(HALVINGS):
         tried = values + change * 0.5**halving
-        taken = jnp.where((taken == 0) & (worth(tried) > before), tried - values, taken)
+        taken = xp.where((taken == 0) & (worth(tried) > before), tried - values, taken)
     return values + taken
 
 
-def _drive(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+def _drive(parameters: em.Parameters, data: em.SparseAnnotations) -> Values:
     ability, log_easiness = parameters
-    return ability[data.annotator] * jnp.exp(log_easiness[data.item])
+    drive: Values = ability[data.annotator] * ability.__array_namespace__().exp(log_easiness[data.item])
+    return drive
 
 
-def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+def _log_sigmoid(drive: Values) -> Values:
+    minus: Values = drive.__array_namespace__().logaddexp(0.0, -drive)
+    return -minus
+
+
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Values:
     drive, others = _drive(parameters, data), max(data.known.shape[1] - 1, 1)
-    return em.right_or_wrong(log_sigmoid(drive), log_sigmoid(-drive) - jnp.log(others), data)
+    return em.right_or_wrong(_log_sigmoid(drive), _log_sigmoid(-drive) - np.log(others), data)
 
 
-def _log_prior(parameters: em.Parameters, _: em.Priors) -> Array:
+def _log_prior(parameters: em.Parameters, _: em.Priors) -> em.Number:
     ability, log_easiness = parameters
     return -0.5 * ((ability - 1) ** 2).sum() - 0.5 * ((log_easiness - 1) ** 2).sum()
 

@@ -1,13 +1,11 @@
 """MACE: an annotator either knows and gives the truth, or spams from a distribution of their own."""
 
-import jax.numpy as jnp
 import numpy as np
-from jax.ops import segment_sum
 from jax.typing import ArrayLike
-from jaxtyping import Array
 
 from probtruth import check
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import Values
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import flatten
 
@@ -43,33 +41,33 @@ def mace(
     return em.as_fit(request, flat, solution, confusion, {"ability": 1 - spam})
 
 
-def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
-    n_annotators, n_labels = parameters[1].shape
+def _maximise(probs: Values, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+    xp, (n_annotators, n_labels) = probs.__array_namespace__(), parameters[1].shape
     log_right, log_guess = _logs(parameters, data)
-    right_by_luck = jnp.exp(log_guess - log_right)
+    right_by_luck = xp.exp(log_guess - log_right)
     correct = probs[data.item, data.label]
     spammed = (correct * right_by_luck + 1 - correct) * data.weight
-    habit = segment_sum(spammed, data.cell, n_annotators * n_labels).reshape(n_annotators, n_labels)
-    votes = segment_sum(data.weight, data.annotator, n_annotators)
-    both = jnp.stack([votes - habit.sum(1), habit.sum(1)], 1)
-    log_spam, _ = em.log_normalised(jnp.maximum(both, 0.0) + priors[0], 1, 0.5)
+    habit = em.totals(spammed, data.cell, n_annotators * n_labels).reshape(n_annotators, n_labels)
+    votes = em.totals(data.weight, data.annotator, n_annotators)
+    both = xp.stack([votes - habit.sum(1), habit.sum(1)], 1)
+    log_spam, _ = em.log_normalised(xp.maximum(both, 0.0) + priors[0], 1, 0.5)
     return log_spam, em.log_normalised(habit + priors[0], 1, 1 / n_labels)[0]
 
 
-def _logs(parameters: em.Parameters, data: em.SparseAnnotations) -> tuple[Array, Array]:
+def _logs(parameters: em.Parameters, data: em.SparseAnnotations) -> tuple[Values, Values]:
     """Log P(annotation) of every annotation where it names the class, and where it does not: a guess."""
     log_spam, log_habit = parameters
     own = log_spam[data.annotator]
     log_guess = own[:, 1] + log_habit.reshape(-1)[data.cell]
-    return jnp.logaddexp(own[:, 0], log_guess), log_guess
+    return log_guess.__array_namespace__().logaddexp(own[:, 0], log_guess), log_guess
 
 
-def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Values:
     return em.right_or_wrong(*_logs(parameters, data), data)
 
 
-def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
-    log_spam, log_habit = (em.log_pseudo(jnp.broadcast_to(priors[0], part.shape), part) for part in parameters)
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> em.Number:
+    log_spam, log_habit = (em.log_pseudo(priors[0], part) for part in parameters)
     return log_spam + log_habit
 
 

@@ -1,13 +1,12 @@
 """One coin an annotator: right with one probability whatever the class, errors spread equally over the other labels."""
 
-import jax.numpy as jnp
 import numpy as np
-from jax.ops import segment_sum
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.truth import em
+from probtruth.truth.annotators.quality import Values
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import flatten
 
@@ -39,21 +38,21 @@ def one_coin(
     return em.as_fit(request, flat, solution, spread_errors(ability, flat.n_labels), {"ability": ability})
 
 
-def _maximise(probs: Array, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
+def _maximise(probs: Values, parameters: em.Parameters, data: em.SparseAnnotations, priors: em.Priors) -> em.Parameters:
     correct = probs[data.item, data.label]
-    both = jnp.stack([correct, 1 - correct], 1) * data.weight[:, None]
-    counts = segment_sum(both, data.annotator, len(parameters[0]))
+    both = probs.__array_namespace__().stack([correct, 1 - correct], 1) * data.weight[:, None]
+    counts = em.totals(both, data.annotator, len(parameters[0]))
     return (em.log_normalised(counts + priors[0], 1, 0.5)[0],)
 
 
-def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Array:
+def _log_terms(parameters: em.Parameters, data: em.SparseAnnotations) -> Values:
     log_right, log_wrong = parameters[0][data.annotator].T
     others = max(data.known.shape[1] - 1, 1)
-    return em.right_or_wrong(log_right, log_wrong - jnp.log(others), data)
+    return em.right_or_wrong(log_right, log_wrong - np.log(others), data)
 
 
-def _log_prior(parameters: em.Parameters, priors: em.Priors) -> Array:
-    return em.log_pseudo(jnp.broadcast_to(priors[0], parameters[0].shape), parameters[0])
+def _log_prior(parameters: em.Parameters, priors: em.Priors) -> em.Number:
+    return em.log_pseudo(priors[0], parameters[0])
 
 
 MODEL = em.EmModel(_maximise, _log_terms, _log_prior)
