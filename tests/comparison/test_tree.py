@@ -40,10 +40,12 @@ def test_names_of_the_dimensions(five_compared):
 
 
 def test_saved_and_loaded_by_netcdf(five_compared, grouped, tmp_path):
+    import arviz
+
     for name, comparison in (("plain", five_compared), ("grouped", grouped)):
         path = tmp_path / f"{name}.nc"
         comparison.save(path)
-        loaded = az.from_netcdf(path)
+        loaded = arviz.from_netcdf(path)
         for group in comparison.datatree.children:
             xarray.testing.assert_equal(loaded[group].to_dataset(), comparison.datatree[group].to_dataset())
     assert "population_difference" in loaded["posterior"]
