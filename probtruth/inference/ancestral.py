@@ -26,9 +26,7 @@ def draw(program: Program, data: Mapping[str, np.ndarray], seed: int, *, draws: 
     with float64_on_cpu():
         host = _FromNumPy(generator, (chains, draws))
         with host:
-            jax.eval_shape(
-                partial(program, **data)
-            )  # the parameters of the sites stay NumPy's, the rest is not computed
+            jax.eval_shape(partial(program, **data))  # the sites' parameters stay NumPy's; the rest is not computed
         sites = jax.device_get(_completed(program)(as_arrays(host.values), as_arrays(data)))
     return Draws(sites, {})
 

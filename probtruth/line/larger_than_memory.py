@@ -82,7 +82,7 @@ def _paths(tables: Iterable[str | Path | Block]) -> list[Location]:
     return [*blocks.values(), *(location(table) for table in tables if not isinstance(table, Block))]
 
 
-def bytes_whole(tables: Iterable[str | Path | Block]) -> float:
+def bytes_whole(tables: Iterable[str | Path | Block]) -> int:
     """Memory that predictions take while they are read whole; CSV and JSON Lines take 5 to 6 times their own bytes."""
     paths = _paths(tables)
     streamed = sum(n_bytes(path) for path in paths if can_stream(path))
