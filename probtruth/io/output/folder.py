@@ -164,9 +164,8 @@ def _writable_above(target: Path) -> None:
 def _clear(target: Path) -> None:
     """Removes what killed writers of this output left beside it: files, and folders of nothing but our own files."""
     for entry in left_over(target):
-        with suppress(
-            FileNotFoundError, PermissionError
-        ):  # its writer removes it; Windows removes no file that is open
+        # Its writer may remove it meanwhile, and Windows removes no file that is open.
+        with suppress(FileNotFoundError, PermissionError):
             if entry.is_file():
                 entry.unlink()
             elif all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in _contents(entry)):
