@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Shaped
 
 from probtruth import check
 from probtruth.comparison.compare import conclude, need_two
-from probtruth.comparison.evidence.evidence import LARGEST, SHOWN
+from probtruth.comparison.evidence.evidence import LARGEST, SHOWN, Steps, joined_steps, steps_of
 from probtruth.comparison.evidence.sweeps import Extremes, differences, nonzero
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
@@ -23,7 +23,7 @@ from probtruth.types.arguments import Engine
 from probtruth.types.index import positions, sort_names
 from probtruth.types.shown import Brief
 
-MARK = "probtruth comparison state 1"
+MARK = "probtruth comparison state 2"
 """What the bytes begin with; the number is that of their form."""
 
 
@@ -40,7 +40,7 @@ class ComparisonState(Brief):
     rule: str
     higher_is_better: bool
     bounds: tuple[float, float] | None
-    zero_or_one: bool
+    steps: Steps | None
     groups: tuple[str, ...]
     n_items: Int[np.ndarray, " group"]
     sums: Exact
@@ -70,7 +70,7 @@ class ComparisonState(Brief):
         named = zip(one.infinite_items, two.infinite_items, strict=True)
         return replace(
             one,
-            zero_or_one=one.zero_or_one and two.zero_or_one,
+            steps=joined_steps(one.steps, two.steps),
             n_items=one.n_items + two.n_items,
             sums=one.sums + two.sums,
             extremes=one.extremes.merged(two.extremes),
@@ -102,7 +102,7 @@ class ComparisonState(Brief):
             "rule": self.rule,
             "higher_is_better": self.higher_is_better,
             "bounds": None if self.bounds is None else _hex(self.bounds),
-            "zero_or_one": self.zero_or_one,
+            "steps": self.steps,
             "groups": self.groups,
             "n_items": self.n_items.tolist(),
             "sums": [f"{one.numerator:x}/{one.denominator:x}" for one in self.sums.ravel()],
@@ -184,13 +184,13 @@ def comparison_state(scores: Scores) -> ComparisonState:
     if scores.groups is not None:
         used, codes = np.unique(scores.groups.codes, return_inverse=True)
         groups = tuple(scores.groups.names[code] for code in used)
-    sizes, blocks = np.abs(values), [values[:, codes == group] for group in range(len(groups))]
+    blocks = [values[:, codes == group] for group in range(len(groups))]
     return ComparisonState(
         models=models,
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
         bounds=scores.known.range,
-        zero_or_one=bool(((sizes == 0) | (sizes == 1)).all()),
+        steps=steps_of(values),
         groups=groups,
         n_items=np.bincount(codes, minlength=len(groups)),
         sums=np.stack([_sums(block) for block in blocks], -1),
@@ -267,6 +267,7 @@ def _read(known: dict[str, Any]) -> dict[str, Any]:
         "models": models,
         "groups": groups,
         "bounds": None if known["bounds"] is None else tuple(_floats(known["bounds"]).tolist()),
+        "steps": None if known["steps"] is None else tuple(map(int, known["steps"])),
         "n_items": np.array(known["n_items"], np.int64).reshape(width),
         "sums": sums.reshape(3, *shape),
         "extremes": Extremes(

@@ -105,13 +105,16 @@ def evidence_of_state(state: "ComparisonState", weights: Mapping[str, float] | N
     means[usable] = (state.sums[0, : len(state.models)] @ np.array(share, object)).astype(np.float64)[usable]
 
     def describe(first: int | None) -> list[list[float]]:
-        pairs = alone(finite) if first is None else np.stack([np.full_like(finite, finite[first]), finite], axis=1)
+        pairs = alone(finite)
+        if first is not None:  # its difference from itself, which nobody asks for, is none of the rows of a state
+            others = np.arange(len(finite)) != first
+            pairs[others] = np.stack([np.full_like(finite, finite[first]), finite], axis=1)[others]
         listed: list[list[float]] = StateRows.of(state, pairs).described().tolist()
         return listed
 
     totals = StateRows.of(state, alone(finite)).sums[0].sum(-1).astype(np.float64).tolist()
     order = finite[by_content(totals, [state.models[row] for row in finite], describe)]
-    furthest = reach(state.bounds, state.zero_or_one)
+    furthest = reach(state.bounds, state.steps)
     return Evidence(
         facts=Facts(
             models=state.models,

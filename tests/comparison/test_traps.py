@@ -242,6 +242,17 @@ def test_many_ties():
     assert ours.holds > 0.95
 
 
+@pytest.mark.parametrize("n_apart", [0, 1])
+def test_wins_and_losses_are_twice_as_far_apart_as_right_and_wrong(n_apart):
+    right = np.ones((2, 40))
+    right[1, ::3] = right[0, ::3] = 0.0
+    right[1, :n_apart] = 1 - right[1, :n_apart]
+    known, preferred = (compare(make(values, "ab"), engine="exact").pairs[0] for values in (right, 2 * right - 1))
+    for column in ("difference", "low", "high", *["unseen_difference"] * n_apart):
+        assert preferred[column] == pytest.approx(2 * known[column], rel=1e-12)
+    assert preferred["p_a_better"] == known["p_a_better"]
+
+
 def test_clusters_that_are_ignored():
     generator = BY_NAME["clusters of 5, correlation .3"]
     ours, _ = coverage(generator, 200, 1000, seed=15)

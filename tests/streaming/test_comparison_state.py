@@ -94,6 +94,23 @@ def test_rare_differences_get_their_pseudo_item():
     close(comparison_state(whole).finalize().pairs, pt.compare(whole, engine="exact").pairs)
 
 
+def test_models_that_are_right_equally_often():
+    rng = np.random.default_rng(2)
+    right = np.stack([rng.permutation([1.0] * 30 + [0.0] * 30) for _ in range(3)])
+    table = {"item": list(range(60)) * 3, "model": np.repeat(list("abc"), 60), "loss": right.ravel()}
+    whole = pt.Scores.from_frame(table, score="loss", higher_is_better=False)
+    close(comparison_state(whole).finalize().pairs, pt.compare(whole, engine="exact").pairs)
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1.0])
+def test_batches_of_ties_know_how_far_apart_scores_can_be(lowest):
+    values = np.tile([1.0] * 30 + [lowest] * 30, 2)
+    table = {"item": list(range(60)) * 2, "model": ["a"] * 60 + ["b"] * 60, "loss": values}
+    whole = pt.Scores.from_frame(table, score="loss", higher_is_better=False)
+    state = merged(whole, [np.arange(30), np.arange(30, 60)])  # of one value each
+    close(ComparisonState.from_bytes(state.to_bytes()).finalize().pairs, pt.compare(whole, engine="exact").pairs)
+
+
 def test_infinite_scores_stay_infinite():
     whole = scores(models="ab")
     table = {"item": ["x", "y"] * 2, "model": ["a", "a", "b", "b"], "loss": [np.inf, 0.1, 0.2, 0.3]}

@@ -125,16 +125,38 @@ NOWHERE = int(np.iinfo(np.int64).max)
 """In place of an item, where there is none."""
 
 
+type Steps = tuple[int, int]
+"""The least and the largest of scores that are all -1, 0 or 1."""
+
+
+def steps_of(
+    values: Float[np.ndarray, "model item"], sizes: Float[np.ndarray, "model item"] | None = None
+) -> Steps | None:
+    """The least and the largest score (0 at most and at least) if every one is -1, 0 or 1; None for other scores."""
+    sizes = np.abs(values) if sizes is None else sizes
+    if not ((sizes == 0) | (sizes == 1)).all():
+        return None
+    return int(values.min(initial=0.0)), int(values.max(initial=0.0))
+
+
+def joined_steps(one: Steps | None, other: Steps | None) -> Steps | None:
+    """Those of both."""
+    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
+
+
 @dataclass(frozen=True, eq=False)
 class Soundness:
-    """Of each model: infinite scores of either sign in each group, the lowest items with one and with NaN, its size."""
+    """Of each model: infinite scores of either sign in each group, the lowest items with one and with NaN, its size.
+
+    `steps` are the least and the largest score of all if every one is -1, 0 or 1; see `steps_of`.
+    """
 
     positive: Int[np.ndarray, "model group"]
     negative: Int[np.ndarray, "model group"]
     infinite: Int[np.ndarray, "model first"]
     unknown: Int[np.ndarray, " model"]
     largest: Float[np.ndarray, " model"]
-    zero_or_one: bool
+    steps: Steps | None
 
     def merged(self, other: "Soundness") -> "Soundness":
         """That of both."""
@@ -145,7 +167,7 @@ class Soundness:
             both[:, : self.infinite.shape[1]],
             np.minimum(self.unknown, other.unknown),
             np.maximum(self.largest, other.largest),
-            self.zero_or_one and other.zero_or_one,
+            joined_steps(self.steps, other.steps),
         )
 
     @property
@@ -175,7 +197,7 @@ def _soundness(n_groups: int, part: Part) -> Soundness:
         infinite[row, : len(at)] = at
         unknown[row] = part.item[np.isnan(values[row])].min(initial=NOWHERE)
         largest[row] = sizes[row, np.isfinite(values[row])].max(initial=0.0)
-    return Soundness(signs[0], signs[1], infinite, unknown, largest, bool(((sizes == 0) | (sizes == 1)).all()))
+    return Soundness(signs[0], signs[1], infinite, unknown, largest, steps_of(values, sizes))
 
 
 def weighted_means(

@@ -14,6 +14,7 @@ from probtruth.comparison.evidence.evidence import (
     FixedItems,
     ModelMeans,
     Soundness,
+    Steps,
     soundness,
     weighted_means,
 )
@@ -45,7 +46,7 @@ def evidence_of(
     _check(sound, facts, name)
     order = model_order(parts, np.nonzero(sound.whole)[0])
     counted = parts if moved is None else moved
-    furthest = reach(facts.known.range, sound.zero_or_one)
+    furthest = reach(facts.known.range, sound.steps)
     moments = moments_of(counted, order, sound.largest, furthest) if len(order) else None
     return Evidence(
         facts=facts,
@@ -64,15 +65,16 @@ def evidence_of(
     )
 
 
-def reach(bounds: tuple[float, float] | None, zero_or_one: bool) -> float:
+def reach(bounds: tuple[float, float] | None, steps: Steps | None) -> float:
     """The largest difference that two scores of an item can have; 0 where that is not known or infinite.
 
-    Arguments: `bounds` of a loss, where they are known; else whether every score is 0, 1 or -1.
+    Arguments: `bounds` of a loss, where they are known; else `steps` (see `steps_of`): scores of 0 and 1, or of 0 and
+    -1, can differ by 1, scores of -1 and 1 by 2.
     """
     if bounds is not None:
         low, high = bounds
         return high - low if math.isfinite(high - low) else 0.0
-    return float(zero_or_one)
+    return 0.0 if steps is None else float(max(steps[1] - steps[0], 1))
 
 
 def _check(sound: Soundness, facts: Facts, name: Callable[[int], str]) -> None:

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 
 from probtruth.comparison.evidence.crossed import Crossed
 from probtruth.comparison.evidence.design import Design
-from probtruth.comparison.evidence.evidence import Evidence, Facts, FixedItems
+from probtruth.comparison.evidence.evidence import Evidence, Facts, FixedItems, steps_of
 from probtruth.comparison.evidence.from_parts import evidence_of, reach
 from probtruth.comparison.evidence.label_variance import label_locations, label_variance
 from probtruth.comparison.evidence.moments import Location
@@ -127,5 +127,4 @@ def _variance(row: Float[np.ndarray, " item"], item_weights: Float[np.ndarray, "
 
 def reach_of(scores: Scores) -> float:
     """The largest difference that two scores of an item can have; 0 where that is not known."""
-    sizes = np.abs(scores.values)
-    return reach(scores.known.range, bool(((sizes == 0) | (sizes == 1)).all()))
+    return reach(scores.known.range, steps_of(scores.values))
