@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, Shaped
 
 from probtruth import check
 from probtruth.comparison.compare import conclude, need_two
-from probtruth.comparison.evidence.evidence import LARGEST, SHOWN, Steps, joined_steps, steps_of
+from probtruth.comparison.evidence.evidence import SHOWN, Steps, check_size, joined_steps, steps_of
 from probtruth.comparison.evidence.sweeps import Extremes, differences, nonzero
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
@@ -92,6 +92,18 @@ class ComparisonState(Brief):
         ends = replace(self.extremes, low=wide(self.extremes.low, inf), high=wide(self.extremes.high, -inf))
         counts = {"n_items": wide(self.n_items, 0), "infinite": wide(self.infinite, 0)}
         return replace(self, groups=groups, sums=wide(self.sums, Fraction(0)), extremes=ends, **counts)  # type: ignore[arg-type]
+
+    def ungrouped(self) -> "ComparisonState":
+        """The same without groups."""
+        ends = self.extremes
+        return replace(
+            self,
+            groups=("",),
+            n_items=self.n_items.sum(keepdims=True),
+            sums=self.sums.sum(-1, keepdims=True),
+            extremes=replace(ends, low=ends.low.min(1, keepdims=True), high=ends.high.max(1, keepdims=True)),
+            infinite=self.infinite.sum(-1, keepdims=True),
+        )
 
     def to_bytes(self) -> bytes:
         """The state as JSON in UTF-8, to be stored or sent; `from_bytes` reads it."""
@@ -212,9 +224,8 @@ def _refuse(scores: Scores) -> None:
     if len(unknown):
         model, item = (names[at] for names, at in zip((scores.models, scores.items), unknown[0], strict=True))
         raise InputError("NaN", "a number", "Remove the item.", f"model {model!r}, item {item!r}")
-    largest = float(np.abs(scores.values[np.isfinite(scores.values)]).max(initial=0.0))
-    if largest > LARGEST:
-        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
+    sizes = np.abs(scores.values[np.isfinite(scores.values)])
+    check_size(float(sizes.max(initial=0.0)), smallest=0.0)  # another batch may have larger ones
 
 
 def _numbers(values: Float[np.ndarray, "model item"]) -> Float[np.ndarray, "row item"]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from probtruth.comparison.evidence.design import Design, Structure, known_weights
-from probtruth.comparison.evidence.evidence import Evidence, Facts, ModelMeans
+from probtruth.comparison.evidence.design import Design, Structure, design_of, known_weights
+from probtruth.comparison.evidence.evidence import Evidence, Facts, ModelMeans, check_size
 from probtruth.comparison.evidence.from_parts import reach
 from probtruth.comparison.evidence.model_order import by_content
 from probtruth.comparison.evidence.moments import Location, Moments, means_from
 from probtruth.comparison.evidence.sweeps import ALONE, ROUNDING, Extremes, Pairs, alone, pairs_of, pseudo_items
 from probtruth.errors import InputError
-from probtruth.types import Audit, RuleFacts
+from probtruth.types import Audit, Partition, RuleFacts
 
 if TYPE_CHECKING:
     from probtruth.streaming.comparison_state import ComparisonState
@@ -95,9 +95,11 @@ class NoItems:
 def evidence_of_state(state: "ComparisonState", weights: Mapping[str, float] | None) -> Evidence:
     """What a comparison takes from the items of a state; `weights` are those of the groups by name."""
     design = _design(state, weights)
+    state = state if design.grouped else state.ungrouped()
     share = [Fraction(float(weight)) for weight in design.weights / state.n_items]
     up, down = state.infinite
     finite = np.nonzero((up + down).sum(1) == 0)[0]
+    check_size(float(_largest(state).max(initial=0.0)))
     counted = design.weights > 0
     above, below = (counts[:, counted].any(1) for counts in (up, down))
     means = np.where(above & below, np.nan, np.where(above, inf, -inf))
@@ -137,6 +139,8 @@ def evidence_of_state(state: "ComparisonState", weights: Mapping[str, float] | N
 
 
 def _design(state: "ComparisonState", weights: Mapping[str, float] | None) -> Design:
+    if len(state.groups) > 1 and (state.n_items == 1).all():
+        return design_of(state.groups, None, None, weights, Partition(np.arange(len(state.groups)), state.groups))
     structure = Structure(state.n_items)
     if len(state.groups) == 1:
         if weights is not None:
@@ -145,10 +149,14 @@ def _design(state: "ComparisonState", weights: Mapping[str, float] | None) -> De
     return Design(state.groups, structure, known_weights(weights, state.groups, state.n_items))
 
 
-def _moments(state: "ComparisonState", order: Int[np.ndarray, " finite"], furthest: float) -> Moments:
+def _largest(state: "ComparisonState") -> Float[np.ndarray, " model"]:
+    """The largest size of each model's scores."""
     ends = state.extremes
-    largest = np.maximum(ends.high, -ends.low).max(1)[: len(state.models)]
-    pairs = pairs_of(order)
+    return np.asarray(np.maximum(ends.high, -ends.low).max(1)[: len(state.models)])
+
+
+def _moments(state: "ComparisonState", order: Int[np.ndarray, " finite"], furthest: float) -> Moments:
+    largest, pairs = _largest(state), pairs_of(order)
     of_pairs = means_from(StateRows.of(state, pairs), largest[pairs].max(1), furthest)
     levels = means_from(StateRows.of(state, alone(order)), largest[order], None)
     return Moments.of(Structure(state.n_items), of_pairs, levels)

@@ -396,3 +396,17 @@ def test_few_groups_are_sampled_without_divergences(n_groups):
     found = compare(Scores.from_frame(frame, group="group", higher_is_better=False), seed=3).diagnostics
     assert found["divergences"] == 0
     assert found["engines_agree"] is True
+
+
+@pytest.mark.parametrize("size", [1e-80, 1e-120, 1e80])
+def test_sizes_that_cannot_be_cubed_are_refused(size):
+    values = size * np.random.default_rng(0).gamma(2.0, size=(2, 20))
+    with pytest.raises(InputError, match="Rescale"):
+        compare(make(values, "ab"), engine="exact")
+
+
+def test_tiny_scores_beside_others_say_nothing_of_skewness():
+    rng = np.random.default_rng(0)
+    values = np.stack([1e-120 * rng.gamma(2.0, size=20), rng.gamma(2.0, size=20)])
+    tiny = compare(make(values, "ab"), engine="exact").ranks[0]
+    assert 0 < tiny["low"] < tiny["score"] < tiny["high"] < 1e-119

@@ -81,6 +81,14 @@ def test_groups_have_their_own_answers():
     )
 
 
+def test_groups_of_one_item_each_are_answered_without_groups():
+    whole = scores(5, groups=list("vwxyz"))
+    ours, theirs = merged(whole, [np.array([3, 1]), np.array([0, 2, 4])]).finalize(), pt.compare(whole, engine="exact")
+    close(ours.pairs, theirs.pairs)
+    assert "all 5 groups hold one item each: answered without groups" in ours.warnings
+    assert ours.settings["groups"] is theirs.settings["groups"] is None
+
+
 def test_order_and_cuts_change_no_bit():
     whole = scores(models="ab", shift=1e3)
     some = merged(whole, np.array_split(np.arange(300), 3)).to_bytes()

@@ -18,6 +18,7 @@ from probtruth.comparison.evidence.parts import Part, Parts, over_blocks
 from probtruth.comparison.evidence.rectified import Rectified
 from probtruth.comparison.evidence.sweeps import RowSums, alone
 from probtruth.comparison.evidence.unseen import Outcomes
+from probtruth.errors import InputError
 from probtruth.types import Audit, RuleFacts, Scores
 
 
@@ -116,8 +117,8 @@ class Evidence:
         return self.totals.means
 
 
-LARGEST = 1e75
-"""The fourth power of scores beyond this would overflow."""
+SMALLEST, LARGEST = 1e-75, 1e75
+"""Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow."""
 SHOWN = 3
 """Items of infinite score that a warning names."""
 
@@ -174,6 +175,14 @@ class Soundness:
     def whole(self) -> Bool[np.ndarray, " model"]:
         """Which models have finite scores only."""
         return np.asarray((self.positive.sum(1) == 0) & (self.negative.sum(1) == 0))
+
+
+def check_size(largest: float, smallest: float = SMALLEST) -> None:
+    """Raises `InputError` where the largest score is too large to be cubed, or so small that all would count as 0."""
+    if largest > LARGEST:
+        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
+    if 0 < largest < smallest:
+        raise InputError(f"scores of size {largest:g} at most", f"some of at least {smallest:g}", "Rescale the scores.")
 
 
 def soundness(parts: Parts) -> Soundness:

@@ -7,7 +7,6 @@ import numpy as np
 
 from probtruth.comparison.evidence.design import Design
 from probtruth.comparison.evidence.evidence import (
-    LARGEST,
     NOWHERE,
     Evidence,
     Facts,
@@ -15,6 +14,7 @@ from probtruth.comparison.evidence.evidence import (
     ModelMeans,
     Soundness,
     Steps,
+    check_size,
     soundness,
     weighted_means,
 )
@@ -40,7 +40,7 @@ def evidence_of(
     Arguments: `name` gives the name of an item from its code; `moved` are the parts with what else each item does to a
     mean, which counts in the spread (default: nothing); `outcomes` are what the labels that did not come would cost.
 
-    Errors: `InputError` for NaN, and for scores too large to be cubed.
+    Errors: `InputError` for NaN, and for scores too large or too small to be cubed.
     """
     sound = soundness(parts)
     _check(sound, facts, name)
@@ -81,6 +81,4 @@ def _check(sound: Soundness, facts: Facts, name: Callable[[int], str]) -> None:
     for model, item in zip(facts.models, sound.unknown, strict=True):
         if item != NOWHERE:
             raise InputError("NaN", "a number", "Remove the item.", f"model {model!r}, item {name(int(item))!r}")
-    largest = float(sound.largest.max(initial=0.0))
-    if largest > LARGEST:
-        raise InputError(f"a score of size {largest:g}", f"finite scores up to {LARGEST:g}", "Rescale the scores.")
+    check_size(float(sound.largest.max(initial=0.0)))

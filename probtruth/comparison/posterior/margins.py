@@ -106,7 +106,8 @@ def margins(location: Location) -> list[Margin]:
     for mean, centre, variance, third, df in zip(
         location.mean, location.centre, location.variance, location.third, location.df, strict=True
     ):
-        skewness = float(third / variance**1.5) if variance > 0 and location.n_units >= FEWEST else 0.0
+        size = variance**1.5  # 0 where one model's scores are tiny beside another's
+        skewness = float(third / size) if size > 0 and location.n_units >= FEWEST else 0.0
         centred = None if mean == centre else float(mean)
         made.append(Margin(float(centre), math.sqrt(variance), float(df), skewness, centred))
     return made
