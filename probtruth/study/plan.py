@@ -166,7 +166,9 @@ def plan(
     (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the clusters'
     sizes; the parts come from the pilot. The interval's width is that variance's root times the width of intervals of
     resampled pilot units, so that skewness counts. The study's estimate varies around the pilot's by both their
-    errors.
+    errors: before the pilot, every difference counts as equally likely. Where true differences are small beside the
+    pilot's error, a study decides less often than that (in a simulation, 17 of 100 times where 59 were predicted); a
+    pilot that does not decide gives a warning, and `difference` is the answer.
 
     Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone does not know annotations
     and replicates); `a` and `b` name two models if there are more. `n_items`, `n_annotators`, `n_clusters` and
@@ -215,6 +217,8 @@ def plan(
             "one vote an item: what a further vote would bring cannot be told; ask for a second vote on some items of "
             "the pilot, then plan again"
         )
+    if (undecided := _undecided(aim, study)) is not None:
+        warnings.append(undecided)
     if aim.costs is not None:
         best = _cheapest(aim, study)
         if best is None:
@@ -228,6 +232,25 @@ def plan(
         aim.certainty, aim.power, aim.width, rows,
         lambda: [aim.row("items", one) for one in _sizes(study)], tuple(warnings),
     )  # fmt: skip
+
+
+def _undecided(aim: _Aim, study: Study) -> str | None:
+    """What to say of `p_certain` where it is averaged over differences of which the pilot knows little; None else."""
+    pilot = aim.pilot
+    if aim.difference is not None or pilot.error == 0:
+        return None
+    p_a = float(stdtr(pilot.df, -pilot.difference / pilot.error))
+    if max(p_a, 1 - p_a) > aim.certainty:
+        return None
+    half = ""
+    if not aim.keep:
+        chance = sum(replace(aim, difference=pilot.difference / 2).chances(study))
+        half = f"; a study of this size decides with probability {chance:.2f} if the models differ by half as much"
+    return (
+        f"the pilot does not decide (P(a better) = {p_a:.2f}): p_certain counts every difference that it leaves open, "
+        f"large ones too, and is too high where true differences are small{half}; name the smallest that matters "
+        "(difference=, --difference)"
+    )
 
 
 def _study(pilot: Pilot, n_items: object, n_annotators: object, n_clusters: object, n_replicates: object) -> Study:
