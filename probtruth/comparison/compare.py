@@ -10,7 +10,7 @@ import numpy as np
 from probtruth import check
 from probtruth.comparison.assemble import Posterior, assemble
 from probtruth.comparison.companions.paired_tests import Companion
-from probtruth.comparison.evidence.design import design
+from probtruth.comparison.evidence.design import Design, design
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_scores import of_scores
 from probtruth.comparison.evidence.moments import Location, Moments, combine
@@ -171,16 +171,21 @@ def need_two(models: Sequence[str]) -> None:
         )
 
 
-def _locations(evidence: Evidence, parts: Moments, options: Options) -> tuple[Location, Location]:
-    """The pairs' mean differences and the models' own mean scores, under the estimand."""
-    plan = evidence.design
-    if options.these_items:
-        return evidence.fixed_items.locations(evidence.order)
-    if not parts.df.any():
+def need_spread(plan: Design) -> None:
+    """Raises where no group has two units, whose difference would show how much they vary."""
+    if (plan.structure.n_units < 2).all():
         unit = "item" if plan.n_clusters is None else "cluster"
         where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
         raise PosteriorError(
             f"got one {unit} {where}, expected at least two: the spread between {unit}s cannot be estimated. "
             f"Hint: add {unit}s, or compare under finer {unit}s."
         )
+
+
+def _locations(evidence: Evidence, parts: Moments, options: Options) -> tuple[Location, Location]:
+    """The pairs' mean differences and the models' own mean scores, under the estimand."""
+    plan = evidence.design
+    if options.these_items:
+        return evidence.fixed_items.locations(evidence.order)
+    need_spread(plan)
     return combine(parts, parts.pairs, plan.weights), combine(parts, parts.levels, plan.weights)

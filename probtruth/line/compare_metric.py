@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.comparison.companions.paired_tests import Companion, student
-from probtruth.comparison.compare import conclude_at, need_two
+from probtruth.comparison.compare import conclude_at, need_spread, need_two
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence, Facts, ModelMeans
 from probtruth.comparison.evidence.moments import Location
@@ -86,8 +86,8 @@ def compare_metric(
     null with a `reason`, and P(best) is among the other models. `uncertainty` says which share of the variance comes
     from the labels, by draws of these.
 
-    Errors: `InputError` for fewer than two models or an unusable option; `PosteriorError` where nothing is known of
-    any model's metric.
+    Errors: `InputError` for fewer than two models or an unusable option; `PosteriorError` for one unit alone, and where
+    nothing is known of any model's metric.
 
     Source: Efron and Stein 1981, "The jackknife estimate of variance", doi:10.1214/aos/1176345462; Rubin 1981, "The
     Bayesian bootstrap", doi:10.1214/aos/1176345338.
@@ -102,6 +102,7 @@ def compare_metric(
     """
     options = checked_options(engine, "new-items", rope, draws, seed, strict)
     aligned, plan = _aligned(predictions, truth, groups, clusters, (method, estimand, evidence), options.seed)
+    need_spread(plan)
     within = bundled(plan.structure, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
     chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)

@@ -107,6 +107,13 @@ def test_a_metric_that_rests_on_one_cluster_is_unknown():
     assert "undefined without one of the items" in str(found.pairs[2]["reason"])
 
 
+@pytest.mark.parametrize(("n_items", "clusters"), [(1, None), (3, ["c"] * 3)])
+def test_one_unit_has_no_spread(n_items, clusters):
+    models = {"a": [[0.2, 0.8]] * n_items, "b": [[0.6, 0.4]] * n_items}
+    with pytest.raises(pt.errors.PosteriorError, match="in all, expected at least two"):
+        pt.compare_metric(models, [1] * n_items, metric="accuracy", clusters=clusters, engine="exact")
+
+
 def test_undefined_for_every_model_is_an_error():
     with pytest.raises(pt.errors.PosteriorError, match="undefined: no item has the label"):
         metric("recall", truth=np.zeros(N, int))
