@@ -65,7 +65,7 @@ class Bounds(Brief):
 def bounds(
     annotations: Annotations, scored: ScoredTruth, comparison: Comparison, scoring: ScoringOptions
 ) -> Bounds | None:
-    """The bounds of a comparison under the estimand `class`; None under another one, and for one model.
+    """The bounds of a comparison under the estimand `class`; None under another one, and for one model or one label.
 
     An item has a lure with the probability that its votes leave it (`Lure`). If it has one, its loss is anything
     between three: that of the class that was inferred; that of the class from the votes behind the lure, where the
@@ -73,7 +73,8 @@ def bounds(
     move a difference the same way.
     """
     aligned = scored.aligned.on_host()
-    if aligned.estimand != "class" or len(aligned.models) < 2 or scored.scores.labels is None:
+    few = len(aligned.models) < 2 or len(aligned.labels) < 2
+    if aligned.estimand != "class" or few or scored.scores.labels is None:
         return None
     counts = np.rint(aligned.of_truth(annotations.counts().astype(np.float64))).astype(np.int64)
     lure = Lure.of(counts)

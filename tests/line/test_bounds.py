@@ -170,3 +170,13 @@ def test_only_a_claim_that_shared_errors_turn_loses_its_headline(result):
         f"Annotators alone cannot decide: {lead} leads {other}, but errors that they share could turn the order."
     )
     assert any("−0.30 to 0.20" in "".join(map(str, line)) for line in said.details)
+
+
+def test_one_label_leaves_no_other_to_be_drawn_to():
+    annotations = pt.Annotations.from_long(
+        {"item": list("uuvvw"), "annotator": list("ababa"), "label": ["x"] * 5}, labels=["x"]
+    )
+    models = pt.Predictions.from_probs({name: [[1.0]] * 3 for name in "ab"}, items=list("uvw"), labels=["x"])
+    result = pt.evaluate(annotations, models, method="dawid-skene-em", engine="exact")
+    assert result.bounds is None
+    assert result.comparison.pairs[0]["difference"] == 0
