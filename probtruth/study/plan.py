@@ -245,11 +245,11 @@ def _undecided(aim: _Aim, study: Study) -> str | None:
     half = ""
     if not aim.keep:
         chance = sum(replace(aim, difference=pilot.difference / 2).chances(study))
-        half = f"; a study of this size decides with probability {chance:.2f} if the models differ by half as much"
+        half = f"; it is {chance:.2f} if the models differ by half as much"
     return (
-        f"the pilot does not decide (P(a better) = {p_a:.2f}): p_certain counts every difference that it leaves open, "
-        f"large ones too, and is too high where true differences are small{half}; name the smallest that matters "
-        "(difference=, --difference)"
+        f"the pilot does not decide (P(a better) = {p_a:.2f}): the probability that the study will is an average over "
+        "every difference that the pilot leaves open, large ones too, and is too high where true differences are "
+        f"small{half}; name the smallest difference that matters (difference=, --difference)"
     )
 
 

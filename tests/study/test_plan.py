@@ -170,7 +170,7 @@ def test_a_pilot_that_does_not_decide_says_what_the_average_hides():
     made = pt.plan(undecided, n_items=200)
     half = rows(pt.plan(undecided, n_items=200, difference=made.difference / 2))["study"]["p_certain"]
     (warning,) = made.warnings
-    assert f"with probability {half:.2f} if the models differ by half as much" in warning
+    assert f"it is {half:.2f} if the models differ by half as much" in warning
     assert half < rows(made)["study"]["p_certain"] - 0.1
     assert "by half as much" not in pt.plan(undecided, n_items=200, keep=True).warnings[0]
     assert not pt.plan(undecided, n_items=200, difference=-0.1).warnings
