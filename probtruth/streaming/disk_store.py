@@ -1,7 +1,7 @@
 """Losses on this machine: a table for each model in a journal's folder, from which parts are read again."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,9 @@ from probtruth.kernels.host import ahead, n_cores
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal
 
+HELD = 1 << 24
+"""Numbers that stay in memory once they were read (128 MiB); more are read again in each pass."""
+
 
 @dataclass(frozen=True, eq=False)
 class DiskParts:
@@ -23,6 +26,7 @@ class DiskParts:
     structure: Structure
     losses: Sequence[NumberFile]
     size: int
+    held: dict[int, Part | None] = field(default_factory=dict, repr=False)
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, on all cores; one after the other where a result is as long as the units."""
@@ -32,12 +36,19 @@ class DiskParts:
         return (result for result in results if result is not None)
 
     def _work[T](self, work: Callable[[Part], T], start: int) -> T | None:
+        part = self.held[start] if start in self.held else self._read(start)
+        if len(self.losses) * self.losses[0].n_items <= HELD:
+            self.held[start] = part
+        return None if part is None else work(part)
+
+    def _read(self, start: int) -> Part | None:
+        """The part that starts at an item; None where a model lacks each of its items."""
         values = _read(self.losses, start, start + self.size)
         present = ~np.isnan(values).any(0)
         if not present.any():
             return None
         item = start + np.nonzero(present)[0]
-        return work(Part(values if present.all() else values[:, present], item, *self.structure.codes(item)))
+        return Part(values if present.all() else values[:, present], item, *self.structure.codes(item))
 
 
 @dataclass(frozen=True, eq=False)
