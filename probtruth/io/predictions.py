@@ -122,7 +122,7 @@ def read_predictions_pairs(
 def _write_logs(table: WideTable, kind: str, logs: Float[np.ndarray, "item label"]) -> None:
     """Puts the log-probabilities of checked cells into an array, some rows at a time."""
     for start, block in table.blocks(kind):
-        logs[start : start + len(block)] = as_logs(kind, block)
+        as_logs(kind, block, logs[start : start + len(block)])
 
 
 def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:

@@ -80,8 +80,12 @@ def model_losses(
         return device_losses.losses(rule, floor, log_probs, truth)
     logs_of, truth = to_host(log_probs), to_host(truth)
     if rule is log:
-        values = [expected_losses(rule, floored(logs, floor), truth) for logs in logs_of]
-        return np.stack(values), partial(_log_losses, floor)
+        values = np.empty(logs_of.shape[:2])
+        for rows in _cuts(truth):
+            weights = np.ascontiguousarray(truth[rows], np.float64)
+            for own, logs in zip(values, logs_of, strict=True):
+                own[rows] = expectations(_log_losses(floor, logs[rows]), weights)
+        return values, partial(_log_losses, floor)
     scored = [losses(rule, floored(logs, floor), truth) for logs in logs_of]
     return np.stack([values for values, _ in scored]), np.stack([label_values for _, label_values in scored])
 

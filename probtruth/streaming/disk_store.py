@@ -20,7 +20,10 @@ HELD = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class DiskParts:
-    """Parts of at most `size` items, read from one table for each model; items that a model lacks are left out."""
+    """Parts of at most `size` items, read from one table for each model; items that a model lacks are left out.
+
+    Few numbers are one part, which stays in memory.
+    """
 
     models: Sequence[str]
     structure: Structure
@@ -30,20 +33,29 @@ class DiskParts:
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, on all cores; one after the other where a result is as long as the units."""
-        starts = range(0, self.losses[0].n_items, self.size)
+        starts = range(0, self.losses[0].n_items, self._size)
         step = partial(self._work, work)
         results = map(step, starts) if self.structure.unit is not None else ahead(step, starts, n_cores())
         return (result for result in results if result is not None)
 
     def _work[T](self, work: Callable[[Part], T], start: int) -> T | None:
         part = self.held[start] if start in self.held else self._read(start)
-        if len(self.losses) * self.losses[0].n_items <= HELD:
+        if self._few:
             self.held[start] = part
         return None if part is None else work(part)
 
+    @property
+    def _few(self) -> bool:
+        """Whether all numbers stay in memory, as one part."""
+        return len(self.losses) * self.losses[0].n_items <= HELD
+
+    @property
+    def _size(self) -> int:
+        return self.losses[0].n_items if self._few else self.size
+
     def _read(self, start: int) -> Part | None:
         """The part that starts at an item; None where a model lacks each of its items."""
-        values = _read(self.losses, start, start + self.size)
+        values = _read(self.losses, start, start + self._size)
         present = ~np.isnan(values).any(0)
         if not present.any():
             return None

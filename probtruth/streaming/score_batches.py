@@ -167,13 +167,14 @@ class Scoring:
         known = of_row >= 0
         items = of_row if known.all() else of_row[known]
         at, wanted = positions_in(sampled, items)
+        in_order, first = isinstance(run(items), slice), int(items[0])
         values, seen, done = np.empty((len(items), 1)), np.empty((len(at), len(self.files.labels))), 0
         for start, block in self.files.blocks(batch):
             if len(items) < len(of_row):
                 block = block[known[start : start + len(block)]]
             some = slice(done, done + len(block))
-            logs = as_logs(self.files.kind, block)
-            centre = self.reference.centre[run(items[some])]
+            logs = as_logs(self.files.kind, block, block)
+            centre = self.reference.centre[slice(first + some.start, first + some.stop) if in_order else items[some]]
             values[some, 0] = expected_losses(self.rule, floored(logs, self.floor), centre)
             inside = slice(*np.searchsorted(wanted, (some.start, some.stop)))
             seen[inside] = logs[wanted[inside] - done]
