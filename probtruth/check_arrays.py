@@ -176,8 +176,9 @@ def surely_simplex(probs: Float[Table, "item label"]) -> bool:
 
 def columns_surely_simplex(columns: Sequence[Float[np.ndarray, " item"]]) -> bool:
     """`surely_simplex` of rows of which each cell lies in a column of its own."""
-    slack = len(columns) * float(np.finfo(np.float32).eps)  # what adding up in float32 can lose
-    kind = np.float64 if slack > SUM_TOLERANCE / 10 else np.result_type(np.float32, *columns)
+    kinds = np.result_type(np.float32, *columns), np.dtype(np.float64)
+    lost = [len(columns) * float(np.finfo(kind).eps) for kind in kinds]  # what adding up in each can lose
+    kind, slack = (kinds[0], lost[0]) if lost[0] <= SUM_TOLERANCE / 10 else (kinds[1], lost[1])
     least, totals = columns[0].copy(), columns[0].astype(kind)
     for column in columns[1:]:
         np.minimum(least, column, out=least)

@@ -110,6 +110,17 @@ def test_an_items_loss_has_the_same_bits_in_any_batch(rule):
     np.testing.assert_allclose(values, direct, rtol=ROUNDING, atol=ROUNDING)
 
 
+@pytest.mark.parametrize("rule", ["log", "brier"])
+def test_losses_by_label_of_some_items_are_those_of_all(rule):
+    probs = np.random.default_rng(2).dirichlet([0.2] * 3, (2, 9))
+    predictions = pt.Predictions.from_probs({"a": probs[0], "b": probs[1]})
+    behind = pt.score(predictions, pt.Truth.from_probs(np.full((9, 3), 1 / 3)), rule=rule, floor=0.01).labels
+    some = behind.some_losses(np.array([4, 1]))
+    np.testing.assert_array_equal(some, behind.losses[:, [4, 1]])
+    if rule == "log":
+        np.testing.assert_array_equal(behind.losses, -np.log(np.maximum(probs, 0.01)))
+
+
 @pytest.mark.parametrize("rows", [[[1.0, 0.0]], [[0.5, 0.5]], [[0.25, 0.75], [0.0, 1.0]]])
 def test_entropy_of_the_log_score_is_that_of_the_kernel(rows):
     found = module.entropies(pt.rules.log, np.array(rows))
