@@ -16,6 +16,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from glob import escape
+from inspect import signature
 from io import BytesIO, FileIO
 from struct import Struct
 from typing import IO, Any
@@ -148,8 +150,13 @@ def _scan(wanted: dict[str, Any], glob: bool = False, **options: Any) -> polars.
         return polars.scan_iceberg(path, storage_options=access.get("storage_options"))
     if form == "text":
         return polars.scan_lines(path, glob=glob, **access, **options)
-    scan = polars.scan_parquet if form == "parquet" else polars.scan_ipc
-    return scan(path, glob=glob, hive_partitioning=False, **access, **options)
+    if form == "parquet":
+        return polars.scan_parquet(path, glob=glob, hive_partitioning=False, **access, **options)
+    if "glob" in signature(polars.scan_ipc).parameters:
+        options["glob"] = glob
+    elif not glob:  # versions that lack it take every name for a pattern
+        path = escape(path)
+    return polars.scan_ipc(path, hive_partitioning=False, **access, **options)
 
 
 DECODERS: dict[bytes, Callable[[bytes], Made]] = {

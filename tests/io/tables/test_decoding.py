@@ -1,5 +1,6 @@
 """Parquet and Arrow are decoded in another process, which may die without harm."""
 
+import json
 import os
 import signal
 import subprocess
@@ -181,6 +182,17 @@ class TestProcess:
         assert done.stderr == b""
         with pytest.raises(ProcessLookupError):
             os.kill(int(done.stdout), 0)
+
+
+@pytest.mark.parametrize("name", ["t.arrow", "a[1]*.arrow", "t.parquet", "a[1]*.parquet"])
+def test_rows_of_a_file_whose_name_is_no_pattern(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a1x.arrow").write_bytes(b"another file, which the name would match as a pattern")
+    write = FRAME.write_ipc if name.endswith(".arrow") else FRAME.write_parquet
+    write(tmp_path / name)
+    question = {"path": str(tmp_path / name), "start": 1, "rows": 1, "columns": ["x"]}
+    rows = decoding.decode(b"r", json.dumps(question).encode())
+    assert polars.read_ipc_stream(BytesIO(rows)).equals(FRAME[1:].select("x"))
+    assert json.loads(decoding.decode(b"e", json.dumps(question).encode()))["rows"] == 2
 
 
 class TestDecoder:
