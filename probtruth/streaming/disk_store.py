@@ -14,15 +14,16 @@ from probtruth.kernels.host import ahead, n_cores
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal
 
-HELD = 1 << 24
-"""Numbers that stay in memory once they were read (128 MiB); more are read again in each pass."""
+HELD, TOGETHER = 1 << 23, 1 << 20
+"""Numbers that stay in memory once they were read (64 MiB; more are read again in each pass), and items that are one part
+then."""
 
 
 @dataclass(frozen=True, eq=False)
 class DiskParts:
     """Parts of at most `size` items, read from one table for each model; items that a model lacks are left out.
 
-    Few numbers are one part, which stays in memory.
+    Few numbers stay in memory, those of few items as one part.
     """
 
     models: Sequence[str]
@@ -46,12 +47,13 @@ class DiskParts:
 
     @property
     def _few(self) -> bool:
-        """Whether all numbers stay in memory, as one part."""
+        """Whether all numbers stay in memory."""
         return len(self.losses) * self.losses[0].n_items <= HELD
 
     @property
     def _size(self) -> int:
-        return self.losses[0].n_items if self._few else self.size
+        n_items = self.losses[0].n_items
+        return n_items if self._few and n_items <= TOGETHER else self.size
 
     def _read(self, start: int) -> Part | None:
         """The part that starts at an item; None where a model lacks each of its items."""

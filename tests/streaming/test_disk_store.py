@@ -31,11 +31,17 @@ def test_few_numbers_are_read_once(parts, monkeypatch):
         assert len(list(some.each(itself))) == 1
     assert times == [0, 0, 0]  # each model's table once
     whole = gathered(some)
+    monkeypatch.setattr(disk_store, "TOGETHER", VALUES.shape[1] - 1)
+    several = parts()
+    for _ in range(3):
+        assert len(list(several.each(itself))) == 8
+    assert len(times) == 3 + 8 * 3
+    times.clear()
     monkeypatch.setattr(disk_store, "HELD", VALUES.size - 1)
     many = parts()
     for _ in range(2):
         assert len(list(many.each(itself))) == 8
-    assert len(times) == 3 + 2 * 8 * 3
+    assert len(times) == 2 * 8 * 3
     np.testing.assert_array_equal(gathered(many).values, whole.values)
     assert whole.item.tolist() == [item for item in range(500) if item != 7]
 
