@@ -91,7 +91,7 @@ def model_losses(
 
 
 def _log_losses(floor: float | None, log_probs: Float[np.ndarray, "*batch label"]) -> Float[np.ndarray, "*batch label"]:
-    return label_losses(log, floored(log_probs, floor))
+    return -floored(log_probs, floor)
 
 
 def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
@@ -162,7 +162,7 @@ def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) 
     so an item's losses are the same, bit for bit, in any batch.
     """
     if rule is log:  # a change of sign, which costs less than a call of what is compiled
-        return -log_probs
+        return _log_losses(None, log_probs)
     values = np.empty(log_probs.shape)
     for rows, (logs,) in _blocks(log_probs):
         with jax.enable_x64(True):

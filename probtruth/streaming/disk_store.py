@@ -15,8 +15,8 @@ from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal
 
 HELD, TOGETHER = 1 << 23, 1 << 20
-"""Numbers that stay in memory once they were read (64 MiB; more are read again in each pass), and how many items are then
-one part."""
+"""Numbers that stay in memory once they were read (64 MiB; more are read again in each pass), and the items up to
+which they are then one part."""
 
 
 @dataclass(frozen=True, eq=False)
