@@ -1,15 +1,17 @@
 """Columns of dataframes as numbers: float64, never rounded or made infinite, and every refusal names its cell."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from probtruth import check
+from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import cells, flat, single
+from probtruth.kernels.arrays import is_own
 
 if TYPE_CHECKING:
     import polars
@@ -18,6 +20,8 @@ EXACT = 2.0**53
 """Up to this size float64 holds every integer."""
 BLOCK = 4096
 """Rows that are joined at once."""
+LONG = 1 << 15
+"""Cells of a column that are looked at at once."""
 
 
 def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
@@ -62,8 +66,48 @@ def _no_overflow(series: "polars.Series", values: "polars.Series", column: str, 
         )
 
 
+@dataclass(frozen=True, eq=False)
+class FloatColumns:
+    """Columns of floats in their own type, and the first of them that `numbers` refuses (None: it accepts all)."""
+
+    columns: Sequence[Float[np.ndarray, " row"]]
+    n_rows: int
+    unread: str | None
+
+    def rows(self, start: int, stop: int) -> Float[np.ndarray, "row column"]:
+        """Some rows as float64, a block of them at a time, which stays in the processor's cache."""
+        values = np.empty((stop - start, len(self.columns)))
+        for low in range(start, stop, BLOCK):
+            high = min(low + BLOCK, stop)
+            for position, column in enumerate(self.columns):
+                values[low - start : high - start, position] = column[low:high]
+        return values
+
+    def of(self, rows: Int[np.ndarray, " some"], order: Int[np.ndarray, " column"]) -> "FloatColumns":
+        """Some rows and columns in another order; the columns themselves where all rows stay in theirs."""
+        whole = is_own(rows, self.n_rows)
+        chosen = [self.columns[at] if whole else self.columns[at][rows] for at in order.tolist()]
+        return FloatColumns(chosen, len(rows), self.unread)
+
+    def surely_simplex(self) -> bool:
+        """Whether every row is a distribution over the columns beyond doubt; see `check_arrays.surely_simplex`."""
+        blocks = (slice(start, start + LONG) for start in range(0, self.n_rows, LONG))
+        sure = (check_arrays.columns_surely_simplex([column[block] for column in self.columns]) for block in blocks)
+        return self.n_rows > 0 and all(sure)
+
+    def all_rows(self) -> Float[np.ndarray, "row column"]:
+        """All rows as float64."""
+        return self.rows(0, self.n_rows)
+
+
 def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.ndarray, "row column"], str | None]:
     """Several columns as float64, all at once, and the first column that `numbers` refuses (None: it accepts all)."""
+    floats = float_columns(frame, columns)
+    return floats.all_rows(), floats.unread
+
+
+def float_columns(frame: "polars.DataFrame", columns: Sequence[str]) -> FloatColumns:
+    """Several columns as floats; float32 stays."""
     import polars
     from polars import selectors
 
@@ -78,15 +122,5 @@ def matrix(frame: "polars.DataFrame", columns: Sequence[str]) -> tuple[Float[np.
         selectors.string().str.strip_chars().cast(polars.Float64, strict=False),
     )
     unread = np.array(flat.null_count().row(0)) > 0
-    return _by_rows(flat), columns[int(unread.argmax())] if unread.any() else None
-
-
-def _by_rows(frame: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
-    """Columns of floats as one array, a block of rows at a time, which stays in the processor's cache."""
-    columns = [series.to_numpy() for series in frame]
-    values = np.empty((frame.height, len(columns)))
-    for start in range(0, frame.height, BLOCK):
-        block = slice(start, start + BLOCK)
-        for position, column in enumerate(columns):
-            values[block, position] = column[block]
-    return values
+    refused = columns[int(unread.argmax())] if unread.any() else None
+    return FloatColumns([series.to_numpy() for series in flat], flat.height, refused)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -13,18 +14,18 @@ from probtruth.io.addresses import named
 from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import (
     CellKind,
+    WideTable,
     check_rows,
-    in_kind,
     known_kind,
     label_difference,
     read_wide,
     renormalised,
 )
-from probtruth.kernels.arrays import reordered
 from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import match_labels, positions
+from probtruth.types.index import match_labels
+from probtruth.types.predictions import as_logs, of_logits
 
 
 @check.checks_itself
@@ -102,24 +103,26 @@ def read_predictions_pairs(
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
     shared = groups.common(models, [table.items for table in tables], index)
-    arrays = {
-        model: reordered(in_kind(table.values, kind), rows, positions(table.labels, labels))
-        for model, table, rows in zip(models, tables, shared.rows, strict=True)
-    }
+    made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
+    logs = np.empty((len(models), len(order), len(labels)))
+    for own, table, rows in zip(logs, tables, shared.rows, strict=True):
+        _write_logs(table.of(rows[order], made.labels), kind, own)
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
-    build = {
-        "probs": Predictions.from_probs,
-        "percent": Predictions.from_probs,
-        "log-probs": Predictions.from_log_probs,
-        "logits": Predictions.from_logits,
-    }
-    predictions = build[kind](arrays, items=shared.items, labels=labels)
     index = replace(
-        predictions.index,
-        item_rows=predictions.index.item_rows if in_one_order else None,
-        label_columns=predictions.index.label_columns if all(table.labels == labels for table in tables) else None,
+        made,
+        item_rows=made.item_rows if in_one_order else None,
+        label_columns=made.label_columns if all(table.labels == labels for table in tables) else None,
     )
-    return replace(predictions, index=index, audit=replace(shared.audit, renormalised=tuple(divided)))
+    audit = replace(shared.audit, renormalised=tuple(divided))
+    like_probs = [kind == "logits" and table.columns.surely_simplex() for table in tables]
+    warnings = of_logits(model for model, like in zip(models, like_probs, strict=True) if like)
+    return Predictions(logs, tuple(models), index, audit, warnings)
+
+
+def _write_logs(table: WideTable, kind: str, logs: Float[np.ndarray, "item label"]) -> None:
+    """Puts the log-probabilities of checked cells into an array, some rows at a time."""
+    for start, block in table.blocks(kind):
+        as_logs(kind, block, logs[start : start + len(block)])
 
 
 def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:

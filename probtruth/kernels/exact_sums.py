@@ -37,17 +37,18 @@ def anchors(top: np.ndarray, bits: int) -> list[np.ndarray]:
 def pieces(values: Float[np.ndarray, "*batch item"], against: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
     """The finite values as a sum of arrays, each of which adds up along its last axis without rounding in any order.
 
-    Every term is rounded to a multiple of one power of two for its row; n such multiples fit into 53 bits.
+    Every term is rounded to a multiple of one power of two for its row; n such multiples fit into 53 bits. An array is
+    good until the next one comes, which takes its memory.
 
     Source: Demmel and Nguyen 2013, "Fast reproducible floating-point summation", doi:10.1109/ARITH.2013.9.
     """
-    rest = values
+    rest, piece, left = values, np.empty(values.shape), np.empty(values.shape)
     for step, anchor in enumerate(against):
-        piece = rest + anchor
+        np.add(rest, anchor, out=piece)
         piece -= anchor
         yield piece
         if step < len(against) - 1:
-            rest = rest - piece
+            rest = np.subtract(rest, piece, out=left)
 
 
 def part_sum(values: Float[np.ndarray, "*batch item"], top: np.ndarray, bits: int) -> Float[np.ndarray, "piece *batch"]:

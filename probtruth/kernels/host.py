@@ -15,6 +15,15 @@ def n_cores() -> int:
     return max(1, os.cpu_count() or 1)
 
 
+BLOCK, CELLS = 4096, 1 << 20
+"""Rows of a table that are worked on at once, and the numbers that they hold at most; no less than one row."""
+
+
+def block_rows(n_columns: int) -> int:
+    """How many rows of so many numbers stay in the processor's cache while they are worked on."""
+    return max(min(BLOCK, CELLS // n_columns), 1)
+
+
 def ahead[S, T](step: Callable[[S], T], listed: Iterable[S], n_threads: int) -> Iterator[T]:
     """The result of `step` for each, in order; threads work on the next `n_threads` while the caller uses one.
 

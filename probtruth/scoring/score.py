@@ -18,13 +18,11 @@ from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.exact_sums import few_terms
+from probtruth.kernels.host import block_rows
 from probtruth.scoring import device_losses
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
-from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
-
-BLOCK, CELLS = 4096, 1 << 20
-"""Items that are scored at once, and the numbers that they hold at most; no less than one item."""
+from probtruth.types.scores import LabelsBehind, LossesOf, RuleFacts, Scores
 
 
 def score(
@@ -53,7 +51,7 @@ def score_aligned(
         chosen.name,
         known=rule_facts(chosen, least, aligned.truth),
         labels=LabelsBehind(
-            losses=label_values,
+            given=label_values,
             truth=aligned.truth,
             estimand=aligned.estimand,
             shares=aligned.shares,
@@ -73,12 +71,27 @@ def model_losses(
     floor: float | None,
     log_probs: Float[Table, "model item label"],
     truth: Float[Table, "item label"],
-) -> tuple[Float[np.ndarray, "model item"], Float[Table, "model item label"]]:
-    """The expected loss of every model on every item, and the loss if the label were k, computed where they lie."""
+) -> tuple[Float[np.ndarray, "model item"], Float[Table, "model item label"] | LossesOf]:
+    """The expected loss of every model on every item, and the loss if the label were k, computed where they lie.
+
+    Under the log rule the latter are left until they are asked for: they are a change of sign away.
+    """
     if on_device(log_probs):
         return device_losses.losses(rule, floor, log_probs, truth)
-    scored = [losses(rule, floored(logs, floor), to_host(truth)) for logs in to_host(log_probs)]
+    logs_of, truth = to_host(log_probs), to_host(truth)
+    if rule is log:
+        values = np.empty(logs_of.shape[:2])
+        for rows in _cuts(truth):
+            weights = np.ascontiguousarray(truth[rows], np.float64)
+            for own, logs in zip(values, logs_of, strict=True):
+                own[rows] = expectations(_log_losses(floor, logs[rows]), weights)
+        return values, partial(_log_losses, floor)
+    scored = [losses(rule, floored(logs, floor), truth) for logs in logs_of]
     return np.stack([values for values, _ in scored]), np.stack([label_values for _, label_values in scored])
+
+
+def _log_losses(floor: float | None, log_probs: Float[np.ndarray, "*batch label"]) -> Float[np.ndarray, "*batch label"]:
+    return -floored(log_probs, floor)
 
 
 def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
@@ -149,7 +162,7 @@ def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) 
     so an item's losses are the same, bit for bit, in any batch.
     """
     if rule is log:  # a change of sign, which costs less than a call of what is compiled
-        return -log_probs
+        return _log_losses(None, log_probs)
     values = np.empty(log_probs.shape)
     for rows, (logs,) in _blocks(log_probs):
         with jax.enable_x64(True):
@@ -209,8 +222,8 @@ def _cuts(table: Float[np.ndarray, "item label"]) -> Iterator[slice]:
 
 
 def _size(table: Float[np.ndarray, "item label"]) -> int:
-    n_labels: int = table.shape[1]
-    return max(min(BLOCK, CELLS // n_labels), 1)
+    """Items that are scored at once."""
+    return block_rows(table.shape[1])
 
 
 @partial(jax.jit, static_argnums=0)

@@ -1,7 +1,7 @@
 """Losses on this machine: a table for each model in a journal's folder, from which parts are read again."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -14,30 +14,55 @@ from probtruth.kernels.host import ahead, n_cores
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.journal import Journal
 
+HELD, TOGETHER = 1 << 23, 1 << 20
+"""Numbers that stay in memory once they were read (64 MiB; more are read again in each pass), and the items up to
+which they are then one part."""
+
 
 @dataclass(frozen=True, eq=False)
 class DiskParts:
-    """Parts of at most `size` items, read from one table for each model; items that a model lacks are left out."""
+    """Parts of at most `size` items, read from one table for each model; items that a model lacks are left out.
+
+    Few numbers stay in memory, those of few items as one part.
+    """
 
     models: Sequence[str]
     structure: Structure
     losses: Sequence[NumberFile]
     size: int
+    held: dict[int, Part | None] = field(default_factory=dict, repr=False)
 
     def each[T](self, work: Callable[[Part], T]) -> Iterable[T]:
         """What `work` makes of each part, on all cores; one after the other where a result is as long as the units."""
-        starts = range(0, self.losses[0].n_items, self.size)
+        starts = range(0, self.losses[0].n_items, self._size)
         step = partial(self._work, work)
         results = map(step, starts) if self.structure.unit is not None else ahead(step, starts, n_cores())
         return (result for result in results if result is not None)
 
     def _work[T](self, work: Callable[[Part], T], start: int) -> T | None:
-        values = _read(self.losses, start, start + self.size)
+        part = self.held[start] if start in self.held else self._read(start)
+        if self._few:
+            self.held[start] = part
+        return None if part is None else work(part)
+
+    @property
+    def _few(self) -> bool:
+        """Whether all numbers stay in memory."""
+        return len(self.losses) * self.losses[0].n_items <= HELD
+
+    @property
+    def _size(self) -> int:
+        n_items = self.losses[0].n_items
+        return n_items if self._few and n_items <= TOGETHER else self.size
+
+    def _read(self, start: int) -> Part | None:
+        """The part that starts at an item; None where a model lacks each of its items."""
+        values = _read(self.losses, start, start + self._size)
         present = ~np.isnan(values).any(0)
         if not present.any():
             return None
         item = start + np.nonzero(present)[0]
-        return work(Part(values if present.all() else values[:, present], item, *self.structure.codes(item)))
+        return Part(values if present.all() else values[:, present], item, *self.structure.codes(item))
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,7 +118,7 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
 def _complete(reference: Reference, matches: Sequence[RowMatches]) -> Bool[np.ndarray, " item"]:
     """The items that every model has."""
     complete = np.ones(reference.n_items, bool)
-    for match in matches:
+    for match in {id(match.rows): match for match in matches}.values():
         there = np.zeros(reference.n_items, bool)
         there[match.rows[match.rows >= 0]] = True
         complete &= there

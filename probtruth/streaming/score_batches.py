@@ -13,7 +13,7 @@ from probtruth import check, frames
 from probtruth.io.predictions import named_files, same_labels
 from probtruth.io.tables.batches import Batch, BigTable, open_table
 from probtruth.io.tables.read import Block
-from probtruth.io.tables.wide import cells, known_kind, labels_of
+from probtruth.io.tables.wide import cells, checked_blocks, known_kind, labels_of
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import expected_losses, floored
@@ -41,6 +41,10 @@ class Files:
     item: str
     kind: str
     size: int
+
+    def blocks(self, batch: Batch) -> Iterator[tuple[int, Float[np.ndarray, "item label"]]]:
+        """`checked`, some rows at a time, with the first row of each block."""
+        return checked_blocks(batch.frame, self.labels, batch.source, self.item, self.kind)
 
     def checked(self, batch: Batch) -> Float[np.ndarray, "item label"]:
         """The cells of a batch in the order of the labels; an error for what is no distribution."""
@@ -138,22 +142,44 @@ class Scoring:
 
         On a device that a caller chose (`device_losses.chosen_device`) a batch is scored while the next one is read.
         """
-        kind, device = self.files.kind, device_losses.chosen_device()
+        kind, device, files = self.files.kind, device_losses.chosen_device(), self.files
+        if device is None:
+            for batch in files.tables[model].batches(files.labels, files.size, skip):
+                items = self.matches[model].rows[batch.start : batch.start + batch.frame.height]
+                if (items >= 0).any():
+                    yield self._scored(batch, items, sampled)
+            return
         waiting: Callable[[], ScoredBatch] | None = None
         for start, items, block in self._cells(model, skip):
             centre = self.reference.centre[run(items)]
             at, rows = positions_in(sampled, items)
-            if device is None:
-                logs = as_logs(kind, block)
-                values = expected_losses(self.rule, floored(logs, self.floor), centre)
-                yield ScoredBatch(start, items, values[:, None], at, logs[rows])
-                continue
             values_there = device_losses.of_cells(self.rule, self.floor, kind, block, centre, device)
             if waiting is not None:
                 yield waiting()
             waiting = partial(_fetched, start, items, values_there, at, as_logs(kind, block[rows]))
         if waiting is not None:
             yield waiting()
+
+    def _scored(
+        self, batch: Batch, of_row: Int[np.ndarray, " row"], sampled: Int[np.ndarray, " sampled"]
+    ) -> "ScoredBatch":
+        """The losses of a batch, block by block, each of which stays in the processor's cache until it is scored."""
+        known = of_row >= 0
+        items = of_row if known.all() else of_row[known]
+        at, wanted = positions_in(sampled, items)
+        in_order, first = isinstance(run(items), slice), int(items[0])
+        values, seen, done = np.empty((len(items), 1)), np.empty((len(at), len(self.files.labels))), 0
+        for start, block in self.files.blocks(batch):
+            if len(items) < len(of_row):
+                block = block[known[start : start + len(block)]]
+            some = slice(done, done + len(block))
+            logs = as_logs(self.files.kind, block, block)
+            centre = self.reference.centre[slice(first + some.start, first + some.stop) if in_order else items[some]]
+            values[some, 0] = expected_losses(self.rule, floored(logs, self.floor), centre)
+            inside = slice(*np.searchsorted(wanted, (some.start, some.stop)))
+            seen[inside] = logs[wanted[inside] - done]
+            done = some.stop
+        return ScoredBatch(batch.start, items, values, at, seen)
 
     def _cells(
         self, model: int, skip: frozenset[int] = frozenset()

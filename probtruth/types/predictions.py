@@ -201,21 +201,30 @@ def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
 
 
 @overload
-def as_logs(kind: str, cells: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]: ...
+def as_logs(
+    kind: str, cells: Float[np.ndarray, "item label"], out: Float[np.ndarray, "item label"] | None = None
+) -> Float[np.ndarray, "item label"]: ...
 @overload
-def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]: ...
-def as_logs(kind: str, cells: Float[Table, "item label"]) -> Float[Table, "item label"]:
-    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
+def as_logs(kind: str, cells: Float[Table, "item label"], out: None = None) -> Float[Table, "item label"]: ...
+def as_logs(
+    kind: str, cells: Float[Table, "item label"], out: Float[np.ndarray, "item label"] | None = None
+) -> Float[Table, "item label"]:
+    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs).
+
+    They are put into `out`, if it is given; it may be the cells themselves.
+    """
     if on_device(cells):
         from probtruth.kernels import device_tables
 
         return device_tables.log_table(kind, cells)
-    if kind == "logits":
-        return np.asarray(log_softmax(cells, axis=-1))
-    if kind == "log-probs":
-        return cells
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(cells))
+    if kind not in ("logits", "log-probs"):
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(cells, out=out))
+    logs = np.asarray(log_softmax(cells, axis=-1)) if kind == "logits" else cells
+    if out is None:
+        return logs
+    out[:] = logs
+    return out
 
 
 def _no_dict(tables: object) -> InputError:

@@ -1,7 +1,8 @@
 """Scores: one loss for each model and item, always lower is better."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table
+from probtruth.kernels.arrays import Table, some_items, to_host
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, positions, ranks, sort_names
@@ -35,11 +36,16 @@ class RuleFacts:
     baseline: float | None = None
 
 
+LossesOf = Callable[[Table], Table]
+"""The loss if the label were k, from log-probabilities."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
-    `losses` are those if the label were k; `truth` is the distribution over labels that the scores average over, under
+    `given` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory, and are
+    then made when `losses` is asked for. `truth` is the distribution over labels that the scores average over, under
     `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any; `forecast` is the
     models' average prediction, for items with a single vote. `influence` is what each item moves a model's mean by,
     times the items, through weights that were fitted on all of them: a comparison adds it to the losses, so that it
@@ -47,7 +53,7 @@ class LabelsBehind(Brief):
     for all where labels are looked at one by one. `losses`, `truth` and `log_probs` lie where the predictions do.
     """
 
-    losses: Float[Table, "model item label"]
+    given: Float[Table, "model item label"] | LossesOf
     truth: Float[Table, "item label"]
     estimand: str
     shares: Float[np.ndarray, "item label"] | None = None
@@ -56,6 +62,23 @@ class LabelsBehind(Brief):
     influence: Float[np.ndarray, "model item"] | None = None
     log_probs: Float[Table, "model item label"] | None = None
     sampled: Int[np.ndarray, " sampled"] | None = None
+
+    @cached_property
+    def losses(self) -> Float[Table, "model item label"]:
+        """The loss if the label were k."""
+        return self.given(self._logs) if callable(self.given) else self.given
+
+    def some_losses(self, items: Int[np.ndarray, " some"]) -> Float[np.ndarray, "model some label"]:
+        """The same of some items, on the host."""
+        if not callable(self.given):
+            return some_items(self.given, items)
+        return to_host(self.given(some_items(self._logs, items)))
+
+    @property
+    def _logs(self) -> Float[Table, "model item label"]:
+        if self.log_probs is None:
+            raise ValueError("losses that follow from forecasts which are not there")
+        return self.log_probs
 
 
 @dataclass(frozen=True, eq=False, repr=False)

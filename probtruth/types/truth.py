@@ -142,8 +142,9 @@ class Truth(Shown):
             array, "soft labels", lambda row: f"item {row if names is None else check.quote(names[row])}"
         )
         check.one_of(estimand, ESTIMANDS, "estimand")
-        own = reordered(array, rows, columns) if on_device(array) else array[rows][:, columns]
-        return cls(own, index, estimand, "given")
+        own = reordered(array, rows, columns)
+        mine = np.array(own, order="C") if own is array and not on_device(own) else own  # the caller's may change
+        return cls(mine, index, estimand, "given")
 
     @classmethod
     @check.checks_itself

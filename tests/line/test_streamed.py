@@ -67,6 +67,24 @@ def asked(monkeypatch):
     return listed
 
 
+@pytest.mark.parametrize("kind", ["logits", "log-probs", "percent"])
+def test_other_cells_give_the_bits_of_memory_whatever_the_order_of_the_labels(files, kind):
+    """The sum behind a softmax depends on the order of its terms: it is that of the names, in memory too."""
+    rng = np.random.default_rng(3)
+    logits = {name: rng.normal(0, 3, (5000, 3)) for name in "ab"}
+    for name, values in logits.items():
+        probs = np.exp(values) / np.exp(values).sum(1, keepdims=True)
+        cells = {"logits": values, "log-probs": np.log(probs), "percent": 100 * probs}[kind]
+        columns = {label: cells[:, at] for at, label in enumerate(LABELS[::-1])}
+        items = polars.read_parquet(files / f"{name}.parquet")["item"]
+        polars.DataFrame({"item": items, **columns}).write_parquet(files / f"{name}.parquet")
+    whole, parts = (
+        pt.evaluate(truth_of(files), paths(files), kind=kind, memory=memory, engine="exact") for memory in (1e12, 1)
+    )
+    assert repr(parts.comparison.pairs) == repr(whole.comparison.pairs)
+    assert repr(parts.comparison.ranks) == repr(whole.comparison.ranks)
+
+
 @pytest.mark.process
 def test_a_run_whose_process_was_killed_goes_on_behind_its_last_batch(files, asked):
     done = subprocess.run([sys.executable, "-c", KILLED, str(files)], env=os.environ, check=False, timeout=300)

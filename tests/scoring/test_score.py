@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import probtruth as pt
+from probtruth.kernels.host import BLOCK
 from probtruth.scoring import score as module
 
 ROUNDING = 1e-12
@@ -93,12 +94,12 @@ def test_a_floor_makes_a_proper_rule_improper():
 def test_an_items_loss_has_the_same_bits_in_any_batch(rule):
     rng = np.random.default_rng(0)
     with np.errstate(divide="ignore"):
-        logs = np.log(rng.dirichlet([0.3] * 5, module.BLOCK + 90).round(3))
+        logs = np.log(rng.dirichlet([0.3] * 5, BLOCK + 90).round(3))
         logs -= np.log(np.exp(logs).sum(1, keepdims=True))
     truth = rng.multinomial(3, [0.2] * 5, len(logs)) / 3
     values, label_values = module.losses(rule, logs, truth)
     np.testing.assert_array_equal(module.expected_losses(rule, logs, truth), values)
-    for start, stop in ((0, 1), (5, 12), (1000, 1000 + module.BLOCK)):
+    for start, stop in ((0, 1), (5, 12), (1000, 1000 + BLOCK)):
         some, of_labels = module.losses(rule, logs[start:stop], truth[start:stop])
         np.testing.assert_array_equal(some, values[start:stop])
         np.testing.assert_array_equal(of_labels, label_values[start:stop])
@@ -107,6 +108,17 @@ def test_an_items_loss_has_the_same_bits_in_any_batch(rule):
     with jax.enable_x64(True):
         direct = np.asarray(rule.expected_from_log(logs, truth))
     np.testing.assert_allclose(values, direct, rtol=ROUNDING, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("rule", ["log", "brier"])
+def test_losses_by_label_of_some_items_are_those_of_all(rule):
+    probs = np.random.default_rng(2).dirichlet([0.2] * 3, (2, 9))
+    predictions = pt.Predictions.from_probs({"a": probs[0], "b": probs[1]})
+    behind = pt.score(predictions, pt.Truth.from_probs(np.full((9, 3), 1 / 3)), rule=rule, floor=0.01).labels
+    some = behind.some_losses(np.array([4, 1]))
+    np.testing.assert_array_equal(some, behind.losses[:, [4, 1]])
+    if rule == "log":
+        np.testing.assert_array_equal(behind.losses, -np.log(np.maximum(probs, 0.01)))
 
 
 @pytest.mark.parametrize("rows", [[[1.0, 0.0]], [[0.5, 0.5]], [[0.25, 0.75], [0.0, 1.0]]])

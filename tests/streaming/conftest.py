@@ -56,6 +56,12 @@ def written():
 
 
 @pytest.fixture
+def many(monkeypatch):
+    """As if there were so many losses that they are read part by part in each pass."""
+    monkeypatch.setattr("probtruth.streaming.disk_store.HELD", 0)
+
+
+@pytest.fixture
 def exact():
     return checked_options("exact", "new-items", 0.01, 2500, 0, False)
 

@@ -7,7 +7,10 @@ import pytest
 
 import probtruth as pt
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of Dask about a busy machine
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # those of Dask about a busy machine
+    pytest.mark.usefixtures("many"),
+]
 
 N_ITEMS = 2600
 PARTS = ("pairs", "ranks", "companions", "group_results", "uncertainty", "warnings", "estimand", "settings")

@@ -13,6 +13,9 @@ from probtruth.truth.infer import infer_truth
 N_ITEMS = 230
 
 
+pytestmark = pytest.mark.usefixtures("many")
+
+
 def in_batches(annotations, pairs, exact, folder, size, **asked):
     files = open_files(pairs, "item", "probs", size)
     truth = infer_truth(annotations.with_labels(files.index))

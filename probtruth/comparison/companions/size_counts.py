@@ -16,6 +16,10 @@ WIDE = 1 << 20
 _BELOW = np.finfo(np.float64).nmant - KEPT
 _SIZE = (1 << 63) - 1
 """All bits of a float64 except its sign: whole numbers in the order of the sizes."""
+AT_ONCE = 1 << 14
+"""Differences worked on at once, so that what is held stays in the processor's cache."""
+_UNSEEN = -1
+"""In place of the size that all differences in a bin have, while it holds none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +38,23 @@ class SizeCounts:
     @classmethod
     def of(cls, differences: Float[np.ndarray, " item"]) -> "SizeCounts":
         """Those of some finite differences."""
-        bits = np.ascontiguousarray(differences[differences != 0], np.float64).view(np.int64)
-        size = bits & _SIZE
-        bins = size >> _BELOW
-        low, high = (int(bins.min()), int(bins.max())) if len(bins) else (0, -1)
-        if high - low < WIDE:
-            position, known = bins - low, np.arange(low, high + 1)
-        else:
-            known, position = np.unique(bins, return_inverse=True)
-        number = np.bincount(2 * position + (bits < 0), minlength=2 * len(known)).reshape(-1, 2)
-        tie = np.zeros(len(known), np.int64)
-        tie[position] = size  # of several, any: it is seen next whether there are several
-        tie[position[tie[position] != size]] = 0
-        held = number.any(1)
-        return cls(known[held], number[held, 0], number[held, 1], tie[held])
+        values = differences if differences.all() else differences[differences != 0]
+        bits = np.ascontiguousarray(values, np.float64).view(np.int64)
+        sizes = bits & _SIZE
+        low, high = (int(end) >> _BELOW for end in (sizes.min(), sizes.max())) if len(bits) else (0, -1)
+        narrow = high - low < WIDE
+        known = np.arange(low, high + 1) if narrow else np.unique(sizes >> _BELOW)
+        place, tie = np.empty(len(bits), np.int64), np.full(len(known), _UNSEEN)
+        for start in range(0, len(bits), AT_ONCE):
+            block = slice(start, start + AT_ONCE)
+            size, position = sizes[block], place[block]
+            np.right_shift(size, _BELOW, out=position)
+            position[:] = position - low if narrow else np.searchsorted(known, position)
+            _tie(tie, position, size)
+            position += len(known) & (bits[block] >> 63)  # negative ones behind the positive
+        number = np.bincount(place, minlength=2 * len(known)).reshape(2, -1)
+        held = number.any(0)
+        return cls(known[held], number[0, held], number[1, held], tie[held])
 
     @classmethod
     def joined(cls, parts: Sequence["SizeCounts"]) -> "SizeCounts":
@@ -110,6 +117,20 @@ class SizeCounts:
         low = _normal_p(off + slack, least)
         high = _normal_p(max(off - slack, 0.0), largest)
         return p, max(high - p, p - low)
+
+
+def _tie(tie: Int[np.ndarray, " bin"], position: Int[np.ndarray, " item"], size: Int[np.ndarray, " item"]) -> None:
+    """Notes the sizes (bits) of some differences at their bins: 0 where one holds several.
+
+    Of the bins that hold several, as most do soon, nothing is written again.
+    """
+    held = tie[position]
+    news = np.flatnonzero((held != size) & (held != 0))
+    if len(news):
+        at, size = position[news], size[news]
+        unseen = tie[at] == _UNSEEN
+        tie[at[unseen]] = size[unseen]  # of several, any: it is seen next whether there are several
+        tie[at[tie[at] != size]] = 0
 
 
 def _normal_p(distance: float, variance: float) -> float:

@@ -65,10 +65,8 @@ def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all; None without forecasts."""
     if behind is None or behind.log_probs is None or behind.sampled is None:
         return None
-    losses, log_probs, truth = (
-        some_items(table, behind.sampled) for table in (behind.losses, behind.log_probs, behind.truth)
-    )
-    return Outcomes.of(losses, log_probs, truth, behind.estimand)
+    log_probs, truth = (some_items(table, behind.sampled) for table in (behind.log_probs, behind.truth))
+    return Outcomes.of(behind.some_losses(behind.sampled), log_probs, truth, behind.estimand)
 
 
 def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] | None:

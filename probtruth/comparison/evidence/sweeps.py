@@ -127,7 +127,7 @@ def nonzero(
     rows: Float[np.ndarray, "row unit"],
 ) -> tuple[Int[np.ndarray, " row"], Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
     """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
-    differ = np.count_nonzero(rows, axis=1)
+    differ = np.array([np.count_nonzero(row) for row in rows != 0], np.int64)
     least, most = np.full(len(rows), np.inf), np.zeros(len(rows))
     few = np.nonzero((differ > 0) & (differ < RARE))[0]
     sizes = np.abs(rows[few])
@@ -172,18 +172,18 @@ class Terms:
 def sums(
     parts: Parts, terms: Terms, peak: Float[np.ndarray, " row"], powers: Sequence[int]
 ) -> Float[np.ndarray, "power row group"]:
-    """Exact sums of powers (1 to 3) of the terms in each group; `peak` is the largest size of a term."""
+    """Exact sums of rising powers (1 to 3) of the terms in each group; `peak` is the largest size of a term."""
     n = int(parts.structure.n_items.sum())
-    tops = np.stack([exponent(_power(peak, power), n)[0] for power in powers])
+    tops = np.stack([exponent(_power(peak, peak, power - 1), n)[0] for power in powers])
     work = partial(_sums, terms, tuple(powers), tops, exponent(peak, n)[1])
     return settled(over_blocks(parts, len(terms.rows), work, np.add))
 
 
 def _sums(terms: Terms, powers: Sequence[int], tops: Int[np.ndarray, "power row"], bits: int, part: Part) -> np.ndarray:
-    first = terms.of(part)
-    totals = []
+    first = raised = terms.of(part)
+    reached, totals = 1, []
     for power, top in zip(powers, tops, strict=True):
-        raised = _power(first, power)
+        raised, reached = _power(raised, first, power - reached), power
         if part.group is None or terms.n_groups == 1:
             totals.append(part_sum(raised, top, bits)[..., None])
         else:
@@ -191,10 +191,9 @@ def _sums(terms: Terms, powers: Sequence[int], tops: Int[np.ndarray, "power row"
     return np.stack(totals, axis=1)
 
 
-def _power(values: np.ndarray, power: int) -> np.ndarray:
-    """The square and then the cube by multiplication, whose rounding is monotone."""
-    raised = values
-    for _ in range(power - 1):
+def _power(raised: np.ndarray, values: np.ndarray, more: int) -> np.ndarray:
+    """A power of the values times so many more of them: multiplication, whose rounding is monotone."""
+    for _ in range(more):
         raised = raised * values
     return raised
 

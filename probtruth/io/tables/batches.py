@@ -107,19 +107,19 @@ class BigTable:
             before += rows
         return cuts
 
-    def stream(self, cut: Cut, columns: Sequence[str]) -> bytes:
+    def stream(self, cut: Cut, columns: Sequence[str]) -> BytesIO:
         """Some columns of one batch as an Arrow stream."""
         number, start, rows, _ = cut
         file, stored = self.files[number], self.stored(columns)
         if isinstance(file, Address):
-            return objects.rows(file, start, rows, stored)
-        return _ask(b"r", {"path": file, "start": start, "rows": rows, "columns": stored}, self.base)
+            return BytesIO(objects.rows(file, start, rows, stored))
+        return BytesIO(_ask(b"r", {"path": file, "start": start, "rows": rows, "columns": stored}, self.base))
 
-    def batch(self, cut: Cut, stream: bytes) -> Batch:
+    def batch(self, cut: Cut, stream: BytesIO) -> Batch:
         """The batch that came as a stream."""
         file, start, _, before = cut
         source: Source = BatchSource(shown(self.files[file]), before=start)
-        frame = polars.read_ipc_stream(BytesIO(stream))
+        frame = polars.read_ipc_stream(stream)
         if self.block is not None:
             frame, source = self.block.renamed(frame, source)
         return Batch(frame, source, before)

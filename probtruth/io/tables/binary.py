@@ -1,7 +1,9 @@
 """Parquet and Arrow files as tables; a damaged file is an error, never a crash."""
 
 import json
+import os
 from io import BytesIO
+from pathlib import Path
 
 import polars
 
@@ -18,24 +20,31 @@ HUGE, MOST_EXPANDED = 1 << 27, 1000
 
 
 def parquet(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-    """A Parquet file as a frame."""
+    """The bytes of a Parquet file as a frame."""
     _check_marks(data, name)
-    _check_size(data, name)
+    footer = int.from_bytes(data[-8:-4], "little") + 8
+    _check_size(data[:4] + data[-footer:], len(data), name)
     return _table(b"p", data, "Parquet", name)
 
 
-def _check_size(data: bytes, name: str) -> None:
+def parquet_at(path: Path, ends: bytes, n_bytes: int, name: str) -> tuple[polars.DataFrame, Source]:
+    """A Parquet file of so many bytes as a frame, read by the process that decodes; `ends` are its mark and footer."""
+    _check_marks(ends, name)
+    _check_size(ends, n_bytes, name)
+    return _table(b"f", json.dumps({"path": os.path.abspath(path)}).encode(), "Parquet", name, n_bytes)
+
+
+def _check_size(ends: bytes, n_bytes: int, name: str) -> None:
     """Raises where the rows that the footer counts would fill the memory, or the file is next to nothing beside them.
 
     A table of 32 million equal rows takes 255 kB.
     """
-    footer = int.from_bytes(data[-8:-4], "little") + 8
-    extent = json.loads(_decode(b"s", data[:4] + data[-footer:], "Parquet", name))
+    extent = json.loads(_decode(b"s", ends, "Parquet", name))
     rows, cells = int(extent["rows"]), int(extent["rows"]) * int(extent["columns"])
     check_fits(rows, int(extent["columns"]), name)
-    if cells * BYTES_PER_CELL > max(HUGE, MOST_EXPANDED * len(data)):
+    if cells * BYTES_PER_CELL > max(HUGE, MOST_EXPANDED * n_bytes):
         raise InputError(
-            f"{check.count(rows, 'row')} in {len(data) / 1e3:.3g} kB",
+            f"{check.count(rows, 'row')} in {n_bytes / 1e3:.3g} kB",
             "a table whose rows differ",
             "Almost all rows are the same: check how the file was made. Were they meant, write it as CSV.",
             name,
@@ -79,16 +88,19 @@ def _check_marks(data: bytes, name: str) -> None:
         raise damaged("Parquet", "its marks at both ends are missing", name)
 
 
-def _table(kind: bytes, data: bytes, form: str, name: str) -> tuple[polars.DataFrame, Source]:
-    frame = polars.read_ipc_stream(BytesIO(_decode(kind, data, form, name)))
+def _table(
+    kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None
+) -> tuple[polars.DataFrame, Source]:
+    frame = polars.read_ipc_stream(BytesIO(_decode(kind, data, form, name, n_bytes)))
     if frame.height == 0 or frame.width == 0:
         raise InputError("a table without rows", "at least one row", "Check the file.", name)
     return frame, Source(name)
 
 
-def _decode(kind: bytes, data: bytes, form: str, name: str) -> bytes:
+def _decode(kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None) -> bytes:
+    """The answer to a question; `n_bytes` are those of the file, where the question only names it."""
     try:
-        return decoding.decode(kind, data)
+        return decoding.decode(kind, data) if n_bytes is None else decoding.decode(kind, data, n_bytes)
     except decoding.DecodingError as error:
         raise damaged(form, str(error), name) from None
 

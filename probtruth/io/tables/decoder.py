@@ -3,8 +3,9 @@
 It also scans tables at addresses, since these are not to be trusted more than files.
 
 Questions come on standard input: a kind (one byte), a length, the memory and the seconds that may be taken (eight bytes
-each), and so many bytes. Answers go to standard output: a status, a length, and so many bytes. The script imports
-nothing of probtruth and ends when standard input does, or when an answer takes too long.
+each), and so many bytes. Answers go to standard output: a status, a length, and so many bytes; or these stand in a file
+in memory that both processes have open, and are good until the next question. The script imports nothing of probtruth
+and ends when standard input does, or when an answer takes too long.
 """
 
 import hashlib
@@ -15,7 +16,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from io import BytesIO
+from glob import escape
+from inspect import signature
+from io import BytesIO, FileIO
 from struct import Struct
 from typing import IO, Any
 
@@ -23,18 +26,25 @@ import polars
 from polars import selectors
 
 QUESTION, ANSWER = Struct("<cQQd"), Struct("<cQ")
-DONE, FAILED = b"d", b"f"
+DONE, SHARED, FAILED = b"d", b"s", b"f"
 MISSING, REFUSED, UNREACHED = b"m", b"r", b"u"
 """Why a store of objects, or the system, gave nothing."""
 ENDS = 64
 """Rows at both ends of a table that tell it from another."""
 
 Payload = bytes | memoryview
+Made = bytes | polars.DataFrame
+"""What answers a question; a table goes as an Arrow stream."""
 
 
-def parquet(data: bytes) -> Payload:
-    """A Parquet file as an Arrow stream."""
-    return _stream(polars.read_parquet(BytesIO(data)))
+def parquet(data: bytes) -> Made:
+    """A Parquet file as a table."""
+    return polars.read_parquet(BytesIO(data))
+
+
+def whole(question: bytes) -> Made:
+    """A table by its path, named in JSON."""
+    return _scan(json.loads(question)).collect()
 
 
 def notes(data: bytes) -> bytes:
@@ -49,17 +59,17 @@ def size(ends: bytes) -> bytes:
     return json.dumps({"rows": rows, "columns": len(lazy.collect_schema())}).encode()
 
 
-def arrow(data: bytes) -> Payload:
-    """An Arrow file or stream as an Arrow stream."""
+def arrow(data: bytes) -> Made:
+    """An Arrow file or stream as a table."""
     read = polars.read_ipc if data.startswith(b"ARROW1") else polars.read_ipc_stream
-    return _stream(read(BytesIO(data)))
+    return read(BytesIO(data))
 
 
-def rows(question: bytes) -> Payload:
-    """Some columns of some rows of a table, named in JSON, as an Arrow stream."""
+def rows(question: bytes) -> Made:
+    """Some columns of some rows of a table, named in JSON."""
     wanted = json.loads(question)
     lazy = _scan(wanted).slice(wanted["start"], wanted["rows"])
-    return _stream(lazy.select(selectors.by_name(*wanted["columns"])).collect())
+    return lazy.select(selectors.by_name(*wanted["columns"])).collect()
 
 
 def extent(question: bytes) -> bytes:
@@ -108,7 +118,7 @@ def _names(wanted: dict[str, Any]) -> list[str]:
     return sorted(names[""].to_list())
 
 
-def text(question: bytes) -> Payload:
+def text(question: bytes) -> Made:
     """A text at an address, its lines ending in line feeds."""
     lines = _scan(json.loads(question)).collect().to_series()
     return "\n".join([*lines.to_list(), ""]).encode()
@@ -140,12 +150,18 @@ def _scan(wanted: dict[str, Any], glob: bool = False, **options: Any) -> polars.
         return polars.scan_iceberg(path, storage_options=access.get("storage_options"))
     if form == "text":
         return polars.scan_lines(path, glob=glob, **access, **options)
-    scan = polars.scan_parquet if form == "parquet" else polars.scan_ipc
-    return scan(path, glob=glob, hive_partitioning=False, **access, **options)
+    if form == "parquet":
+        return polars.scan_parquet(path, glob=glob, hive_partitioning=False, **access, **options)
+    if "glob" in signature(polars.scan_ipc).parameters:
+        options["glob"] = glob
+    elif not glob:  # versions that lack it take every name for a pattern
+        path = escape(path)
+    return polars.scan_ipc(path, hive_partitioning=False, **access, **options)
 
 
-DECODERS: dict[bytes, Callable[[bytes], Payload]] = {
+DECODERS: dict[bytes, Callable[[bytes], Made]] = {
     b"p": parquet,
+    b"f": whole,
     b"n": notes,
     b"s": size,
     b"a": arrow,
@@ -164,10 +180,17 @@ def _stream(frame: polars.DataFrame) -> memoryview:
     return stream.getbuffer()  # `getvalue` would copy it
 
 
-def answer(kind: bytes, data: bytes) -> tuple[bytes, Payload]:
-    """The decoded bytes, or why there are none."""
+def answer(kind: bytes, data: bytes, shared: FileIO | None = None) -> tuple[bytes, Payload | int]:
+    """The decoded bytes, or why there are none; how many there are in the file that is shared, if there is one."""
     try:
-        return DONE, DECODERS[kind](data)
+        made = DECODERS[kind](data)
+        if not isinstance(made, polars.DataFrame):
+            return DONE, made
+        if shared is None:
+            return DONE, _stream(made)
+        shared.seek(0)
+        made.write_ipc_stream(shared)
+        return SHARED, shared.tell()
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError) as error:
         reason = str(error).strip().split("\n")[0] or type(error).__name__
         return _status(error), reason.encode(errors="replace")
@@ -217,17 +240,20 @@ def limit_time(seconds: float) -> Iterator[None]:
             timer.cancel()
 
 
-def serve(questions: IO[bytes], answers: IO[bytes]) -> None:
+def serve(questions: IO[bytes], answers: IO[bytes], shared: FileIO | None = None) -> None:
     """Answers questions until they end."""
     while len(head := questions.read(QUESTION.size)) == QUESTION.size:
         kind, size, memory, seconds = QUESTION.unpack(head)
         limit_memory(memory)
         with limit_time(seconds):
-            status, payload = answer(kind, questions.read(size))
-        answers.write(ANSWER.pack(status, len(payload)))
-        answers.write(payload)
+            status, payload = answer(kind, questions.read(size), shared)
+        if isinstance(payload, int):
+            answers.write(ANSWER.pack(status, payload))
+        else:
+            answers.write(ANSWER.pack(status, len(payload)))
+            answers.write(payload)
         answers.flush()
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve(sys.stdin.buffer, sys.stdout.buffer, FileIO(int(sys.argv[1]), "r+") if len(sys.argv) > 1 else None)

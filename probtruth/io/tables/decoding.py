@@ -17,6 +17,10 @@ SPARE_BYTES, BYTES_PER_BYTE = 4 << 30, 64
 """How much memory a file may take, on systems that can bound it: the spare bytes, and so many for each of its own."""
 
 
+KEPT = 1 << 26
+"""Bytes of the file that answers stand in, which are not given back after each."""
+
+
 class DecodingError(Exception):
     """The bytes could not be decoded; the message says why, and `status` (of `decoder`) which kind of failure it is."""
 
@@ -50,21 +54,25 @@ def decode(
             raise DecodingError("no process can be started for it")
         try:
             bounds = (SPARE_BYTES + BYTES_PER_BYTE * size, limit)
-            status, payload = decoder.answer(kind, data) if process is None else _ask(process, kind, data, *bounds)
+            if process is None:
+                status, payload = decoder.answer(kind, data)
+            else:
+                status, payload = _ask(process, _SHARED.file, kind, data, *bounds)
         except (OSError, EOFError, MemoryError, OverflowError):
             _SHARED.stop()
             raise DecodingError(f"it is damaged, or needs too much memory or more than {limit:.0f} s") from None
         except BaseException:  # interrupted: the answer still to come must not be taken for that of the next question
             _SHARED.stop()
             raise
+    payload = b"" if isinstance(payload, int) else bytes(payload)  # as it is where it came through the pipe
     if status != decoder.DONE:
-        raise DecodingError(bytes(payload).decode(errors="replace"), status)
-    return bytes(payload)  # as it is where it came through the pipe
+        raise DecodingError(payload.decode(errors="replace"), status)
+    return payload
 
 
 def _ask(
-    process: "subprocess.Popen[bytes]", kind: bytes, data: bytes, memory: int, limit: float
-) -> tuple[bytes, decoder.Payload]:
+    process: "subprocess.Popen[bytes]", shared: int | None, kind: bytes, data: bytes, memory: int, limit: float
+) -> tuple[bytes, bytes]:
     """Status and payload; an `OSError` or `EOFError` where the process ended instead.
 
     The process ends itself at the limit: a watch kept by a thread here would have to be started for every file, and a
@@ -80,10 +88,27 @@ def _ask(
     if len(head) < decoder.ANSWER.size:
         raise EOFError
     status, size = decoder.ANSWER.unpack(head)
+    if status == decoder.SHARED and shared is not None:
+        return decoder.DONE, _taken(shared, size)
     payload = answers.read(size)
     if len(payload) < size:
         raise EOFError
     return status, payload
+
+
+def _taken(shared: int, size: int) -> bytes:
+    """An answer from the file in memory; what a large one took there is given back."""
+    with open(shared, "rb", buffering=0, closefd=False) as stream:
+        stream.seek(0)
+        payload = stream.read(size)
+        while len(payload) < size:  # the system reads 2 GiB at most at once
+            more = stream.read(size - len(payload))
+            if not more:
+                raise EOFError
+            payload += more
+    if size > KEPT:
+        os.ftruncate(shared, 0)
+    return payload
 
 
 class _Shared:
@@ -92,6 +117,7 @@ class _Shared:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
+        self.file: int | None = None
         self.environment: Mapping[str, str | None] | None = None
 
     def running(self, environment: Mapping[str, str | None] | None = None) -> "subprocess.Popen[bytes] | None":
@@ -102,9 +128,17 @@ class _Shared:
         if self.process is None and sys.executable:
             self.environment = environment
             changed = {**os.environ, **(environment or {})}
-            with suppress(OSError):
-                self.process = _start({key: value for key, value in changed.items() if value is not None})
+            self.file = _file_in_memory()
+            try:
+                self.process = _start({key: value for key, value in changed.items() if value is not None}, self.file)
+            except OSError:
+                self._close_file()
         return self.process
+
+    def _close_file(self) -> None:
+        file, self.file = self.file, None
+        if file is not None:
+            os.close(file)
 
     def stop(self) -> None:
         """Ends the process."""
@@ -113,6 +147,7 @@ class _Shared:
             process.kill()
             process.wait()
             _close_pipes(process)
+        self._close_file()
 
     def forget(self) -> None:
         """In a forked child: leaves the process to the parent."""
@@ -121,18 +156,29 @@ class _Shared:
         if process is not None:
             process.returncode = 0
             _close_pipes(process)
+        self._close_file()
 
 
-def _script() -> str:
+def _file_in_memory() -> int | None:
+    """An empty file in memory for answers, which then need not go through a pipe; None where the system has none."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return os.memfd_create("probtruth")
+    return None
+
+
+def _script(shared: int | None) -> str:
     """Runs the decoder, which also has to start within the limit where the system can see to that."""
-    script = str(Path(decoder.__file__))
+    script, words = str(Path(decoder.__file__)), [] if shared is None else [str(shared)]
     limited = f"import signal, sys, runpy; getattr(signal, 'alarm', int)({SECONDS:.0f})"
-    return f"{limited}; sys.path[:] = {sys.path!r}; runpy.run_path({script!r}, run_name='__main__')"
+    known = f"sys.path[:] = {sys.path!r}; sys.argv[1:] = {words!r}"
+    return f"{limited}; {known}; runpy.run_path({script!r}, run_name='__main__')"
 
 
-def _start(environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+def _start(environment: Mapping[str, str], shared: int | None) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _script()],
+        [sys.executable, "-I", "-S", "-c", _script(shared)],
+        pass_fds=() if shared is None else (shared,),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

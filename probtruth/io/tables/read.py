@@ -130,6 +130,8 @@ def read_table(path: str | Path | Address | Block) -> tuple[polars.DataFrame, So
             "Convert the file, or rename it after what it holds.",
             name,
         )
+    if reader is binary.parquet and isinstance(where, Path) and name == str(where):  # a name that can be handed on
+        return binary.parquet_at(where, read_ends(where), guarded(where, where.stat).st_size, name)
     return reader(read_bytes(where), name)
 
 

@@ -1,20 +1,23 @@
 """Wide tables: a column of item names, and one column of numbers for each label."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 import polars
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import Block, read_table
+from probtruth.kernels.host import block_rows
 from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.index import positions
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 KINDS = get_args(CellKind.__value__)[:-1]
@@ -36,10 +39,26 @@ class WideTable:
 
     items: Sequence[str]
     labels: tuple[str, ...]
-    values: Float[np.ndarray, "item label"]
+    columns: frame_numbers.FloatColumns
     source: Source
     item: str
     used: frozenset[str] | None
+
+    @cached_property
+    def values(self) -> Float[np.ndarray, "item label"]:
+        """The cells."""
+        return self.columns.all_rows()
+
+    def of(self, rows: Int[np.ndarray, " some"], labels: tuple[str, ...]) -> "WideTable":
+        """Some of the rows, and the labels, in another order; without the names of the items."""
+        columns = self.columns.of(rows, positions(self.labels, labels))
+        return replace(self, items=(), labels=labels, columns=columns)
+
+    def blocks(self, kind: str) -> Iterator[tuple[int, Float[np.ndarray, "item label"]]]:
+        """The cells as they are, but percentages as probabilities, some rows at a time; the first row of each block."""
+        size, n = block_rows(len(self.labels)), self.columns.n_rows
+        for start in range(0, n, size):
+            yield start, in_kind(self.columns.rows(start, min(start + size, n)), kind)
 
 
 def read_wide(
@@ -57,10 +76,10 @@ def read_wide(
         frame, source = frames.as_polars(table), Source(what)
     items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
     labels = labels_of(frame.columns, item, source)
-    values, unread = frame_numbers.matrix(frame, labels)
-    if unread is not None:
-        refuse(frame, unread, source, known_label=used is not None and unread in used)
-    return WideTable(items, tuple(labels), values, source, item, used)
+    columns = frame_numbers.float_columns(frame, labels)
+    if columns.unread is not None:
+        refuse(frame, columns.unread, source, known_label=used is not None and columns.unread in used)
+    return WideTable(items, tuple(labels), columns, source, item, used)
 
 
 def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
@@ -99,12 +118,23 @@ def cells(
     frame: polars.DataFrame, labels: Sequence[str], source: Source, item: str, kind: str, what: str = "probabilities"
 ) -> Float[np.ndarray, "item label"]:
     """The checked cells of some columns; an error for what is no distribution."""
-    values, unread = frame_numbers.matrix(frame, labels)
-    if unread is not None:
-        refuse(frame, unread, source, known_label=True)
-    table = WideTable((), tuple(labels), np.ascontiguousarray(values), source, item, None)
+    values = np.empty((frame.height, len(labels)))
+    for start, block in checked_blocks(frame, labels, source, item, kind, what):
+        values[start : start + len(block)] = block
+    return values
+
+
+def checked_blocks(
+    frame: polars.DataFrame, labels: Sequence[str], source: Source, item: str, kind: str, what: str = "probabilities"
+) -> Iterator[tuple[int, Float[np.ndarray, "item label"]]]:
+    """`cells`, some rows at a time, which stay in the processor's cache while they are worked on; with the first row of
+    each block."""
+    columns = frame_numbers.float_columns(frame, labels)
+    if columns.unread is not None:
+        refuse(frame, columns.unread, source, known_label=True)
+    table = WideTable((), tuple(labels), columns, source, item, None)
     check_rows(table, kind, what)
-    return in_kind(table.values, kind)
+    yield from table.blocks(kind)
 
 
 def refuse(frame: polars.DataFrame, label: str, source: Source, known_label: bool) -> None:
@@ -130,8 +160,10 @@ def _some_number(series: polars.Series) -> bool:
 
 def check_rows(table: WideTable, kind: str, what: str = "probabilities") -> None:
     """Raises at the first cell or row that cannot be used, with its line and column, and what the numbers look like."""
+    if kind == "probs" and table.columns.surely_simplex():
+        return
     values = in_kind(table.values, kind)
-    if kind in ("probs", "percent") and check_arrays.surely_simplex(values):
+    if kind == "percent" and check_arrays.surely_simplex(values):
         return
 
     def cell(bad: np.ndarray, expected: str) -> None:
@@ -185,7 +217,8 @@ def renormalised(table: WideTable, kind: str) -> tuple[WideTable, Float[np.ndarr
         sound = np.isfinite(sums) & (sums > 0) & (probs >= 0).all(1)
         off = sound & (np.abs(sums - 1) > check_arrays.SUM_TOLERANCE)
         divided = table.values - np.log(sums)[:, None] if kind == "log-probs" else table.values / sums[:, None]
-    return replace(table, values=np.where(off[:, None], divided, table.values)), sums[off]
+    cells = np.where(off[:, None], divided, table.values)
+    return replace(table, columns=frame_numbers.FloatColumns(list(cells.T), len(cells), None)), sums[off]
 
 
 NEAR = 0.02

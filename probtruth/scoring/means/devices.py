@@ -30,20 +30,9 @@ Position = Int[Array, ""]
 def fold(options: MeanOptions, forecast: Rows, truth: Rows, start: Position, platform: str) -> MeanState:
     """The state of the items of two arrays, for use inside a traced function."""
     values, weights = simplex.as_floats(forecast, truth)
-    if not in_one_pass(options) or not len(values):
-        return _in_blocks(options, values, weights, start, platform)
-    state = _in_one_pass(options, values, weights)
-    if options.n_labels is None:
-        return state
-    counted = MeanOptions(
-        (),
-        n_labels=options.n_labels,
-        response=options.response,
-        threshold=options.threshold,
-        parts=False,
-        log_probs=options.log_probs,
-    )
-    return state._replace(counts=_in_blocks(counted, values, weights, start, platform).counts)
+    if options.n_labels is None and in_one_pass(options) and len(values):
+        return _in_one_pass(options, values, weights)
+    return _in_blocks(options, values, weights, start, platform)
 
 
 def _in_one_pass(options: MeanOptions, forecast: Rows, truth: Rows) -> MeanState:
@@ -60,18 +49,22 @@ def _in_one_pass(options: MeanOptions, forecast: Rows, truth: Rows) -> MeanState
 
 
 def _in_blocks(options: MeanOptions, values: Rows, weights: Rows, start: Position, platform: str) -> MeanState:
+    """Block by block: a block is taken from both arrays once, and all that is asked of it is computed from there.
+
+    A product of matrices, as counts are, is a loop of its own; it reads the block, which is still in the cache.
+    """
     n, n_labels = values.shape
     size = max(CELLS.get(platform, CELLS["gpu"]) // n_labels, 1)
     body = n // size * size
     state = options.init(values.dtype)
     if body:
-        blocks = [array[:body].reshape(-1, size, n_labels) for array in (values, weights)]
 
-        def step(so_far: MeanState, block: tuple[Array, ...]) -> tuple[MeanState, None]:
-            rows, share, number = block
+        def step(so_far: MeanState, number: Array) -> tuple[MeanState, None]:
+            block = [lax.dynamic_slice_in_dim(array, number * size, size) for array in (values, weights)]
+            rows, share = lax.optimization_barrier(block)  # else each loop over the block takes it from the array again
             return merge(so_far, _of_block(options, rows, share, _later(start, number * size))), None
 
-        state, _ = lax.scan(step, state, (*blocks, jnp.arange(body // size, dtype=jnp.int32)))
+        state, _ = lax.scan(step, state, jnp.arange(body // size, dtype=jnp.int32))
     if n > body:
         state = merge(state, _of_block(options, values[body:], weights[body:], _later(start, jnp.int32(body))))
     return state
@@ -150,6 +143,8 @@ def _later(start: Position, by: Int[Array, "*row"]) -> Int[Array, "*row"]:
 
 
 def _of_block(options: MeanOptions, forecast: Rows, truth: Rows, start: Position) -> MeanState:
+    if in_one_pass(options):
+        return _in_one_pass(options, forecast, truth)._replace(counts=_counts(options, forecast, truth))
     n, kind = forecast.shape[0], forecast.dtype
     columns = [_column(options, what, rule, forecast, truth) for what, rule in options.columns]
     terms = jnp.stack(columns) if columns else jnp.zeros((0, n), kind)

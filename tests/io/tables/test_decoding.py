@@ -1,5 +1,6 @@
 """Parquet and Arrow are decoded in another process, which may die without harm."""
 
+import json
 import os
 import signal
 import subprocess
@@ -62,6 +63,38 @@ class TestProcess:
         assert read_table(path)[0].equals(FRAME)
         assert read_table(path)[0].equals(FRAME)
         assert len(started) == 1
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="files in memory are of Linux")
+    def test_tables_stand_in_a_file_in_memory_and_large_ones_are_given_back(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert read_table(path)[0].equals(FRAME)
+        shared = decoding._SHARED.file
+        assert shared is not None
+        assert os.fstat(shared).st_size > 0
+        monkeypatch.setattr(decoding, "KEPT", 1)
+        assert read_table(path)[0].equals(FRAME)
+        assert os.fstat(shared).st_size == 0
+        decoding.stop()
+        with pytest.raises(OSError, match="Bad file"):
+            os.fstat(shared)
+
+    def test_without_such_a_file_they_come_through_the_pipe(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(decoding, "_file_in_memory", lambda: None)
+        assert read_table(path)[0].equals(FRAME)
+        assert decoding._SHARED.file is None
+
+    def test_a_path_is_read_from_where_it_is_and_an_odd_one_too(
+        self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read_table(path)  # the process that decodes is started elsewhere
+        monkeypatch.chdir(tmp_path)
+        assert read_table("t.parquet")[0].equals(FRAME)
+        for name in ("a*[b].parquet", "line\nbreak.parquet"):
+            (tmp_path / name).write_bytes(path.read_bytes())
+        assert read_table(tmp_path / "line\nbreak.parquet")[0].equals(FRAME)
+        monkeypatch.setattr("probtruth.io.tables.read.matching", lambda where: None)  # a name, not a pattern
+        assert read_table(tmp_path / "a*[b].parquet")[0].equals(FRAME)
 
     def test_a_process_that_died_is_replaced(self, path: Path, started: Processes) -> None:
         read_table(path)
@@ -149,6 +182,17 @@ class TestProcess:
         assert done.stderr == b""
         with pytest.raises(ProcessLookupError):
             os.kill(int(done.stdout), 0)
+
+
+@pytest.mark.parametrize("name", ["t.arrow", "a[1]*.arrow", "t.parquet", "a[1]*.parquet"])
+def test_rows_of_a_file_whose_name_is_no_pattern(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a1x.arrow").write_bytes(b"another file, which the name would match as a pattern")
+    write = FRAME.write_ipc if name.endswith(".arrow") else FRAME.write_parquet
+    write(tmp_path / name)
+    question = {"path": str(tmp_path / name), "start": 1, "rows": 1, "columns": ["x"]}
+    rows = decoding.decode(b"r", json.dumps(question).encode())
+    assert polars.read_ipc_stream(BytesIO(rows)).equals(FRAME[1:].select("x"))
+    assert json.loads(decoding.decode(b"e", json.dumps(question).encode()))["rows"] == 2
 
 
 class TestDecoder:

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -105,6 +106,29 @@ def test_rules_and_powers_together_read_both_arrays_once(items, n_labels, log_pr
     read = compiled.cost_analysis()["bytes accessed"] / (2 * 4 * items * n_labels)
     assert 1 <= read <= 1.15
     assert "while" not in compiled.as_text()  # of a loop one step alone would be counted
+
+
+@pytest.mark.parametrize(("n_labels", "log_probs"), [(10, False), pytest.param(40, True, marks=pytest.mark.long)])
+def test_with_counts_blocks_are_taken_from_both_arrays_once(n_labels, log_probs):
+    """Counts are products of matrices, and so loops of their own: they read the block again, and not the arrays."""
+    options = MeanOptions(QUICK, (1.0, 0.0), n_labels=n_labels, parts=False, log_probs=log_probs)
+    size = devices.CELLS["cpu"] // n_labels
+    items = 3 * size + 7  # a few are left over
+    table = jax.ShapeDtypeStruct((items, n_labels), np.float32)
+    compiled = devices.fold_here.lower(options, table, table, jax.ShapeDtypeStruct((), np.int32), "cpu").compile()
+    taken = []
+    for computation in compiled.as_text().split("\n\n"):
+        if "fused_computation" not in computation.split(" ", 1)[0]:
+            continue
+        for name in re.findall(rf"(%\S+) = f32\[{items},{n_labels}\]\S* parameter", computation):
+            uses = re.findall(rf"= f32\[(\d+),(\d+)\]\S* ([\w-]+)\([^)]*{re.escape(name)}\b", computation)
+            assert uses
+            taken += uses
+    kinds = [kind for _, _, kind in taken]
+    assert set(kinds) == {"dynamic-slice", "slice"}  # nothing reads a whole array
+    assert kinds.count("dynamic-slice") == 2  # in the loop, once from each array
+    read = sum(int(rows) * int(labels) * (3 if kind == "dynamic-slice" else 1) for rows, labels, kind in taken)
+    assert 1 <= read / (2 * items * n_labels) <= 1.15
 
 
 def test_counts_beyond_one_float():
