@@ -11,7 +11,7 @@ import numpy as np
 import polars
 
 import probtruth as pt
-from probtruth.cli.streamed import ONE_CORE
+from probtruth.cli.cluster import ONE_CORE
 from tests.benchmarks.measure import Process, Section, Work, optional
 
 ROWS_OF_GROUP = 1 << 18
