@@ -18,8 +18,8 @@ LOCAL = "local"
 LOOPBACK = "127.0.0.1"
 ONE_CORE = {"POLARS_MAX_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
 """What limits a worker, and the process that decodes for it, to one core: there is a worker for each."""
-WORKER_MEMORY = 4e8
-"""What a worker takes with the process that decodes for it, without any input."""
+OWN_MEMORY, LEAST_BATCHES = 4e8, 1e8
+"""What a worker takes with the process that decodes for it, without any input; and what its batches have at least."""
 PAUSE = 0.8
 """Of its limit, what a worker of Dask takes before it pauses."""
 
@@ -40,15 +40,16 @@ class Crew:
         """
         if machine.dask != LOCAL:
             return cls(0, 0.0, memory)
-        n = min(n_cores(), int(memory / WORKER_MEMORY))
-        if n < 1 and machine.memory is not None:
+        least = OWN_MEMORY + LEAST_BATCHES
+        if memory < least and machine.memory is not None:
             raise InputError(
                 f"--memory {machine.memory} with --dask {LOCAL}",
-                f"{(WORKER_MEMORY - memory) / 1e9:.2g} GB more",
-                f"A worker takes some {WORKER_MEMORY / 1e9:g} GB before it reads anything; or leave --dask out.",
+                f"{(least - memory) / 1e9:.2g} GB more",
+                f"A worker takes some {least / 1e9:g} GB; or leave --dask out.",
             )
-        each = max(memory / max(n, 1), WORKER_MEMORY)
-        return cls(max(n, 1), each, max(each - WORKER_MEMORY, 1.0))
+        n = max(min(n_cores(), int(memory / least)), 1)
+        each = max(memory / n, least)
+        return cls(n, each, each - OWN_MEMORY)
 
 
 @contextmanager
