@@ -60,8 +60,10 @@ def test_streaming_gives_the_result_of_memory_byte_for_byte(run, files, grouped)
 
 @pytest.fixture(autouse=True)
 def little_memory(monkeypatch):
-    """Small files are streamed in little memory, of which the program takes no part."""
-    monkeypatch.setattr(streamed, "LEAST_MEMORY", 0)
+    """Small files are streamed in little memory, of which neither the program nor the labels take a part."""
+    for number in ("LEAST_MEMORY", "PER_ITEM"):
+        monkeypatch.setattr(streamed, number, 0)
+    monkeypatch.setattr("probtruth.line.larger_than_memory.bytes_of_table", lambda path: 0)
 
 
 @pytest.mark.parametrize("given", ["", "lots", "-1GB", "0"])
