@@ -190,6 +190,14 @@ def test_ctrl_c_inside_an_import_is_one_line(files, tmp_path):
     assert not list(tmp_path.glob(".out*"))
 
 
+@pytest.mark.process
+def test_nothing_is_imported_before_the_handler_stands():
+    """While Python imports, Ctrl-C is a traceback; `atexit` is part of Python, and no file has to be read for it."""
+    code = "import sys; before = set(sys.modules); import probtruth.__main__; print(*sorted({*sys.modules} - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"atexit", "probtruth", "probtruth.__main__"}
+
+
 AT_THE_END = """
 import os, signal
 from probtruth.__main__ import main
