@@ -67,16 +67,37 @@ def need_items(table: "str | probtruth.io.tables.read.Block", memory: float, opt
         )
 
 
-def need_table(table: "str | probtruth.io.tables.read.Block", memory: float, option: str | None, instead: str) -> None:
+CLASSES, TIMES = 3e8, 3
+"""What the draws of classes take beside the annotations: so many times what reading these does, at most so much."""
+
+
+def need_annotations(table: str, memory: float, option: str | None, classes: bool) -> None:
+    """Raises where annotations would take more than `--memory` allows; before they are read.
+
+    Arguments: `classes` is whether true classes are inferred from them.
+    """
+    counts = "Write how many annotators gave each label, item by item"
+    need_table(table, memory, option, counts, (TIMES, CLASSES) if classes else (0, 0.0))
+
+
+def need_table(
+    table: "str | probtruth.io.tables.read.Block",
+    memory: float,
+    option: str | None,
+    instead: str,
+    beside: tuple[int, float] = (0, 0.0),
+) -> None:
     """Raises where a table that is read whole would take more than `--memory` allows; before it is read.
 
-    Arguments: `instead` is what the user can do in place of raising `--memory`.
+    Arguments: `instead` is what the user can do in place of raising `--memory`; `beside` what is made of the table
+    takes so many times as much, and no more than so many bytes.
     """
     from probtruth.io.tables.read import path_of, shown
     from probtruth.line.larger_than_memory import bytes_of_table
 
     path = path_of(table)
     need = 0.0 if option is None or path is None else bytes_of_table(path)
+    need += min(beside[0] * need, beside[1])
     if need > memory:
         raise InputError(
             f"a table that takes some {(need + OWN_MEMORY) / 1e9:.3g} GB while it is read",

@@ -169,7 +169,8 @@ def evaluate_and_report(
     check_method(files, joined, options)
     options = {**options, **_gold(files)}
     memory = streamed.known_memory(files.machine.memory)
-    _need_reference(joined, files, memory)
+    if files.machine.memory is not None:
+        _need_reference(joined, files, options, memory)
     if logged is not None:
         items = logged[1].index.items
         result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
@@ -234,15 +235,18 @@ def _soft(
     return joined if joined is not None and not joined.counts else files.soft
 
 
-def _need_reference(joined: "probtruth.io.tables.read.Block | None", files: RunFiles, memory: float) -> None:
+def _need_reference(
+    joined: "probtruth.io.tables.read.Block | None", files: RunFiles, options: Mapping[str, Any], memory: float
+) -> None:
     """Raises where the reference would take more than `--memory` allows."""
+    from probtruth.truth.infer import METHODS, choose
+
     soft, option = _soft(joined, files), files.machine.memory
     if soft is not None:
         streamed.need_items(soft, memory, option)
     if files.annotations is not None:
-        streamed.need_table(
-            files.annotations, memory, option, "Write how many annotators gave each label, item by item"
-        )
+        method = METHODS[choose(options["method"], options["estimand"])]
+        streamed.need_annotations(files.annotations, memory, option, method.estimand == "class")
 
 
 def _held(
