@@ -1,7 +1,5 @@
 """Which probabilistic model is better when the reference labels are uncertain."""
 
-from importlib import import_module
-
 TYPE_CHECKING = False  # as of `typing`, whose import takes long enough for a Ctrl-C to fall into it
 if TYPE_CHECKING:
     from probtruth import companions as companions
@@ -109,6 +107,8 @@ __all__ = ["__version__", *sorted([*_HOME, *_MODULES])]  # pyright: ignore[repor
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module  # here for the same reason
+
     if name in _MODULES:
         value: object = import_module(f"probtruth.{_MODULES[name]}")
     elif name in _HOME:

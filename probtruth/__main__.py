@@ -1,22 +1,24 @@
-"""The command `probtruth`, and `python -m probtruth`: from its first moment on, Ctrl-C ends it with one line.
+"""The command `probtruth`, and `python -m probtruth`: from its first moment to its last, Ctrl-C ends it with one line.
 
 Until a command begins nothing has been written and nothing needs to be cleared away, so that the process may end at
 once; the import of a library that Ctrl-C falls into would end in whatever that library makes of it.
 """
 
+import _signal  # type: ignore[import-not-found]  # `signal` loads modules, into which a Ctrl-C may fall
+import atexit
 import os
-import signal
 
 
 def main() -> None:
     """Runs a command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, end_at_once)
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, end_at_once)
+        atexit.register(_signal.signal, _signal.SIGINT, _signal.SIG_IGN)  # Python has no ears then: no line could come
     from probtruth.cli import interrupts
     from probtruth.cli import main as command_line
 
     try:
-        if signal.getsignal(signal.SIGINT) in (end_at_once, signal.SIG_IGN):  # else whoever started it wants another
+        if _signal.getsignal(_signal.SIGINT) in (end_at_once, _signal.SIG_IGN):  # else its starter wants another
             interrupts.WATCH.start()
         try:
             command_line()

@@ -1,4 +1,4 @@
-"""How a command ends before it is done, by Ctrl-C or `--time`: with one line, which says whether its output stands.
+"""How a command ends early, by Ctrl-C, SIGTERM or `--time`: with one line, which says whether its output stands.
 
 Python tells only the main thread of a signal, and only between two steps of its own: in compiled code, where a
 sampler may be for hours, the main thread hears nothing. Another thread, which the system wakes, then ends the process.
@@ -14,11 +14,14 @@ import sys
 import threading
 from dataclasses import dataclass, field
 from time import monotonic, sleep
+from types import FrameType
 
 from probtruth.errors import InputError
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, by convention."""
+SIGNALS = {signal.SIGINT: ("interrupted", INTERRUPTED), signal.SIGTERM: ("terminated", 143)}
+"""What ends a command: the word for it, and the exit status, by convention."""
 SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 HEARING, CLEARING = 1.0, 30.0
 """Seconds in which the main thread hears of a signal, and then clears away what it has begun."""
@@ -81,6 +84,7 @@ class Watch:
     """What the main thread has heard and when; `ignored` is whether Ctrl-C is not meant for this process."""
 
     ignored: bool = False
+    number: int = signal.SIGINT
     since: float = math.inf
     heard: threading.Event = field(default_factory=threading.Event)
 
@@ -90,7 +94,9 @@ class Watch:
         In the main thread only. A process that was started to ignore Ctrl-C still ends when its time is over.
         """
         self.ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-        signal.signal(signal.SIGINT, self._hear)
+        for number in SIGNALS:
+            if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._hear)
         if hasattr(signal, "pthread_kill"):
             read, write = os.pipe()
             os.set_blocking(write, False)
@@ -99,30 +105,53 @@ class Watch:
         self.since = monotonic()
 
     def stop(self) -> None:
-        """All is written or cleared away: from now on Ctrl-C ends the process at once."""
-        if self.since < math.inf:
-            signal.signal(signal.SIGINT, signal.SIG_IGN if self.ignored else lambda number, frame: leave())
+        """All is written or cleared away: from now on a signal ends the process at once."""
+        for number in SIGNALS:
+            if signal.getsignal(number) == self._hear:
+                signal.signal(number, self._end if self._meant(number) else signal.SIG_IGN)
 
-    def _hear(self, number: int, frame: object) -> None:
+    def _end(self, number: int, frame: object) -> None:
+        """The main thread's handler, once it has nothing more to do."""
+        self.number = number
+        leave()
+
+    def _meant(self, number: int) -> bool:
+        """Whether a signal is to end this process."""
+        return number in SIGNALS and (number != signal.SIGINT or not self.ignored or LIMIT.over)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
         """The main thread's handler; a starter that hands Ctrl-C on sends it twice, who presses it again means it."""
-        if self.ignored and not LIMIT.over:
+        if not self._meant(number):
             return
         if self.heard.is_set():
             if monotonic() - self.since > HEARING:
                 leave()
             return
-        self.since = monotonic()
+        self.since, self.number = monotonic(), number
         self.heard.set()
+        if _imports(frame):
+            leave()
         raise KeyboardInterrupt
 
     def _listen(self, read: int) -> None:
         """Ends the process where the main thread hears nothing, or does not come to an end."""
         while True:
             (number,) = os.read(read, 1)
-            if number == signal.SIGINT and (not self.ignored or LIMIT.over):
+            if self._meant(number):
                 if self.heard.wait(HEARING):
                     sleep(CLEARING)
+                else:
+                    self.number = number
                 leave()
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether a module is being imported: libraries make other errors of what interrupts that, or print it."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 WATCH = Watch()
@@ -131,6 +160,8 @@ WATCH = Watch()
 
 OUTPUT = "probtruth.io.output.folder"
 """The module that writes; a command that has not loaded it has written nothing."""
+TEMPORARY = "probtruth.io.output.swap"
+"""The module that knows what is temporary in this process."""
 
 
 def begin() -> None:
@@ -145,7 +176,8 @@ def ending() -> tuple[str, int]:
     stands = f"{' and '.join(written)} {'is' if len(written) == 1 else 'are'} written, and whole"
     state = stands if written else "nothing was written"
     if not LIMIT.over:
-        return f"interrupted: {state}", INTERRUPTED
+        word, status = SIGNALS[signal.Signals(WATCH.number)]
+        return f"{word}: {state}", status
     ways = "Allow more time"
     if LIMIT.resumes and not written:
         ways += ", or repeat the command: it goes on behind its last finished batch"
@@ -153,8 +185,10 @@ def ending() -> tuple[str, int]:
 
 
 def leave() -> None:
-    """Ends the process at once, with the one line."""
+    """Ends the process at once, with the one line, and without what no other run goes on with."""
     words, status = ending()
     line = f"probtruth: {words}\n".encode(errors="replace")
     os.write(2, (FRESH_LINE if os.isatty(2) else b"") + line)
+    if TEMPORARY in sys.modules:
+        sys.modules[TEMPORARY].clear_held()
     os._exit(status)

@@ -241,7 +241,7 @@ class Machine:
     """What the work may take."""
 
     memory: Annotated[
-        str | None, input_(metavar="SIZE", help="Memory of the run (2GB); larger Parquet or Arrow is streamed.")
+        str | None, input_(metavar="SIZE", help="Memory of the run, 1GB or more; larger Parquet is streamed.")
     ] = None
     time: Time = None
     dask: Annotated[

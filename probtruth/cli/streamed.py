@@ -1,110 +1,21 @@
-"""Input larger than memory: how much memory a command may take, and what it needs to stream its files.
-
-The Dask cluster that `--dask` names: one that runs somewhere, or workers of this machine.
-"""
+"""Input larger than memory: how much memory a command may take, and what it needs to stream its files."""
 
 import hashlib
-import logging
 import math
 import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probtruth.cli import interrupts
+from probtruth.cli import cluster, interrupts
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console
-from probtruth.errors import InputError, MissingExtraError
-from probtruth.kernels.host import n_cores
+from probtruth.errors import InputError
 
 if TYPE_CHECKING:
     import probtruth.io.tables.read
-
-LOCAL = "local"
-LOOPBACK = "127.0.0.1"
-ONE_CORE = {"POLARS_MAX_THREADS": "1", "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false"}
-"""What limits a worker, and the process that decodes for it, to one core: there is a worker for each."""
-
-
-@contextmanager
-def workers(machine: opt.Machine, console: Console) -> Iterator[Any]:
-    """Workers of the scheduler that `--dask` names, or one for each core of this machine (`local`); None without it.
-
-    Errors: `InputError` where there is no scheduler of Dask, no worker, or no package to speak with them.
-    """
-    if machine.dask is None:
-        yield None
-        return
-    if not 0 < machine.dask_timeout < math.inf:
-        raise InputError(f"--dask-timeout {machine.dask_timeout:g}", "seconds above 0", "Leave it out for 30.")
-    try:
-        import distributed
-    except ImportError:
-        raise MissingExtraError(
-            "got --dask without the package distributed, expected it installed. Hint: pip install 'probtruth[dask]'"
-        ) from None
-    from probtruth.streaming.dask_workers import Workers
-
-    logger = logging.getLogger("distributed")
-    level, started = logger.level, _local if machine.dask == LOCAL else _at
-    logger.setLevel(logging.CRITICAL + 1)  # what it says, one message says
-    try:
-        with started(distributed, machine, console) as connected:
-            yield Workers(connected, machine.dask_timeout)
-    finally:
-        logger.setLevel(level)
-
-
-@contextmanager
-def _local(distributed: Any, machine: opt.Machine, console: Console) -> Iterator[Any]:
-    """A client of workers of this machine, which listen on loopback and ask for a certificate made for this run."""
-    try:
-        security = distributed.Security.temporary()
-    except ImportError:
-        security = None
-        console.note(
-            "any user of this machine can connect to the workers while they run, and run code as you: "
-            "pip install 'probtruth[dask]' brings the package cryptography, which closes them"
-        )
-    with (
-        distributed.LocalCluster(
-            n_workers=n_cores(),
-            threads_per_worker=1,
-            env=ONE_CORE,
-            host=LOOPBACK,
-            protocol="tcp://" if security is None else "tls://",
-            security=security,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as connected,
-    ):
-        yield connected
-
-
-@contextmanager
-def _at(distributed: Any, machine: opt.Machine, console: Console) -> Iterator[Any]:
-    """A client of the scheduler at an address, with Dask's own settings of security."""
-    from probtruth.streaming.dask_workers import NoAnswer, within
-
-    seconds = machine.dask_timeout
-    try:
-        connected = within(
-            seconds + 1, partial(distributed.Client, machine.dask, timeout=seconds, set_as_default=False)
-        )
-    except (NoAnswer, OSError, ValueError, TypeError, RuntimeError, ImportError) as error:  # TimeoutError is an OSError
-        reason = str(error).split("\n")[0] or "what is there does not answer as a scheduler does"
-        raise InputError(
-            f"--dask {machine.dask} ({reason})",
-            f"the address of a Dask scheduler, or {LOCAL!r}",
-            "Write tcp://HOST:8786; tls:// needs the certificates that Dask's settings name (distributed.comm.tls).",
-        ) from None
-    with connected:
-        yield connected
-
 
 UNITS = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 LEAST_MEMORY = 1e9
@@ -136,11 +47,14 @@ PER_ITEM = 100
 """Bytes that an item takes beside the batches: its name, its soft label and where each model has it."""
 
 
-def need_items(table: "str | probtruth.io.tables.read.Block", memory: float) -> None:
-    """Raises where the items of a file of soft labels do not fit into the memory, which batches cannot help."""
+def need_items(table: "str | probtruth.io.tables.read.Block", memory: float, option: str | None) -> None:
+    """Raises where soft labels do not fit into what `--memory` allows, which batches of predictions cannot help."""
     from probtruth.io.tables.batches import can_stream, open_table
 
+    if option is None:
+        return
     if not can_stream(table):
+        need_table(table, memory, option, "Write it as Parquet")
         return
     opened = open_table(table)
     need = PER_ITEM * opened.n_rows
@@ -150,6 +64,46 @@ def need_items(table: "str | probtruth.io.tables.read.Block", memory: float) -> 
             f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
             "Raise --memory, or split the items.",
             opened.name,
+        )
+
+
+CLASSES, TIMES = 3e8, 3
+"""What the draws of classes take beside the annotations: so many times what reading these does, at most so much."""
+
+
+def need_annotations(table: str, memory: float, option: str | None, classes: bool) -> None:
+    """Raises where annotations would take more than `--memory` allows; before they are read.
+
+    Arguments: `classes` is whether true classes are inferred from them.
+    """
+    counts = "Write how many annotators gave each label, item by item"
+    need_table(table, memory, option, counts, (TIMES, CLASSES) if classes else (0, 0.0))
+
+
+def need_table(
+    table: "str | probtruth.io.tables.read.Block",
+    memory: float,
+    option: str | None,
+    instead: str,
+    beside: tuple[int, float] = (0, 0.0),
+) -> None:
+    """Raises where a table that is read whole would take more than `--memory` allows; before it is read.
+
+    Arguments: `instead` is what the user can do in place of raising `--memory`; `beside` what is made of the table
+    takes so many times as much, and no more than so many bytes.
+    """
+    from probtruth.io.tables.read import path_of, shown
+    from probtruth.line.larger_than_memory import bytes_of_table
+
+    path = path_of(table)
+    need = 0.0 if option is None or path is None else bytes_of_table(path)
+    need += min(beside[0] * need, beside[1])
+    if need > memory:
+        raise InputError(
+            f"a table that takes some {(need + OWN_MEMORY) / 1e9:.3g} GB while it is read",
+            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            f"{instead}, or raise --memory.",
+            shown(path),
         )
 
 
@@ -185,12 +139,13 @@ def streaming(
     if out is None:
         resumes = "with --out an interrupted run could go on where it stopped"
     where = resumes if machine.dask is None else f"on Dask ({machine.dask})"
-    console.note(f"streaming {what}, {memory / 1e9:.3g} GB for batches; {where}")
-    with workers(machine, console) as cluster, console.progress(doing) as on_progress:
+    crew = cluster.Crew.of(machine, memory)
+    console.note(f"streaming {what}, {crew.batches / 1e9:.3g} GB for batches; {where}")
+    with cluster.workers(machine, crew, console) as client, console.progress(doing) as on_progress:
         yield {
             "scratch": None if out is None else _unfinished(out),
-            "client": cluster,
-            "memory": memory,
+            "client": client,
+            "memory": crew.batches,
             "on_progress": on_progress,
         }
 

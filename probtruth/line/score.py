@@ -1,6 +1,5 @@
 """Scores of predictions in memory or in files, handed back or written as a file."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from probtruth.scoring.score import score as score_in_memory
 from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.prepared import Prepared, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
+from probtruth.streaming.scratch_folder import temporary_folder
 from probtruth.types import Annotations, Audit, Scores, Truth
 from probtruth.types.arguments import RuleName
 from probtruth.types.shown import Brief
@@ -178,8 +178,8 @@ def _stream(
         tables.check_unchanged()
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
-        with tempfile.TemporaryDirectory(prefix="probtruth-") as folder:
-            write_pieces(_pieces(ready, scored.tables(Path(folder))), out, notes)
+        with temporary_folder() as folder:
+            write_pieces(_pieces(ready, scored.tables(folder / "scores")), out, notes)
         means = weighted_means(parts, soundness(parts), np.ones(1))
     return WrittenScores(dict(zip(tables.models, means.tolist(), strict=True)), ready.n_items, facts.audit)
 

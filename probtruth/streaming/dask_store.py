@@ -74,6 +74,7 @@ class DaskStore:
 
     def tables(self, folder: Path) -> Sequence[NumberFile]:
         """The losses of each model, fetched from the workers into tables in a folder."""
+        folder.mkdir(exist_ok=True)
         made = [NumberFile(folder / f"losses-{model}", self.n_items, 1) for model in range(len(self.models))]
         for part in self.parts(Structure.ungrouped(self.n_items)).each(itself):
             for table, values in zip(made, part.values, strict=True):

@@ -30,7 +30,7 @@ from probtruth.streaming.predictions_on_dask import PredictionsOnDask
 from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
 from probtruth.streaming.score_batches import Files, Progress, RowMatches, Scoring, open_files
-from probtruth.streaming.scratch_folder import scratch_folder
+from probtruth.streaming.scratch_folder import scratch_folder, temporary_folder
 from probtruth.types import Audit, Truth
 from probtruth.types.index import sort_names
 from probtruth.types.predictions import of_logits
@@ -212,8 +212,8 @@ def _store(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Ca
     if client is not None:
         yield lambda name: client
     elif folder is None:
-        with tempfile.TemporaryDirectory(prefix="probtruth-") as made:
-            yield lambda name: Path(made) / name
+        with temporary_folder() as path:
+            yield lambda name: path / name
     else:
         with scratch_folder(folder) as path:
             yield lambda name: path / name

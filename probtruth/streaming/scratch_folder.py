@@ -4,13 +4,14 @@ import json
 import os
 import re
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from probtruth.errors import InputError
 from probtruth.io.addresses import refuse
-from probtruth.io.output.swap import lock, still_at
+from probtruth.io.output.swap import held, lock, still_at
 from probtruth.io.tables.read import shown
 
 LOCK = "probtruth-unfinished.json"
@@ -23,6 +24,8 @@ STORES = ("asked", "other", "scores")
 """The folders within, one for each pass."""
 OWN_FILES = re.compile(r"settings\.json|finished\.jsonl|(losses|sample)-[0-9]+|label-losses|label-variance|forecast")
 """What a folder of a pass may hold."""
+TEMPORARY = "probtruth-"
+"""How folders among the system's temporary ones are called, for work that no other run goes on with."""
 EXPECTED = "a free name, an empty folder or unfinished work of probtruth"
 HINT = "Choose another folder (scratch=), or another --out; nothing was removed."
 
@@ -58,6 +61,35 @@ def scratch_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         _remove(path)
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A new folder among the system's temporary ones, removed however the block ends; those of killed runs go first."""
+    for left in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+        _clear(left)
+    path = Path(tempfile.mkdtemp(prefix=TEMPORARY))
+    (path / MADE).touch()
+    with held(path, _remove), scratch_folder(path):
+        try:
+            yield path
+        finally:
+            _remove_passes(path)
+
+
+def _clear(path: Path) -> None:
+    """Removes the temporary folder of a run that was killed: it is signed, and no process holds its lock."""
+    with suppress(InputError, OSError):  # not ours, or gone meanwhile
+        if path.is_symlink() or not path.is_dir():
+            return
+        _no_foreign(path)
+        descriptor = os.open(path / LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            signed = os.fstat(descriptor).st_size > 0  # else its run is about to lock it
+            if signed and lock(descriptor) and still_at(descriptor, path / LOCK):
+                _remove(path)
+        finally:
+            os.close(descriptor)
 
 
 def remove_pass(folder: Path) -> None:
@@ -175,9 +207,13 @@ def _notes(descriptor: int) -> dict[str, object]:
     return notes if isinstance(notes, dict) else {}
 
 
-def _remove(path: Path) -> None:
+def _remove_passes(path: Path) -> None:
     for name in STORES:
         remove_pass(path / name)
+
+
+def _remove(path: Path) -> None:
+    _remove_passes(path)
     (path / LOCK).unlink(missing_ok=True)
     if (path / MADE).exists():
         (path / MADE).unlink(missing_ok=True)

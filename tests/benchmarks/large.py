@@ -12,7 +12,7 @@ import numpy as np
 import polars
 
 import probtruth as pt
-from probtruth.cli.streamed import ONE_CORE
+from probtruth.cli.cluster import ONE_CORE
 from probtruth.io.tables import decoding
 from tests.benchmarks.measure import Process, Section, Work, optional
 

@@ -1,4 +1,5 @@
 import importlib
+import os
 import signal
 import subprocess
 import sys
@@ -92,6 +93,7 @@ import hashlib, signal, sys
 import probtruth.line.compare
 from probtruth.__main__ import main
 from probtruth.cli import interrupts
+from probtruth.streaming.scratch_folder import temporary_folder
 
 limit, ignored = sys.argv.pop(1), sys.argv.pop(1)
 if ignored:  # as a shell starts what is to run in the background
@@ -99,8 +101,11 @@ if ignored:  # as a shell starts what is to run in the background
 
 def compare_in_memory(*rest, **options):
     interrupts.start(limit or None)
-    print("computing", flush=True)
-    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # a quarter of an hour in which Python hears of no signal
+    with temporary_folder() as folder:
+        (folder / "scores").mkdir()
+        (folder / "scores" / "losses-0").touch()
+        print("computing", flush=True)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # a quarter of an hour in which Python hears of no signal
 
 probtruth.line.compare.compare_in_memory = compare_in_memory
 main()
@@ -110,27 +115,109 @@ main()
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
 @pytest.mark.parametrize(
-    ("limit", "ignored", "status", "words"),
+    ("limit", "ignored", "number", "status", "words"),
     [
-        ("", "", 130, "interrupted: nothing was written"),
-        ("0.2s", "", 1, "got more work than --time 0.2s allows, expected less: nothing was written."),
-        ("0.2s", "ignored", 1, "got more work than --time 0.2s allows, expected less: nothing was written."),
+        ("", "", signal.SIGINT, 130, "interrupted: nothing was written"),
+        ("", "ignored", signal.SIGTERM, 143, "terminated: nothing was written"),
+        ("0.2s", "", 0, 1, "got more work than --time 0.2s allows, expected less: nothing was written."),
+        ("0.2s", "ignored", 0, 1, "got more work than --time 0.2s allows, expected less: nothing was written."),
     ],
-    ids=["ctrl-c", "time", "time in the background"],
+    ids=["ctrl-c", "terminated in the background", "time", "time in the background"],
 )
-def test_compiled_code_is_interrupted_too(files, tmp_path, limit, ignored, status, words):
+def test_compiled_code_is_interrupted_too(files, tmp_path, limit, ignored, number, status, words):
+    """What no other run goes on with is gone."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     command = [sys.executable, "-c", IN_COMPILED_CODE, limit, ignored, "compare", str(files["scores"])]
     command += ["--lower-is-better", "--out", str(tmp_path / "out")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)}, **streams) as run:
         try:
             assert run.stdout.readline() == "computing\n"
+            assert list(temporary.glob("probtruth-*/scores/*"))
             if not limit:
-                run.send_signal(signal.SIGINT)
+                run.send_signal(number)
             assert run.stderr.read().startswith(f"probtruth: {words}")
             assert run.wait(60) == status
         finally:
             run.kill()
     assert not list(tmp_path.glob("*out*"))
+    assert not list(temporary.glob("probtruth-*"))
+
+
+IN_AN_IMPORT = """
+import sys
+import probtruth.line.compare
+from pathlib import Path
+from probtruth.__main__ import main
+from probtruth.io.output.swap import work_beside
+
+def compare_in_memory(*rest, **options):
+    with work_beside(Path("out"), folder=True):
+        sys.path.insert(0, "")
+        import slow
+
+probtruth.line.compare.compare_in_memory = compare_in_memory
+main()
+"""
+SLOW = """
+import time, traceback
+try:
+    print("importing", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    traceback.print_exc()
+    raise ImportError("slow failed to import")
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_ctrl_c_inside_an_import_is_one_line(files, tmp_path):
+    """NumPy, while it is imported, prints what interrupts it and goes on to fail otherwise."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    command = [sys.executable, "-c", IN_AN_IMPORT, "compare", "scores.csv", "--lower-is-better", "--quiet"]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": tmp_path}
+    with subprocess.Popen(command, **streams) as run:
+        try:
+            assert run.stdout.readline() == "importing\n"
+            assert list(tmp_path.glob(".out*"))
+            run.send_signal(signal.SIGINT)
+            assert run.stderr.read() == "probtruth: interrupted: nothing was written\n"
+            assert run.wait(60) == 130
+        finally:
+            run.kill()
+    assert not list(tmp_path.glob(".out*"))
+
+
+@pytest.mark.process
+def test_nothing_is_imported_before_the_handler_stands():
+    """While Python imports, Ctrl-C is a traceback; `atexit` is part of Python, and no file has to be read for it."""
+    code = "import sys; before = set(sys.modules); import probtruth.__main__; print(*sorted({*sys.modules} - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"atexit", "probtruth", "probtruth.__main__"}
+
+
+AT_THE_END = """
+import os, signal
+from probtruth.__main__ import main
+
+class Last:
+    def __del__(self, kill=os.kill, own=os.getpid(), number=signal.SIGINT):
+        kill(own, number)
+
+last = Last()
+main()
+"""
+
+
+@pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_a_command_that_is_done_does_not_end_without_words(files):
+    """Ctrl-C while Python clears away its modules, when it hears of no signal any more."""
+    done = subprocess.run([sys.executable, "-c", AT_THE_END, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("probtruth ")
 
 
 @pytest.mark.parametrize("earlier", [False, True])

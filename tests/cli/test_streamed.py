@@ -1,12 +1,6 @@
 import http.server
 import json
-import os
-import subprocess
-import sys
 import threading
-import time
-from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import polars
@@ -64,32 +58,12 @@ def test_streaming_gives_the_result_of_memory_byte_for_byte(run, files, grouped)
         assert (files / "streamed" / name).stat().st_size > 0
 
 
-@pytest.mark.parametrize(("given", "size"), [("2GB", 2e9), ("1500 MB", 1.5e9), ("1.5g", 1.5e9), ("1073741824", 2**30)])
-def test_sizes(given, size, monkeypatch):
-    monkeypatch.setattr(streamed, "LEAST_MEMORY", 1e9)
-    assert known_memory(given) == size - streamed.OWN_MEMORY
-
-
-def test_memory_that_the_program_alone_would_take_is_refused(monkeypatch):
-    monkeypatch.setattr(streamed, "LEAST_MEMORY", 1e9)
-    with pytest.raises(
-        InputError, match=r"got --memory 500MB, expected at least 1GB\. Hint: The program takes some 0\.7"
-    ):
-        known_memory("500MB")
-
-
-def test_items_that_do_not_fit_beside_the_batches_are_refused(tmp_path):
-    path = tmp_path / "soft.parquet"
-    polars.DataFrame({"item": [f"q{item}" for item in range(100)], "no": 0.5, "yes": 0.5}).write_parquet(path)
-    with pytest.raises(InputError, match=r"got 100 items, which take some 0\.7 GB, expected no more than the 0\.7 GB"):
-        streamed.need_items(str(path), 100 * streamed.PER_ITEM - 1)
-    streamed.need_items(str(path), 100 * streamed.PER_ITEM)
-
-
 @pytest.fixture(autouse=True)
 def little_memory(monkeypatch):
-    """Small files are streamed in little memory, of which the program takes no part."""
-    monkeypatch.setattr(streamed, "LEAST_MEMORY", 0)
+    """Small files are streamed in little memory, of which neither the program nor the labels take a part."""
+    for number in ("LEAST_MEMORY", "PER_ITEM"):
+        monkeypatch.setattr(streamed, number, 0)
+    monkeypatch.setattr("probtruth.line.larger_than_memory.bytes_of_table", lambda path: 0)
 
 
 @pytest.mark.parametrize("given", ["", "lots", "-1GB", "0"])
@@ -280,50 +254,3 @@ def test_kinds_are_read_alike_in_memory_and_streamed(run, files, tmp_path):
     assert parts.json["pairwise"] == whole.json["pairwise"]
     refused = run(*words, "--memory", "1KB", "--renormalise")
     assert (refused.status, "renormalise with predictions that are streamed" in refused.err) == (2, True)
-
-
-def resident(pid: int) -> float:
-    """Resident memory of a process and all below it in bytes, pages that they share counted once."""
-    total = 0.0
-    with suppress(OSError):  # gone meanwhile
-        rows = (Path("/proc") / str(pid) / "smaps_rollup").read_text().splitlines()
-        total += 1024 * sum(float(row.split()[1]) for row in rows if row.startswith("Pss:"))
-        for thread in (Path("/proc") / str(pid) / "task").iterdir():
-            total += sum(map(resident, map(int, (thread / "children").read_text().split())))
-    return total
-
-
-@pytest.mark.long
-@pytest.mark.process
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux's account of memory")
-def test_the_memory_of_all_processes_keeps_to_what_the_run_may_take(tmp_path):
-    """2 million items, of which a model's file holds 64 MB of numbers; at 1 GB, 1.25 times that is the limit."""
-    rng, names = np.random.default_rng(0), polars.Series("item", [f"item-{item:08}" for item in range(2_000_000)])
-    for name in ("soft", "a", "b"):
-        share = rng.uniform(0.1, 0.9, len(names))
-        polars.DataFrame({"item": names, "no": share, "yes": 1 - share}).write_parquet(tmp_path / f"{name}.parquet")
-    words = ["run", "--soft", "soft.parquet", "--predictions", "a=a.parquet", "--predictions", "b=b.parquet"]
-    words += ["--memory", "1GB", "--out", "out"]
-    with subprocess.Popen([sys.executable, "-m", "probtruth", *words], cwd=tmp_path, stderr=subprocess.PIPE) as process:
-        peak = 0.0
-        while process.poll() is None:
-            peak = max(peak, resident(process.pid))
-            time.sleep(0.05)
-        assert process.returncode == 0
-        assert process.stderr is not None
-        assert b"streaming" in process.stderr.read()
-    assert 2e8 < peak < 1.25e9
-
-
-@pytest.mark.parametrize(("command", "labels"), [("run", "--annotations"), ("score", "--truth")])
-def test_text_that_would_take_more_than_the_run_may_is_refused_before_it_is_read(run, tmp_path, command, labels):
-    """40 MB of CSV take more than the 0.3 GB that --memory 1GB leaves for them."""
-    words = [command, labels, tmp_path / "labels.csv", "--memory", "1GB", "--out", tmp_path / "out.parquet"]
-    for name, size in (("a", 100), ("b", 40_000_000)):
-        (tmp_path / f"{name}.csv").touch()
-        os.truncate(tmp_path / f"{name}.csv", size)
-        words.append(f"--predictions={name}={tmp_path / f'{name}.csv'}")
-    outcome = run(*words)
-    assert outcome.status == 2
-    assert "got predictions that take some 1.02 GB, and not all as Parquet or Arrow" in outcome.err
-    assert "expected no more than the 1 GB of --memory. Hint: Write all of them as Parquet" in outcome.err

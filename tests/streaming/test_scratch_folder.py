@@ -1,6 +1,8 @@
 """Nothing of the user's goes with the unfinished work of a streamed run."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,9 @@ import polars
 import pytest
 
 import probtruth as pt
+from probtruth.io.output.swap import HELD, clear_held
 from probtruth.io.tables.batches import LEAST
+from probtruth.streaming.scratch_folder import LOCK, temporary_folder
 
 N_ITEMS = 2 * LEAST + 7
 LABELS = ["yes", "no"]
@@ -196,3 +200,58 @@ def test_input_that_is_refused_leaves_no_folder(files):
 def test_what_is_no_folder(files, scratch):
     with pytest.raises(pt.InputError, match="scratch="):
         streamed("evaluate", files, scratch)
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """The system's folder of temporary files."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return tmp_path / "temporary"
+
+
+def with_losses(folder):
+    """The temporary folder of a run that has begun."""
+    (folder / "asked").mkdir()
+    (folder / "asked" / "losses-0").write_bytes(b"12345678")
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_without_a_folder_of_its_own_leaves_nothing(files, temporary, command):
+    streamed(command, files, None)
+    interrupted(command, files, None)
+    assert (list(temporary.iterdir()), HELD) == ([], {})
+
+
+def test_others_cannot_read_a_temporary_folder(temporary):
+    with temporary_folder() as folder:
+        assert folder.parent == temporary
+        assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_a_killed_run_left_goes_with_the_next_one_and_nothing_else_does(temporary):
+    """A copy of a folder is as a run leaves it that was killed: signed, and locked by nobody."""
+    mine = temporary / "probtruth-thesis"
+    with temporary_folder() as one:
+        left = shutil.copytree(with_losses(one), temporary / "probtruth-killed")
+        shutil.copytree(one, mine)
+        (mine / "thesis.tex").write_text("years of work")
+        starting = shutil.copytree(one, temporary / "probtruth-starting")
+        os.truncate(starting / LOCK, 0)  # made, and not locked yet
+        (temporary / "probtruth-link").symlink_to(one)
+        (temporary / "probtruth-file").touch()
+        before = contents(temporary)
+        with temporary_folder() as other:
+            new = {str(path.relative_to(temporary)) for path in (other, *other.iterdir())}
+            gone = {name for name in before if name.startswith(left.name)}
+            assert before.keys() - gone | new == contents(temporary).keys()
+    assert not one.exists()
+
+
+def test_a_process_that_ends_within_clears_its_temporary_folders(temporary):
+    with temporary_folder() as one, temporary_folder() as other:
+        with_losses(one)
+        with_losses(other)
+        clear_held()
+        assert list(temporary.iterdir()) == []

@@ -7,12 +7,16 @@ from probtruth import check
 from probtruth.cli import fail_if, jax_setup, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
-from probtruth.cli.reading import check_content, read_scores, score_format, with_content
+from probtruth.cli.reading import check_content, named_file, read_scores, score_format, with_content
 from probtruth.errors import InputError
 
 if TYPE_CHECKING:
     import probtruth.line.result
     import probtruth.types
+
+
+INSTEAD = "Write it as Parquet, of which some rows are read at a time unless the comparison needs all at once"
+"""What helps where a table of scores is larger than the memory."""
 
 
 def compare(
@@ -79,6 +83,8 @@ def compare(
         with streamed.streaming(scores[0], out, available, machine, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)
     else:
+        for _, path in map(named_file, scores):
+            streamed.need_table(str(path), available, machine.memory, INSTEAD)
         result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, baseline, console)
     conclude(with_content(result, content, columns.item), out, console, gate)
 

@@ -169,6 +169,8 @@ def evaluate_and_report(
     check_method(files, joined, options)
     options = {**options, **_gold(files)}
     memory = streamed.known_memory(files.machine.memory)
+    if files.machine.memory is not None:
+        _need_reference(joined, files, options, memory)
     if logged is not None:
         items = logged[1].index.items
         result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
@@ -231,6 +233,20 @@ def _soft(
 ) -> "str | probtruth.io.tables.read.Block | None":
     """The table of soft labels, where the reference is one."""
     return joined if joined is not None and not joined.counts else files.soft
+
+
+def _need_reference(
+    joined: "probtruth.io.tables.read.Block | None", files: RunFiles, options: Mapping[str, Any], memory: float
+) -> None:
+    """Raises where the reference would take more than `--memory` allows."""
+    from probtruth.truth.infer import METHODS, choose
+
+    soft, option = _soft(joined, files), files.machine.memory
+    if soft is not None:
+        streamed.need_items(soft, memory, option)
+    if files.annotations is not None:
+        method = METHODS[choose(options["method"], options["estimand"])]
+        streamed.need_annotations(files.annotations, memory, option, method.estimand == "class")
 
 
 def _held(
@@ -337,9 +353,6 @@ def _streamed(
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
-    soft = _soft(joined, files)
-    if soft is not None and files.machine.memory is not None:
-        streamed.need_items(soft, memory)
     reference = joined or files.soft or _annotations(models, files, console)
     check.unique([name for name, _ in models], "model")
     options |= {

@@ -40,6 +40,7 @@ def score(
         rule_of(rule, label_order),
     )
     options = {"rule": scoring_rule, "floor": floor}
+    streamed.need_items(truth, available, machine.memory)
     cells: dict[str, Any] = {"item": item, "kind": kind, "renormalise": renormalise}
     if machine.dask is not None or streamed.too_large(files, available, machine.memory):
         check.unique([name for name, _ in files], "model")

@@ -1,6 +1,7 @@
 """Exchanging a finished file or folder for an earlier one in one step, so that there is never half of one.
 
-A lock on an open file or folder that one process holds at a time; the system releases it when the process ends.
+A lock on an open file or folder that one process holds at a time; the system releases it when the process ends. What
+is temporary, so that a process that ends within a block can remove it.
 """
 
 import ctypes
@@ -11,7 +12,7 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -47,6 +48,27 @@ def still_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
+
+
+HELD: dict[Path, Callable[[Path], None]] = {}
+"""The temporary files and folders of this process, and what removes each."""
+
+
+@contextmanager
+def held(path: Path, remove: Callable[[Path], None]) -> Iterator[None]:
+    """Within the block the path is temporary."""
+    HELD[path] = remove
+    try:
+        yield
+    finally:
+        HELD.pop(path, None)
+
+
+def clear_held() -> None:
+    """Removes what is temporary in this process, which ends before its blocks do."""
+    for path, remove in list(HELD.items()):
+        with suppress(OSError):
+            remove(path)
 
 
 PATIENCE, STEP = 10.0, 0.005
@@ -97,9 +119,10 @@ def work_beside(path: Path, folder: bool) -> Iterator[Path]:
     while descriptor is None:
         work = sibling(path)
         work.mkdir() if folder else work.touch(exist_ok=False)
-        descriptor = _held(work)
+        descriptor = _locked(work)
     try:
-        yield work
+        with held(work, discard):
+            yield work
     finally:
         if descriptor >= 0:
             os.close(descriptor)
@@ -113,7 +136,7 @@ def left_over(path: Path) -> Iterator[Path]:
     """
     pattern = re.compile(re.escape(_start(path)) + r"[0-9a-f]{12}\.tmp")
     for entry in list(path.parent.iterdir()):
-        descriptor = _held(entry) if pattern.fullmatch(entry.name) and not entry.is_symlink() else None
+        descriptor = _locked(entry) if pattern.fullmatch(entry.name) and not entry.is_symlink() else None
         if descriptor is not None and descriptor != UNLOCKED:
             try:
                 yield entry
@@ -125,7 +148,7 @@ UNLOCKED = -1
 """In place of a descriptor, where the system has no locks for folders."""
 
 
-def _held(work: Path) -> int | None:
+def _locked(work: Path) -> int | None:
     """An open descriptor with the lock; None where another process took it, and may have removed what was new."""
     try:
         descriptor = os.open(work, os.O_RDONLY)
