@@ -18,7 +18,7 @@ def ordinal(
     request: MethodRequest,
     *,
     order: Sequence[object] | None = None,
-    samples: int = 500,
+    samples: int = 300,
     warmup: int = 300,
     chains: int = 4,
 ) -> MethodFit:
@@ -26,10 +26,10 @@ def ordinal(
 
     Arguments: `order` lists the labels from low to high where they are not numbers; the others as in `dawid-skene`.
 
-    Classes stand at distance 1 from each other, and an item lies near its class (sd s, at five points of Gauss-Hermite
-    quadrature); annotator j reads it with a logistic error of scale 1/a_j, cuts the line at c_jl, and answers at random
-    with probability e_j. What makes items of a class differ makes annotators err together, so that many votes do not
-    make a borderline item certain. Classes and positions are summed out, the rest is sampled by NUTS.
+    Classes stand at distance 1 from each other, and an item lies near its class (sd s, at places a fifth apart);
+    annotator j reads it with a logistic error of scale 1/a_j, cuts the line at c_jl, and answers at random with
+    probability e_j. What makes items of a class differ makes annotators err together, so that many votes do not
+    make a borderline item certain. Classes and places are summed out, the rest is sampled by NUTS.
 
     Source: McCullagh (1980), https://doi.org/10.1111/j.2517-6161.1980.tb01109.x; Johnson (1996),
     https://doi.org/10.1080/01621459.1996.10476676.
