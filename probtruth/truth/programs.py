@@ -17,7 +17,7 @@ CLASS_COUNTS = 2.0
 ROW_COUNTS, DIAGONAL_SHARE = 8.0, 0.6
 """Prior pseudo-counts of each row of an annotator's confusion, and the share of them on the diagonal."""
 
-STEP, BEYOND = 0.2, 8
+STEP, BEYOND = 0.2, 5
 """Distance between the places at which an item can lie, in the ordinal program, and how many lie beyond the last class.
 
 Classes are at distance 1. With few places for each class, sharp annotators can put their cuts between places, where
@@ -196,8 +196,8 @@ def log_joint(
     by_cell = log_answers.transpose(0, 2, 1).reshape(-1, log_answers.shape[1])
     by_kind = jnp.concatenate([jax.nn.logsumexp(log_places, axis=0, keepdims=True), log_places])
     if table is not None and len(table):
-        joint: Array = jnp.concatenate([table, kinds], axis=1) @ jnp.concatenate([by_cell, by_kind])
-        return joint
+        joint = jnp.concatenate([by_cell, by_kind]).T @ jnp.concatenate([table, kinds], axis=1).T
+        return joint.T
     return kinds @ by_kind + segment_sum(by_cell[cell] * weight[:, None], item, len(kinds), indices_are_sorted=True)
 
 

@@ -19,7 +19,7 @@ def ordinal(
     *,
     order: Sequence[object] | None = None,
     samples: int = 300,
-    warmup: int = 300,
+    warmup: int = 200,
     chains: int = 4,
 ) -> MethodFit:
     r"""P(y <= l | x) = e_j l/K + (1 - e_j) logistic(a_j (c_jl - x)), x_i ~ N(z_i, s^2), z_i ~ pi, in order of labels.
