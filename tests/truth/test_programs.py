@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpyro import handlers
 from numpyro.infer.util import log_density
+from scipy.stats import ks_2samp
 from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
@@ -61,6 +62,30 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
 
     with jax.enable_x64(True):
         np.testing.assert_allclose(density(n_labels - 1 - label, turned), density(label, drawn), rtol=1e-9)
+
+
+def test_contrasts_have_the_prior_of_independent_logits() -> None:
+    """Differences of the logits of a row, drawn in contrasts, against the normals that the docstring names."""
+    n_labels, n_annotators, many = 3, 2, 4000
+    nothing = [np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros((0, n_labels + 1)), np.zeros(n_annotators)]
+    nothing += [np.zeros((0, n_annotators * n_labels)), np.zeros(0)]
+
+    def differences(key: jax.Array) -> jax.Array:
+        trace = handlers.trace(handlers.seed(programs.hierarchical_dawid_skene, key)).get_trace(*nothing)
+        rows = trace["log_answers"]["value"]
+        return rows[:, :, 1:] - rows[:, :, :1]
+
+    found = np.asarray(jax.jit(jax.vmap(differences))(jax.random.split(jax.random.key(0), many)))
+    generator = np.random.default_rng(0)
+    rows = (n_labels, n_labels)
+    logits = programs.DIAGONAL_LOGIT * np.eye(n_labels) + generator.normal(size=(many, 1, *rows))
+    spread = np.abs(generator.normal(size=(many, 1, *rows)))
+    logits = logits + spread * generator.normal(size=(many, n_annotators, *rows))
+    wanted = logits[..., 1:] - logits[..., :1]
+    for one, other in zip(found.reshape(many, -1).T, wanted.reshape(many, -1).T, strict=True):
+        assert ks_2samp(one, other).pvalue > 1e-4  # twelve of a fixed seed
+    for statistic in (lambda x: x[:, 0, 0, 0] * x[:, 0, 0, 1], lambda x: x[:, 0, 1, 0] * x[:, 1, 1, 0]):
+        assert ks_2samp(statistic(found), statistic(wanted)).pvalue > 1e-4
 
 
 def test_the_opinions_of_an_item_are_a_distribution() -> None:
