@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from probtruth import check
+from probtruth.errors import InputError
 from probtruth.truth.annotators.agreement import ranks
 from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.fit import MethodFit, MethodRequest
@@ -31,10 +32,14 @@ def ordinal(
     probability e_j. What makes items of a class differ makes annotators err together, so that many votes do not
     make a borderline item certain. Classes and places are summed out, the rest is sampled by NUTS.
 
+    Errors: `InputError` for labels without an order, and for one label only.
+
     Source: McCullagh (1980), https://doi.org/10.1111/j.2517-6161.1980.tb01109.x; Johnson (1996),
     https://doi.org/10.1080/01621459.1996.10476676.
     """
     annotations = request.annotations
+    if annotations.n_labels < 2:
+        raise InputError("one label", "at least two, in an order", "Give labels= with all labels that there are.")
     rank = ranks(annotations, order, needed=True)
     rank = np.argsort(np.argsort(rank))  # `order` may name labels that the annotations lack
     low_first = np.argsort(rank)

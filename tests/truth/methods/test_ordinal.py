@@ -136,3 +136,9 @@ def test_labels_without_an_order_are_refused() -> None:
         pt.infer_truth(words, "ordinal")
     with pytest.raises(pt.InputError, match="order lacks the label 'middle'"):
         pt.infer_truth(words, "ordinal", order=["low", "high"])
+
+
+def test_one_label_is_refused() -> None:
+    alone = pt.Annotations.from_long({"item": ["a", "b"], "annotator": ["p", "p"], "label": [1, 1]})
+    with pytest.raises(pt.InputError, match="one label"):
+        pt.infer_truth(alone, "ordinal")
