@@ -126,8 +126,9 @@ def test_annotators_who_seldom_err_are_believed() -> None:
         rows["annotator"].append(annotator)
         rows["label"].append(int(said))
     truth = pt.infer_truth(pt.Annotations.from_long(rows), "ordinal", draws=0, samples=200, warmup=200, chains=3)
-    assert truth.diagnostics["converged"] is True
     assert log_loss(truth, classes) < 0.05
+    by_chain = (np.asarray(truth.sampled["class"]) == classes).mean(1)
+    assert by_chain.min() > 0.9  # in every chain, of every item
 
 
 def test_labels_without_an_order_are_refused() -> None:
