@@ -51,12 +51,14 @@ def sample(
     warmup: int = 300,
     chains: int = 4,
     target_accept: float = 0.8,
+    reach: float = 1.0,
     on_progress: Progress | None = None,
 ) -> Draws:
     """Posterior draws of `program(**data)` by the No-U-Turn sampler.
 
     Arguments: `program` is a module-level function of NumPyro statements; `data` its arrays; `on_progress(done, total)`
-    is called after every hundred iterations of all chains.
+    is called after every hundred iterations of all chains. `reach` is how far from 0 a chain may start in each
+    parameter, on the unconstrained scale, and the size of its first step.
 
     Source: Hoffman and Gelman 2014, "The No-U-Turn sampler", Journal of Machine Learning Research 15; NumPyro
     (Phan, Pradhan and Jankowiak 2019, doi:10.48550/arXiv.1912.11554).
@@ -65,9 +67,11 @@ def sample(
     report = on_progress or (lambda done, total: None)
     with float64_on_cpu():
         arrays = as_arrays(data)
-        n_parameters, *compiled = _programs(program, arrays, warmup, target_accept)
+        n_parameters, *compiled = _programs(program, arrays, warmup, target_accept, reach)
         start, advance = (one.result() for one in compiled)
-        states: tuple[Any, ...] = tuple(start(*_random(seed, chain, n_parameters), arrays) for chain in range(chains))
+        states: tuple[Any, ...] = tuple(
+            start(*_random(seed, chain, n_parameters, reach), arrays) for chain in range(chains)
+        )
     chunks = []
     with ThreadPoolExecutor(min(chains, os.cpu_count() or 1)) as pool:
         for chunk in range(warm_chunks + draw_chunks):
@@ -82,13 +86,13 @@ def sample(
 def prepare(program: Program, data: Mapping[str, np.ndarray], *, warmup: int = 300, target_accept: float = 0.8) -> None:
     """Starts to compile what `sample` will need for these arguments, without waiting."""
     with float64_on_cpu():
-        _programs(program, as_arrays(data), warmup, target_accept)
+        _programs(program, as_arrays(data), warmup, target_accept, 1.0)
 
 
-def _random(seed: int, chain: int, n_parameters: int) -> tuple[np.ndarray, np.ndarray]:
+def _random(seed: int, chain: int, n_parameters: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """The bits of a chain's key and its possible starting points, from NumPy, which needs no compilation."""
     of_key, of_points = np.random.SeedSequence([seed, chain]).spawn(2)
-    points = np.random.default_rng(of_points).uniform(-1.0, 1.0, (STARTS, n_parameters))
+    points = np.random.default_rng(of_points).uniform(-reach, reach, (STARTS, n_parameters))
     return of_key.generate_state(2, np.uint32), points
 
 
@@ -99,10 +103,10 @@ def as_arrays(data: Mapping[str, np.ndarray]) -> dict[str, jax.Array]:
 
 
 def _programs(
-    program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float
+    program: Program, arrays: Mapping[str, jax.Array], warmup: int, target_accept: float, reach: float
 ) -> tuple[int, Future[Any], Future[Any]]:
     shapes = tuple((name, array.shape, array.dtype.name) for name, array in arrays.items())
-    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, shapes)
+    return _compiled(program, -(-warmup // CHUNK) * CHUNK, target_accept, reach, shapes)
 
 
 @lru_cache(maxsize=64)
@@ -110,15 +114,16 @@ def _compiled(
     program: Program,
     warmup: int,
     target_accept: float,
+    reach: float,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
 ) -> tuple[int, Future[Any], Future[Any]]:
     """The number of parameters, and two compiled functions: from the output of `_random` to the state of a chain, and
     from a state to the next with its draws.
     """
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
-    chain = Chain.of(program, data, warmup, target_accept)
+    chain = Chain.of(program, data, warmup, target_accept, reach)
 
-    bits, points = (jax.ShapeDtypeStruct(one.shape, one.dtype) for one in _random(0, 0, chain.n_parameters))
+    bits, points = (jax.ShapeDtypeStruct(one.shape, one.dtype) for one in _random(0, 0, chain.n_parameters, reach))
 
     def start(bits: jax.Array, points: jax.Array, data: dict[str, jax.Array]) -> Any:
         return chain.start(jax.random.wrap_key_data(bits, impl="threefry2x32"), points, data)
@@ -141,9 +146,12 @@ class Chain:
     n_parameters: int
     warmup: int
     target_accept: float
+    first_step: float
 
     @classmethod
-    def of(cls, program: Program, data: Mapping[str, Any], warmup: int, target_accept: float) -> "Chain":
+    def of(
+        cls, program: Program, data: Mapping[str, Any], warmup: int, target_accept: float, first_step: float = 1.0
+    ) -> "Chain":
         """For data of these shapes."""
 
         def unconstrained(data: Mapping[str, jax.Array]) -> dict[str, jax.Array]:
@@ -153,7 +161,7 @@ class Chain:
 
         shapes = jax.eval_shape(unconstrained, data)
         vector, unravel = ravel_pytree({name: np.zeros(one.shape, one.dtype) for name, one in shapes.items()})
-        return cls(program, unravel, vector.size, warmup, target_accept)
+        return cls(program, unravel, vector.size, warmup, target_accept, first_step)
 
     def potential(self, data: Mapping[str, jax.Array], z: jax.Array) -> jax.Array:
         """Minus the log density."""
@@ -168,7 +176,7 @@ class Chain:
 
         point = points[lax.while_loop(hopeless, lambda attempt: attempt + 1, jnp.asarray(0))]
         init, _ = hmc(potential_fn=potential, algo="NUTS")
-        return init(point, self.warmup, target_accept_prob=self.target_accept, rng_key=key)
+        return init(point, self.warmup, step_size=self.first_step, target_accept_prob=self.target_accept, rng_key=key)
 
     def step(self, state: Any, data: Mapping[str, jax.Array]) -> Callable[[Any], Any]:
         """From a state to the next."""

@@ -17,11 +17,18 @@ CLASS_COUNTS = 2.0
 ROW_COUNTS, DIAGONAL_SHARE = 8.0, 0.6
 """Prior pseudo-counts of each row of an annotator's confusion, and the share of them on the diagonal."""
 
-POSITIONS = 5
-"""Places at which an item of a class can lie, in the ordinal program."""
+STEP, BEYOND = 0.2, 5
+"""Distance between the places at which an item can lie, in the ordinal program, and how many lie beyond the last class.
+
+Classes are at distance 1. With few places for each class, sharp annotators can put their cuts between places, where
+nobody is ever unsure: chains then settle where an item's place says nothing of its class.
+"""
+
+EXCLUDED = -1e30
+"""Log-probability of what is impossible: finite, so that it has a gradient; 0 as a probability."""
 
 TINY = 1e-30
-"""A floor for differences of logistics, which rounding can make 0."""
+"""A floor for probabilities that rounding can make 0."""
 
 DIAGONAL_LOGIT = 2.0
 """Prior mean of the right label's logit above the others', in the hierarchical program."""
@@ -31,30 +38,32 @@ def dawid_skene(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
+    kinds: Float[Array, "item kind"],
     annotators: Float[Array, " annotator"],
     table: Float[Array, "row cell"],
     times: Float[Array, " item"],
 ) -> None:
     r"""$\pi \sim Dirichlet(2)$, $\theta_{jk} \sim Dirichlet(4.8 on the diagonal, 3.2/(K-1) off it)$.
 
-    `annotators` only carries their number. Each Dirichlet is written as gammas of mean 1 times its pseudo-counts, so
-    that every chain starts near the prior's mean, where classes have the names of the labels.
+    `annotators` only carries their number. Each Dirichlet of an annotator is written as gammas of mean 1 times its
+    pseudo-counts, so that every chain starts near the prior's mean, where classes have the names of the labels.
     """
-    n_labels = known.shape[1]
+    n_labels = kinds.shape[1] - 1
     off = ROW_COUNTS * (1 - DIAGONAL_SHARE) / max(n_labels - 1, 1)
     counts = off + (ROW_COUNTS * DIAGONAL_SHARE - off) * jnp.eye(n_labels)
     counts = jnp.broadcast_to(counts, (len(annotators), n_labels, n_labels))
     gammas = numpyro.sample("confusion_gammas", dist.Gamma(counts, counts).to_event(3))
     log_answers = jnp.log(gammas * counts)
-    observe(item, cell, weight, known, table, times, log_answers - jax.nn.logsumexp(log_answers, axis=2, keepdims=True))
+    log_answers = log_answers - jax.nn.logsumexp(log_answers, axis=2, keepdims=True)
+    log_marginals = class_marginals(n_labels)
+    observe(item, cell, weight, kinds, table, times, alone(log_marginals), log_answers)
 
 
 def hierarchical_dawid_skene(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
+    kinds: Float[Array, "item kind"],
     annotators: Float[Array, " annotator"],
     table: Float[Array, "row cell"],
     times: Float[Array, " item"],
@@ -62,36 +71,45 @@ def hierarchical_dawid_skene(
     r"""$\theta_{jk} = softmax(\beta_k + \sigma_k z_{jk})$: annotators' confusion partially pooled.
 
     $\beta_{kl} \sim N(2 [k = l], 1)$, $\sigma_{kl} \sim HalfNormal(1)$, $z \sim N(0, 1)$, $\pi \sim Dirichlet(2)$.
+    Only the logits' contrasts have an effect: they alone are sampled, with their covariance under these
+    $\sigma_k$, whose total variance is a chi-squared variate, shared out by a Dirichlet(1/2).
     """
-    n_labels = known.shape[1]
-    shape = (n_labels, n_labels)
+    n_labels = kinds.shape[1] - 1
+    shape = (n_labels, n_labels - 1)
+    contrasts = zero_sum(n_labels)
     shift = numpyro.sample("shift", dist.Normal(0, 1).expand(shape).to_event(2))
-    spread = numpyro.sample("spread", dist.HalfNormal(1).expand(shape).to_event(2))
+    total = numpyro.sample("total", dist.Chi2(n_labels).expand((n_labels,)).to_event(1))
+    shares = numpyro.sample("shares", dist.Dirichlet(jnp.full((n_labels, n_labels), 0.5)).to_event(1))
     own = numpyro.sample("own", dist.Normal(0, 1).expand((len(annotators), *shape)).to_event(3))
-    logits = DIAGONAL_LOGIT * jnp.eye(n_labels) + shift + spread * own
-    observe(item, cell, weight, known, table, times, jax.nn.log_softmax(logits, axis=2))
+    variances = total[:, None] * shares
+    roots = jnp.linalg.cholesky(jnp.einsum("la,kl,lb->kab", contrasts, variances, contrasts))
+    moved = shift + jnp.einsum("kab,jkb->jka", roots, own)
+    logits = DIAGONAL_LOGIT * jnp.eye(n_labels) + moved @ contrasts.T
+    log_marginals = class_marginals(n_labels)
+    observe(item, cell, weight, kinds, table, times, alone(log_marginals), jax.nn.log_softmax(logits, axis=2))
 
 
 def ordinal(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
+    kinds: Float[Array, "item kind"],
     annotators: Float[Array, " annotator"],
     table: Float[Array, "row cell"],
     times: Float[Array, " item"],
 ) -> None:
     r"""Cumulative link: annotators' cuts $c_{jl}$ and precision $a_j$ on a line; labels in ascending order.
 
-    Class k stands at k - (K - 1)/2. Items of a class: $s \sim LogNormal(\log .35, .5)$. Precision:
-    $\log a_j \sim N(\log a, \sigma_a)$, $\log a \sim N(\log 4, .5)$, $\sigma_a \sim HalfNormal(.5)$. The mean of an
-    annotator's cuts is $N(m, \sigma_m)$, the log of every gap between two is $N(g_l, \sigma_g)$, with
-    $m, g_l \sim N(0, .3)$ and $\sigma_m, \sigma_g \sim HalfNormal(.3)$. Random answers: $e_j \sim Beta(1, 9)$.
+    Class k stands at k - (K - 1)/2, its items at the places of `places`, with the density of a normal of sd s there:
+    $s \sim LogNormal(\log .35, .5)$. Precision: $\log a_j \sim N(\log a, \sigma_a)$, $\log a \sim N(\log 4, .5)$,
+    $\sigma_a \sim HalfNormal(.5)$. The mean of an annotator's cuts is $N(m, \sigma_m)$, the log of every gap between
+    two is $N(g_l, \sigma_g)$, with $m, g_l \sim N(0, .3)$ and $\sigma_m, \sigma_g \sim HalfNormal(.3)$. Random answers:
+    $e_j \sim Beta(1, 9)$. All normal variates are sampled standardised, so that a chain starts near the priors' means.
     """
-    n_annotators, n_labels = len(annotators), known.shape[1]
-    spread = numpyro.sample("log_spread", dist.Normal(jnp.log(0.35), 0.5))
-    precision = numpyro.sample("log_precision", dist.Normal(jnp.log(4.0), 0.5))
-    cuts = numpyro.sample("shared_cuts", dist.Normal(0, 0.3).expand((n_labels - 1,)).to_event(1))
+    n_annotators, n_labels = len(annotators), kinds.shape[1] - 1
+    spread = jnp.log(0.35) + 0.5 * numpyro.sample("log_spread", dist.Normal(0, 1))
+    precision = jnp.log(4.0) + 0.5 * numpyro.sample("log_precision", dist.Normal(0, 1))
+    cuts = 0.3 * numpyro.sample("shared_cuts", dist.Normal(0, 1).expand((n_labels - 1,)).to_event(1))
     spreads = numpyro.sample("spreads", dist.HalfNormal(jnp.array([0.5, 0.3, 0.3])).to_event(1))
     own = numpyro.sample("own", dist.Normal(0, 1).expand((n_annotators, n_labels)).to_event(2))
     random = numpyro.sample("random", dist.Beta(1, 9).expand((n_annotators,)).to_event(1))[:, None, None]
@@ -100,39 +118,63 @@ def ordinal(
     gaps = jnp.exp(cuts[1:] + spreads[2] * own[:, 2:])
     steps = jnp.concatenate([jnp.zeros((n_annotators, 1)), jnp.cumsum(gaps, axis=1)], axis=1)
     middle = cuts[0] + spreads[1] * own[:, 1]
-    places = (steps - steps.mean(1, keepdims=True) + middle[:, None])[:, None, :]
+    borders = (steps - steps.mean(1, keepdims=True) + middle[:, None])[:, None, :]
 
-    points = jnp.exp(spread) * quadrature(POSITIONS)[0]
-    positions = (jnp.arange(n_labels)[:, None] - (n_labels - 1) / 2 + points).reshape(-1, 1)
-    below = jax.nn.sigmoid(precisions * (places - positions))
+    positions = places(n_labels)
+    below = jax.nn.sigmoid(precisions * (borders - positions[:, None]))
     edge = jnp.zeros_like(below[:, :, :1])
     within = jnp.diff(jnp.concatenate([edge, below, edge + 1], axis=2), axis=2)
-    observe(
-        item, cell, weight, known, table, times, jnp.log((1 - random) * jnp.maximum(within, TINY) + random / n_labels)
-    )
+    log_answers = jnp.log((1 - random) * jnp.maximum(within, TINY) + random / n_labels)
+
+    away = positions - (np.arange(n_labels)[:, None] - (n_labels - 1) / 2)
+    near = jax.nn.log_softmax(-0.5 * jnp.exp(-2 * spread) * away**2, axis=1)
+    observe(item, cell, weight, kinds, table, times, class_marginals(n_labels)[:, None] + near, log_answers)
+
+
+def places(n_labels: int) -> Float[np.ndarray, " place"]:
+    """Where an item can lie in the ordinal program."""
+    half = (n_labels - 1) / 2 + BEYOND * STEP
+    return np.linspace(-half, half, round(2 * half / STEP) + 1)
+
+
+def zero_sum(n_labels: int) -> Float[np.ndarray, "label contrast"]:
+    """An orthonormal basis of the contrasts of so many numbers, in columns."""
+    lower = np.tril(np.ones((n_labels, n_labels)))[:-1].T
+    lower[np.arange(1, n_labels), np.arange(n_labels - 1)] = -np.arange(1, n_labels)
+    return np.asarray(lower / np.linalg.norm(lower, axis=0))
+
+
+def class_marginals(n_labels: int) -> Float[Array, " label"]:
+    """The log of the class marginals, which have a Dirichlet prior."""
+    counts = jnp.full(n_labels, CLASS_COUNTS)
+    log_marginals: Array = jnp.log(numpyro.sample("marginals", dist.Dirichlet(counts)))
+    numpyro.deterministic("log_marginals", log_marginals)
+    return log_marginals
+
+
+def alone(log_marginals: Float[Array, " label"]) -> Float[Array, "label label"]:
+    """log P(class, place) where every class has a place of its own, as in Dawid and Skene's model."""
+    return jnp.where(jnp.eye(len(log_marginals), dtype=bool), log_marginals[:, None], EXCLUDED)
 
 
 def observe(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
+    kinds: Float[Array, "item kind"],
     table: Float[Array, "row cell"],
     times: Float[Array, " item"],
-    log_answers: Float[Array, "annotator position label"],
+    log_places: Float[Array, "label place"],
+    log_answers: Float[Array, "annotator place label"],
 ) -> None:
-    """Class marginals, and the likelihood of the annotations with the classes and their positions summed out.
+    """The likelihood of the annotations with the classes and places of the items summed out.
 
-    `times` is how many items have each row of `table` and `known`.
+    `times` is how many items have each row of `table` and `kinds`; `log_places` is log P(class, place).
     """
-    n_labels = known.shape[1]
-    counts = jnp.full(n_labels, CLASS_COUNTS)
-    gammas = numpyro.sample("class_gammas", dist.Gamma(counts, counts).to_event(1))
-    log_marginals = jnp.log(gammas / gammas.sum())
-    numpyro.deterministic("log_marginals", log_marginals)
+    numpyro.deterministic("log_places", log_places)
     numpyro.deterministic("log_answers", log_answers)
-    joint = log_positions(item, cell, weight, known, log_marginals, log_answers, table)
-    by_item = joint.reshape(len(known), -1).T  # sums over the first axis are those that XLA makes fast on a CPU
+    by_item = log_joint(item, cell, weight, kinds, log_places, log_answers, table).T
+    # sums over the first axis are those that XLA makes fast on a CPU
     numpyro.factor("annotations", (times * jax.nn.logsumexp(by_item, axis=0)).sum())
 
 
@@ -140,55 +182,38 @@ def log_joint(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
-    log_marginals: Float[Array, " label"],
-    log_answers: Float[Array, "annotator position label"],
-) -> Float[Array, "item label"]:
-    """log P(class, annotations) of every item; `cell` is annotator * n_labels + label."""
-    return jax.nn.logsumexp(log_positions(item, cell, weight, known, log_marginals, log_answers), axis=2)
-
-
-def log_positions(
-    item: Int[Array, " annotation"],
-    cell: Int[Array, " annotation"],
-    weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
-    log_marginals: Float[Array, " label"],
-    log_answers: Float[Array, "annotator position label"],
+    kinds: Float[Array, "item kind"],
+    log_places: Float[Array, "label place"],
+    log_answers: Float[Array, "annotator place label"],
     table: Float[Array, "row cell"] | None = None,
-) -> Float[Array, "item label point"]:
-    """log P(class, position, annotations) of every item.
+) -> Float[Array, "item place"]:
+    """log P(place, annotations) of every item; `cell` is annotator * n_labels + label.
 
-    Positions are those of the first class, then those of the second, and so on; one a class in Dawid and Skene's model.
-    `table` has the weights by item and cell, if it has rows: then the sums are a product of matrices, whose gradient is
-    several times faster than that of sums along the list.
+    `kinds` has a 1 in the first column for an item whose class is not known, else in the one after that of its label.
+    `table` has the weights by item and cell, if it has rows: then the sums are a product of matrices, whose
+    gradient is several times faster than that of sums along the list.
     """
-    n_items, n_labels = known.shape
-    n_positions = log_answers.shape[1]
-    by_cell = log_answers.transpose(0, 2, 1).reshape(-1, n_positions)
+    by_cell = log_answers.transpose(0, 2, 1).reshape(-1, log_answers.shape[1])
+    by_kind = jnp.concatenate([jax.nn.logsumexp(log_places, axis=0, keepdims=True), log_places])
     if table is not None and len(table):
-        joint = table @ by_cell
-    else:
-        joint = segment_sum(by_cell[cell] * weight[:, None], item, n_items, indices_are_sorted=True)
-    joint = joint.reshape(n_items, n_labels, -1)
-    return joint + (log_marginals + known)[:, :, None] + _log_weights(n_positions // n_labels)
+        joint = jnp.concatenate([by_cell, by_kind]).T @ jnp.concatenate([table, kinds], axis=1).T
+        return joint.T
+    return kinds @ by_kind + segment_sum(by_cell[cell] * weight[:, None], item, len(kinds), indices_are_sorted=True)
 
 
-def log_confusion(log_answers: Float[Array, "annotator position label"]) -> Float[Array, "annotator label label"]:
-    """The log of P(label | class), over the positions of the class."""
-    n_annotators, n_positions, n_labels = log_answers.shape
-    split = log_answers.reshape(n_annotators, n_labels, -1, n_labels)
-    return jax.nn.logsumexp(split + _log_weights(n_positions // n_labels)[:, None], axis=2)
+def classes(
+    at_places: Float[Array, "item place"], kinds: Float[Array, "item kind"], log_places: Float[Array, "label place"]
+) -> Float[Array, "item label"]:
+    """P(class) of every item from P(place): the known class, or that of its places."""
+    return kinds[:, :1] * (at_places @ jax.nn.softmax(log_places, axis=0).T) + kinds[:, 1:]
 
 
-def quadrature(points: int) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
-    """Points and weights of Gauss-Hermite quadrature for the standard normal distribution."""
-    places, weights = np.polynomial.hermite_e.hermegauss(points)
-    return places, weights / weights.sum()
-
-
-def _log_weights(points: int) -> Float[np.ndarray, " point"]:
-    return np.asarray(np.log(quadrature(points)[1]))
+def log_confusion(
+    log_answers: Float[Array, "annotator place label"], log_places: Float[Array, "label place"]
+) -> Float[Array, "annotator label label"]:
+    """The log of P(label | class), over the places of the class."""
+    within = jax.nn.softmax(log_places, axis=1)
+    return jnp.log(jnp.maximum(jnp.einsum("kp,jpl->jkl", within, jnp.exp(log_answers)), TINY))
 
 
 BASE_COUNTS = 2.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -34,9 +34,6 @@ MOST_BYTES = 2**31
 CHECKS = ("agreement", "agreement_spread")
 """Statistics of answers that are compared with those of replicated ones."""
 
-EXCLUDED = -1e30
-"""Log-probability of a label that a known answer rules out: finite, so that it has a gradient; 0 as a probability."""
-
 FULL = 16
 """Cells of a table for each annotation up to which a product of matrices is quicker than sums along the list."""
 
@@ -45,6 +42,9 @@ ROWS = 32
 
 TIE = 1e-9
 """Statistics closer than this are equal."""
+
+NEAR = 0.1
+"""How far from the middle of the priors chains start: from far away, some stay where hardly any probability is."""
 
 Kernel = Callable[..., Array]
 
@@ -71,13 +71,27 @@ class NutsSettings:
                 f"{what}, whose draws take {size / 2**30:.1f} GiB", f"at most {MOST_BYTES / 2**30:.0f} GiB", hint
             )
 
-    def draw(self, program: Callable[..., None], data: Mapping[str, np.ndarray], seed: int) -> "Draws":
-        """Draws of the program's parameters, and how the sampling went."""
+    def draw(
+        self,
+        program: Callable[..., None],
+        data: Mapping[str, np.ndarray],
+        seed: int,
+        target_accept: float,
+        reach: float = 1.0,
+    ) -> "Draws":
+        """Draws of the program's parameters, and how the sampling went; the last two are those of `nuts.sample`."""
         # numpyro loads here, not with the module: the other methods do without it and start a third of a second sooner
         from probtruth.inference import nuts
 
         return nuts.sample(
-            program, data, seed, draws=self.samples, warmup=self.warmup, chains=self.chains, target_accept=0.9
+            program,
+            data,
+            seed,
+            draws=self.samples,
+            warmup=self.warmup,
+            chains=self.chains,
+            target_accept=target_accept,
+            reach=reach,
         )
 
     def diagnostics(self, drawn: "Draws", by_chain: Mapping[str, np.ndarray]) -> dict[str, object]:
@@ -100,22 +114,23 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     from probtruth.truth import programs
 
     flat = flatten(request)
-    positions = programs.POSITIONS if program == "ordinal" else 1
+    n_places = len(programs.places(flat.n_labels)) if program == "ordinal" else flat.n_labels
     settings.need_memory(
-        flat.n_annotators * flat.n_labels**2 * positions,
+        flat.n_annotators * flat.n_labels * n_places,
         f"{flat.n_annotators} annotators and {flat.n_labels} labels",
         "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
     )
-    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "known": np.maximum(flat.known, EXCLUDED)}
-    crowd = {"annotators": np.zeros(flat.n_annotators), **distinct_items(_table(flat), data["known"])}
-    drawn = settings.draw(getattr(programs, program), data | crowd, request.seed)
-    log_marginals, log_answers = drawn.sites["log_marginals"], drawn.sites["log_answers"]
+    data = {"item": flat.item, "cell": flat.cell, "weight": flat.weight, "kinds": _kinds(request.gold, flat.n_labels)}
+    crowd = {"annotators": np.zeros(flat.n_annotators), **distinct_items(_table(flat), data["kinds"])}
+    drawn = settings.draw(getattr(programs, program), data | crowd, request.seed, target_accept=0.8, reach=NEAR)
+    log_marginals = drawn.sites["log_marginals"]
     with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
         arrays["each"] = jnp.asarray(np.repeat(np.arange(len(flat.item)), flat.weight.astype(int)))
-        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in (log_marginals, log_answers))
-        tools = {"log_positions": programs.log_positions, "log_confusion": programs.log_confusion}
-        probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, **tools, **arrays))
+        sites = (drawn.sites[name] for name in ("log_marginals", "log_places", "log_answers"))
+        parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in sites)
+        tools = Kernels(programs.log_joint, programs.classes, programs.log_confusion)
+        probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, tools, **arrays))
     by_chain = {name: part.reshape(*log_marginals.shape[:2], *part.shape[1:]) for name, part in of_draw.items()}
     log_rows = by_chain["log_confusion"]
     columns = sampled_columns(flat.n_annotations, *(of_draw[name] for name in ("accuracy", "skill", "information")))
@@ -145,18 +160,24 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
 
 
 def distinct_items(
-    table: Float[np.ndarray, "row cell"], known: Float[np.ndarray, "item label"]
+    table: Float[np.ndarray, "row cell"], kinds: Float[np.ndarray, "item kind"]
 ) -> dict[str, np.ndarray]:
     """Items with the same annotations and known answer once, and how many `times` they are there.
 
     Filled up with rows of no item to a multiple of `ROWS`, so that data of nearly one size share a compiled program.
     """
     if not len(table):
-        return {"table": table, "known": known, "times": np.ones(len(known))}
-    rows, times = np.unique(np.concatenate([table, known], axis=1), axis=0, return_counts=True)
+        return {"table": table, "kinds": kinds, "times": np.ones(len(kinds))}
+    rows, times = np.unique(np.concatenate([table, kinds], axis=1), axis=0, return_counts=True)
     none = ((0, -len(rows) % ROWS), (0, 0))
-    table, known = (np.pad(part, none) for part in np.split(rows, [table.shape[1]], axis=1))
-    return {"table": table, "known": known, "times": np.pad(times, none[0]).astype(np.float64)}
+    table, kinds = (np.pad(part, none) for part in np.split(rows, [table.shape[1]], axis=1))
+    return {"table": table, "kinds": kinds, "times": np.pad(times, none[0]).astype(np.float64)}
+
+
+def _kinds(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item kind"]:
+    """A 1 in the first column for an item whose class is not known, else in the one after that of its label."""
+    kinds: np.ndarray = np.eye(n_labels + 1)[gold + 1]
+    return kinds
 
 
 def _table(flat: FlatAnnotations) -> Float[np.ndarray, "row cell"]:
@@ -168,33 +189,42 @@ def _table(flat: FlatAnnotations) -> Float[np.ndarray, "row cell"]:
     return table
 
 
-@partial(jax.jit, static_argnames=("log_positions", "log_confusion"))
+class Kernels(NamedTuple):
+    """Those of the programs that summarise draws, which load NumPyro."""
+
+    log_joint: Kernel
+    classes: Kernel
+    log_confusion: Kernel
+
+
+@partial(jax.jit, static_argnames="of")
 def _summaries(
     key: Array,
     log_marginals: Float[Array, "draw label"],
-    log_answers: Float[Array, "draw annotator position label"],
-    log_positions: Kernel,
-    log_confusion: Kernel,
+    log_places: Float[Array, "draw label place"],
+    log_answers: Float[Array, "draw annotator place label"],
+    of: Kernels,
     each: Int[Array, " answer"],
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    known: Float[Array, "item label"],
+    kinds: Float[Array, "item kind"],
 ) -> tuple[Float[Array, "item label"], dict[str, Array]]:
     """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks."""
-    n_items, n_labels = known.shape
+    n_items, n_labels = len(kinds), log_marginals.shape[1]
 
-    def one(total: Array, now: tuple[Array, Array, Array]) -> tuple[Array, dict[str, Array]]:
-        key, marginals, log_now = now
-        position_key, answer_key = jax.random.split(key)
-        joint = log_positions(item, cell, weight, known, marginals, log_now).reshape(n_items, -1)
-        positions = jax.nn.softmax(joint, axis=1)
-        position = categorical(position_key, positions)
-        rows = log_confusion(log_now)
+    def one(total: Array, now: tuple[Array, ...]) -> tuple[Array, dict[str, Array]]:
+        key, marginals, places_now, log_now = now
+        place_key, class_key, answer_key = jax.random.split(key, 3)
+        joint = of.log_joint(item, cell, weight, kinds, places_now, log_now)
+        at_places = jax.nn.softmax(joint, axis=1)
+        place = categorical(place_key, at_places)
+        there = of.classes(jax.nn.one_hot(place, joint.shape[1], dtype=joint.dtype), kinds, places_now)
+        rows = of.log_confusion(log_now, places_now)
         accuracy, skill, information = quality(jnp.exp(rows), marginals)
-        answers = categorical(answer_key, jnp.exp(log_now[cell[each] // n_labels, position[item[each]]]))
+        answers = categorical(answer_key, jnp.exp(log_now[cell[each] // n_labels, place[item[each]]]))
         by_draw = {
-            "class": (position // (joint.shape[1] // n_labels)).astype(jnp.uint16),
+            "class": categorical(class_key, there).astype(jnp.uint16),
             "log_confusion": rows,
             "log_likelihood": jax.nn.logsumexp(joint, axis=1),
             "accuracy": jnp.asarray(accuracy),
@@ -202,11 +232,11 @@ def _summaries(
             "information": jnp.asarray(information),
             **dict(zip(CHECKS, _agreement(item[each], answers, n_items, n_labels), strict=True)),
         }
-        return total + positions.reshape(n_items, n_labels, -1).sum(2), by_draw
+        return total + of.classes(at_places, kinds, places_now), by_draw
 
     n_draws = len(log_marginals)
     keys = jax.random.split(key, n_draws)
-    total, by_draw = jax.lax.scan(one, jnp.zeros_like(known), (keys, log_marginals, log_answers))
+    total, by_draw = jax.lax.scan(one, jnp.zeros((n_items, n_labels)), (keys, log_marginals, log_places, log_answers))
     return total / n_draws, by_draw
 
 

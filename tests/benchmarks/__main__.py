@@ -28,6 +28,7 @@ SECTIONS: dict[str, Callable[[], Section]] = {
     "streaming": scoring.streaming,
     "truth": truth.dawid_skene,
     "truth-draws": truth.posterior,
+    "truth-sampled": truth.sampled,
     "compare": comparison.warm,
     "compare-groups": comparison.many_groups,
     "compare-cold": comparison.cold,

@@ -9,7 +9,7 @@ import numpy as np
 from probtruth.truth import em
 from probtruth.truth.methods import ability
 from probtruth.truth.methods import dawid_skene as em_method
-from tests.benchmarks.measure import Process, Section, Work, optional
+from tests.benchmarks.measure import Process, Section, Work, of_processes, optional
 
 ITEMS, ANNOTATORS, LABELS, ANNOTATIONS = 200_000, 5_000, 4, 1_000_000
 ITERATIONS = 10
@@ -20,6 +20,18 @@ item, annotator, label = annotations()
 votes = pt.Annotations.from_long({{"item": item, "annotator": annotator, "label": label}})
 truth = pt.infer_truth(votes, method={method!r})
 assert truth.draws.shape[0] >= 2
+"""
+
+SAMPLED = """
+import numpy as np, probtruth as pt
+rng = np.random.default_rng(0)
+classes, annotator = np.repeat(rng.integers(5, size=300), 6), np.tile(np.arange(6), 300)
+item = np.repeat(np.arange(300), 6)
+place = (classes + np.repeat(0.35 * rng.normal(size=300), 6) + rng.normal(0, 0.2, 6)[annotator]
+         + rng.logistic(size=1800) / (4 * np.exp(0.4 * rng.normal(size=6)))[annotator])
+label = place.round().clip(0, 4).astype(int)
+truth = pt.infer_truth(pt.Annotations.from_long({{"item": item, "annotator": annotator, "label": label}}), {method!r})
+assert truth.diagnostics["converged"], truth.diagnostics
 """
 
 
@@ -130,3 +142,16 @@ def posterior() -> Section:
         "at most 256 MiB."
     )
     return Section("Posterior draws of the truth", text, works, rounds=1, warm_up=False)
+
+
+def sampled() -> Section:
+    """The methods that sample by NUTS, in a process of its own each."""
+    works = [Work("python -c 'import jax, numpyro, arviz'", Process("import jax, numpyro, arviz"))]
+    for method in ("ordinal", "dawid-skene", "hierarchical-dawid-skene"):
+        goal = "<= 20 s" if method == "ordinal" else ""
+        works.append(Work(f"**infer_truth**, {method}", Process(SAMPLED.format(method=method)), goal))
+    text = (
+        "300 items, 6 annotators who all answer, 5 ordered labels; the defaults, a process each, imports and compilation "
+        "included. Each must converge. Processor time."
+    )
+    return Section("Truth by NUTS", text, works, rounds=1, warm_up=False, clock=of_processes)

@@ -16,6 +16,7 @@ from scipy.stats import chisquare
 from probtruth.inference.nuts import STARTS, Chain
 from probtruth.truth import programs
 from probtruth.truth.annotators.quality import quality
+from probtruth.truth.sampled import NEAR
 
 N_ITEMS, N_ANNOTATORS, N_LABELS = 12, 4, 3
 THINNED, BINS = 99, 20
@@ -29,7 +30,7 @@ Sites = Mapping[str, jax.Array]
 
 def features(sites: Sites) -> jax.Array:
     """What is ranked: class marginals, cells of confusion, its average over annotators, accuracy."""
-    rows = programs.log_confusion(sites["log_answers"])
+    rows = programs.log_confusion(sites["log_answers"], sites["log_places"])
     accuracy, _, told = quality(jnp.exp(rows), sites["log_marginals"])
     said = jnp.exp(rows)
     first = [sites["log_marginals"][0], sites["log_marginals"][-1], said[0, 0, 0], said[0, -1, 0], said[:, 1, 1].mean()]
@@ -52,9 +53,7 @@ def answers(key: jax.Array, sites: Sites) -> tuple[jax.Array, jax.Array]:
     """Classes and places of the items, then what every annotator says of every item."""
     class_key, place_key, answer_key = jax.random.split(key, 3)
     classes = jax.random.categorical(class_key, sites["log_marginals"], shape=(N_ITEMS,))
-    points = sites["log_answers"].shape[1] // N_LABELS
-    log_weights = jnp.log(programs.quadrature(points)[1])
-    place = classes * points + jax.random.categorical(place_key, log_weights, shape=(N_ITEMS,))
+    place = jax.random.categorical(place_key, sites["log_places"][classes])
     return classes, jax.random.categorical(answer_key, sites["log_answers"][ANNOTATOR, place[ITEM]])
 
 
@@ -65,13 +64,13 @@ def simulations(
 
     def data(cell: jax.Array | np.ndarray, weight: float) -> dict[str, Any]:
         weights = jnp.full(len(ITEM), weight)
-        known, annotators = jnp.zeros((N_ITEMS, N_LABELS)), jnp.zeros(N_ANNOTATORS)
+        kinds, annotators = jnp.tile(jnp.eye(N_LABELS + 1)[0], (N_ITEMS, 1)), jnp.zeros(N_ANNOTATORS)
         table = jnp.zeros((N_ITEMS, N_ANNOTATORS * N_LABELS)).at[ITEM, cell].set(weight)
         return {
             "item": jnp.asarray(ITEM),
             "cell": jnp.asarray(cell),
             "weight": weights,
-            "known": known,
+            "kinds": kinds,
             "annotators": annotators,
             "table": table,
             "times": jnp.ones(N_ITEMS),
@@ -80,12 +79,12 @@ def simulations(
     def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         prior_key, answer_key, nuts_key = jax.random.split(key, 3)
         trace = handlers.trace(handlers.seed(program, prior_key)).get_trace(**data(ANNOTATOR * N_LABELS, 0.0))
-        true = {name: trace[name]["value"] for name in ("log_marginals", "log_answers")}
+        true = {name: trace[name]["value"] for name in ("log_marginals", "log_places", "log_answers")}
         classes, said = answers(answer_key, true)
         seen = data(ANNOTATOR * N_LABELS + said, 1.0)
-        chain = Chain.of(program, seen, warmup, 0.9)
+        chain = Chain.of(program, seen, warmup, 0.8, NEAR)
         start_key, nuts_key = jax.random.split(nuts_key)
-        points = jax.random.uniform(start_key, (STARTS, chain.n_parameters), minval=-1.0, maxval=1.0)
+        points = jax.random.uniform(start_key, (STARTS, chain.n_parameters), minval=-NEAR, maxval=NEAR)
         state = chain.start(nuts_key, points, seen)
         step = chain.step(state, seen)
         state = lax.fori_loop(0, warmup, lambda _, now: step(now), state)
@@ -93,9 +92,10 @@ def simulations(
         def kept(state: Any, _: None) -> tuple[Any, tuple[jax.Array, jax.Array]]:
             state = lax.fori_loop(0, thin, lambda _, now: step(now), state)
             sites = chain.sites(state.z, seen)
-            parts = [seen[name] for name in ("item", "cell", "weight", "known")]
-            joint = programs.log_joint(*parts, sites["log_marginals"], sites["log_answers"])
-            return state, (features(sites), jax.nn.softmax(joint[0]))
+            parts = [seen[name] for name in ("item", "cell", "weight", "kinds")]
+            joint = programs.log_joint(*parts, sites["log_places"], sites["log_answers"])
+            of_items = programs.classes(jax.nn.softmax(joint, axis=1), seen["kinds"], sites["log_places"])
+            return state, (features(sites), of_items[0])
 
         _, (drawn, probs) = lax.scan(kept, state, None, THINNED)
         return (drawn < features(true)).sum(0), probs.mean(0) - (jnp.arange(N_LABELS) == classes[0])

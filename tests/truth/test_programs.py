@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpyro import handlers
 from numpyro.infer.util import log_density
+from scipy.stats import ks_2samp
 from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
@@ -43,24 +44,48 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
     drawn = {
         "log_spread": -1.0, "log_precision": 1.2, "shared_cuts": generator.normal(size=n_labels - 1),
         "spreads": np.array([0.3, 0.2, 0.4]), "own": own, "random": np.full(n_annotators, 0.1),
-        "class_gammas": generator.gamma(2.0, size=n_labels),
+        "marginals": generator.dirichlet(np.ones(n_labels)),
     }  # fmt: skip
     turned = drawn | {
         "shared_cuts": np.r_[-drawn["shared_cuts"][0], drawn["shared_cuts"][:0:-1]],
         "own": np.c_[own[:, 0], -own[:, 1], own[:, :1:-1]],
-        "class_gammas": drawn["class_gammas"][::-1],
+        "marginals": drawn["marginals"][::-1],
     }
 
     of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, data, {}, drawn)[0])
 
     def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
-        cell, known = jnp.asarray(annotator * n_labels + labels), jnp.zeros((n_items, n_labels))
+        cell, kinds = jnp.asarray(annotator * n_labels + labels), jnp.tile(jnp.eye(n_labels + 1)[0], (n_items, 1))
         table = jnp.zeros((0, n_annotators * n_labels))
-        data = jnp.asarray(item), cell, jnp.ones(len(item)), known, jnp.zeros(n_annotators), table, jnp.ones(n_items)
+        data = jnp.asarray(item), cell, jnp.ones(len(item)), kinds, jnp.zeros(n_annotators), table, jnp.ones(n_items)
         return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
 
     with jax.enable_x64(True):
         np.testing.assert_allclose(density(n_labels - 1 - label, turned), density(label, drawn), rtol=1e-9)
+
+
+def test_contrasts_have_the_prior_of_independent_logits() -> None:
+    """Differences of the logits of a row, drawn in contrasts, against the normals that the docstring names."""
+    n_labels, n_annotators, many = 3, 2, 4000
+    nothing = [np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros((0, n_labels + 1)), np.zeros(n_annotators)]
+    nothing += [np.zeros((0, n_annotators * n_labels)), np.zeros(0)]
+
+    def differences(key: jax.Array) -> jax.Array:
+        trace = handlers.trace(handlers.seed(programs.hierarchical_dawid_skene, key)).get_trace(*nothing)
+        rows = trace["log_answers"]["value"]
+        return rows[:, :, 1:] - rows[:, :, :1]
+
+    found = np.asarray(jax.jit(jax.vmap(differences))(jax.random.split(jax.random.key(0), many)))
+    generator = np.random.default_rng(0)
+    rows = (n_labels, n_labels)
+    logits = programs.DIAGONAL_LOGIT * np.eye(n_labels) + generator.normal(size=(many, 1, *rows))
+    spread = np.abs(generator.normal(size=(many, 1, *rows)))
+    logits = logits + spread * generator.normal(size=(many, n_annotators, *rows))
+    wanted = logits[..., 1:] - logits[..., :1]
+    for one, other in zip(found.reshape(many, -1).T, wanted.reshape(many, -1).T, strict=True):
+        assert ks_2samp(one, other).pvalue > 1e-4  # twelve of a fixed seed
+    for statistic in (lambda x: x[:, 0, 0, 0] * x[:, 0, 0, 1], lambda x: x[:, 0, 1, 0] * x[:, 1, 1, 0]):
+        assert ks_2samp(statistic(found), statistic(wanted)).pvalue > 1e-4
 
 
 def test_the_opinions_of_an_item_are_a_distribution() -> None:
@@ -79,17 +104,16 @@ def test_a_table_of_the_annotations_gives_the_density_that_their_list_gives() ->
     item, annotator = np.divmod(generator.permutation(n_items * n_annotators)[:12], n_annotators)
     order = np.argsort(item)
     item, cell = item[order], annotator[order] * n_labels + generator.integers(n_labels, size=12)
-    weight, known = generator.integers(1, 3, 12).astype(float), np.zeros((n_items, n_labels))
-    known[2, 1:] = -1e30
-    answers = np.log(generator.dirichlet(np.ones(n_labels), (n_annotators, n_labels * 5)))
+    weight, kinds = generator.integers(1, 3, 12).astype(float), np.eye(n_labels + 1)[[0, 0, 1, 0, 0]]
+    n_places = 7
+    answers = np.log(generator.dirichlet(np.ones(n_labels), (n_annotators, n_places)))
+    places = np.log(generator.dirichlet(np.ones(n_labels * n_places)).reshape(n_labels, n_places))
     full = np.zeros((n_items, n_annotators * n_labels))
     full[item, cell] = weight
 
     def likelihood(answers: jax.Array, table: np.ndarray) -> jax.Array:
-        joint = programs.log_positions(
-            *map(jnp.asarray, (item, cell, weight, known)), jnp.zeros(n_labels), answers, jnp.asarray(table)
-        )
-        return jax.nn.logsumexp(joint, axis=(1, 2)).sum()
+        joint = programs.log_joint(*map(jnp.asarray, (item, cell, weight, kinds, places)), answers, jnp.asarray(table))
+        return jax.nn.logsumexp(joint, axis=1).sum()
 
     with jax.enable_x64(True):
         both = jax.jit(lambda answers: [jax.value_and_grad(likelihood)(answers, one) for one in (full, full[:0])])
@@ -101,19 +125,19 @@ def test_a_table_of_the_annotations_gives_the_density_that_their_list_gives() ->
 def test_items_that_are_alike_count_as_often_as_they_are_there() -> None:
     """The rows that have the annotations and known answer of several items, against all items one by one."""
     table = np.array([[1.0, 0, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
-    known = np.array([[0.0, 0], [0, 0], [0, 0], [-1e30, 0], [0, 0]])
-    few = distinct_items(table, known)
+    kinds = np.array([[1.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 0]])
+    few = distinct_items(table, kinds)
     assert few["table"].shape == (ROWS, 4)
     np.testing.assert_array_equal(few["times"], [2, 1, 2] + [0] * (ROWS - 3))  # sorted, cell by cell
-    np.testing.assert_array_equal(few["known"][:3], [[0, 0], [-1e30, 0], [0, 0]])
+    np.testing.assert_array_equal(few["kinds"][:3], [[1, 0, 0], [0, 0, 1], [1, 0, 0]])
     list_form = [jnp.zeros(1, int), jnp.zeros(1, int), jnp.ones(1)]
     drawn = {"confusion_gammas": np.array([[[0.8, 0.4], [0.3, 1.1]], [[0.9, 0.2], [0.5, 0.7]]])}
-    drawn["class_gammas"] = np.array([0.6, 1.3])
+    drawn["marginals"] = np.array([0.3, 0.7])
 
-    def density(known: np.ndarray, table: np.ndarray, times: np.ndarray) -> float:
-        data = *list_form, *map(jnp.asarray, (known, np.zeros(2), table, times))
+    def density(kinds: np.ndarray, table: np.ndarray, times: np.ndarray) -> float:
+        data = *list_form, *map(jnp.asarray, (kinds, np.zeros(2), table, times))
         return float(jax.jit(lambda data: log_density(programs.dawid_skene, data, {}, drawn)[0])(data))
 
     with jax.enable_x64(True):
-        one_by_one = density(known, table, np.ones(5))
-        assert density(few["known"], few["table"], few["times"]) == pytest.approx(one_by_one, rel=1e-12)
+        one_by_one = density(kinds, table, np.ones(5))
+        assert density(few["kinds"], few["table"], few["times"]) == pytest.approx(one_by_one, rel=1e-12)

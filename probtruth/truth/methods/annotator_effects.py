@@ -49,7 +49,7 @@ def annotator_effects(request: MethodRequest, *, samples: int = 500, warmup: int
         "annotators": np.zeros(flat.n_annotators),
         "labels": np.zeros(flat.n_labels),
     }
-    drawn = settings.draw(programs.annotator_effects, data, request.seed)
+    drawn = settings.draw(programs.annotator_effects, data, request.seed, target_accept=0.9)
     sites = drawn.sites
     with float64_on_cpu():
         parts = (jnp.asarray(sites[name].reshape(-1, *sites[name].shape[2:])) for name in ("log_p", "bias", "spread"))

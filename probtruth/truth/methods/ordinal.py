@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from probtruth import check
+from probtruth.errors import InputError
 from probtruth.truth.annotators.agreement import ranks
 from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.fit import MethodFit, MethodRequest
@@ -18,23 +19,27 @@ def ordinal(
     request: MethodRequest,
     *,
     order: Sequence[object] | None = None,
-    samples: int = 500,
-    warmup: int = 300,
+    samples: int = 300,
+    warmup: int = 200,
     chains: int = 4,
 ) -> MethodFit:
     r"""P(y <= l | x) = e_j l/K + (1 - e_j) logistic(a_j (c_jl - x)), x_i ~ N(z_i, s^2), z_i ~ pi, in order of labels.
 
     Arguments: `order` lists the labels from low to high where they are not numbers; the others as in `dawid-skene`.
 
-    Classes stand at distance 1 from each other, and an item lies near its class (sd s, at five points of Gauss-Hermite
-    quadrature); annotator j reads it with a logistic error of scale 1/a_j, cuts the line at c_jl, and answers at random
-    with probability e_j. What makes items of a class differ makes annotators err together, so that many votes do not
-    make a borderline item certain. Classes and positions are summed out, the rest is sampled by NUTS.
+    Classes stand at distance 1 from each other, and an item lies near its class (sd s, at places a fifth apart);
+    annotator j reads it with a logistic error of scale 1/a_j, cuts the line at c_jl, and answers at random with
+    probability e_j. What makes items of a class differ makes annotators err together, so that many votes do not
+    make a borderline item certain. Classes and places are summed out, the rest is sampled by NUTS.
+
+    Errors: `InputError` for labels without an order, and for one label only.
 
     Source: McCullagh (1980), https://doi.org/10.1111/j.2517-6161.1980.tb01109.x; Johnson (1996),
     https://doi.org/10.1080/01621459.1996.10476676.
     """
     annotations = request.annotations
+    if annotations.n_labels < 2:
+        raise InputError("one label", "at least two, in an order", "Give labels= with all labels that there are.")
     rank = ranks(annotations, order, needed=True)
     rank = np.argsort(np.argsort(rank))  # `order` may name labels that the annotations lack
     low_first = np.argsort(rank)
