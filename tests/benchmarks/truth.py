@@ -151,7 +151,7 @@ def sampled() -> Section:
         goal = "<= 20 s" if method == "ordinal" else ""
         works.append(Work(f"**infer_truth**, {method}", Process(SAMPLED.format(method=method)), goal))
     text = (
-        "300 items, 6 annotators who all answer, 5 ordered labels; the defaults, a process each, imports and compilation "
-        "included. Each must converge. Processor time."
+        "300 items, 6 annotators who all answer, 5 ordered labels; the defaults, a process each, with imports and "
+        "compilation. Each must converge. Processor time."
     )
     return Section("Truth by NUTS", text, works, rounds=1, warm_up=False, clock=of_processes)
