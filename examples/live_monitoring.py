@@ -15,7 +15,7 @@ from probtruth.study.monitored import Monitor
 
 DAY, DAYS = 100, 20
 """Questions a day, and days."""
-STREAMS = 60
+STREAMS = 30
 """Streams without a difference, to count false alarms."""
 
 
