@@ -53,9 +53,9 @@ def mean_scores(
     Arguments: `probs`, `truth` and `log_probs` as in `mean_score`; `rules` names or `ScoringRule`s; `powers` finite
     numbers; `confusion` adds counts. For batches, entropy and divergence use `RunningMeans`.
 
-    Where arrays of JAX lie on a GPU, or on several devices, both are read once for the powers and the rules "log",
-    "brier", "quadratic", "linear" and "spherical" together; other rules and the counts read them again. Totals are
-    pairs of floats there, off by at most 4 n u^2 of the sum of absolute losses (u = 6e-8 for float32, n items), which
+    Where arrays of JAX lie on a GPU, or on several devices, both are read once for the counts, the powers and the rules
+    "log", "brier", "quadratic", "linear" and "spherical" together; other rules read them again. Totals are pairs of
+    floats there, off by at most 4 n u^2 of the sum of absolute losses (u = 6e-8 for float32, n items), which
     `error` bounds; each loss is rounded to the arrays' type before, by less than K u times its terms' size.
 
     Errors: as `mean_score`, and for powers that are not finite.
