@@ -95,7 +95,7 @@ def test_the_memory_of_all_processes_keeps_to_what_a_streamed_run_may_take(tmp_p
 @pytest.mark.parametrize("kind", with_marks(scores="scores", annotations="annotations"))
 def test_the_memory_of_tables_that_are_read_whole_keeps_to_what_the_run_may_take(tmp_path, kind):
     """As little memory as is not refused; 1.25 times that is the limit."""
-    rng, n = np.random.default_rng(0), 500_000 if kind == "scores" else 300_000
+    rng, n = np.random.default_rng(0), 500_000 if kind == "scores" else 150_000
     items = polars.Series("item", [f"q{item}" for item in range(n)])
     if kind == "scores":
         frame = polars.DataFrame(
