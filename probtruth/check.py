@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import isfinite
@@ -104,10 +104,33 @@ def checks_itself[F: Callable[..., object]](function: F) -> F:
 
 
 def whole(value: object, least: int, what: str) -> int:
-    """An integer of at least `least`; anything else is an error."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
-        return int(value)
-    raise InputError(f"{what} {value!r}", f"an integer of at least {least}", f"Check {what}.")
+    """An integer of at least `least` that fits into 32 bits; anything else is an error."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{what} {value!r}", f"an integer of at least {least}", "Leave it out for the default.")
+    if int(value) >= 2**31:
+        raise InputError(f"{what} {value!r}", f"an integer below {2**31:,}", "Leave it out for the default.")
+    return int(value)
+
+
+def finite_numbers(names: Iterable[str], distinct: bool = False) -> list[float]:
+    """The numbers that names are; 'nan' and 'inf' are text.
+
+    Errors: `ValueError` where a name is not a finite number, or two are the same one and `distinct` is set.
+    """
+    numbers = [float(name) for name in names]
+    if not all(map(isfinite, numbers)):
+        raise ValueError("a name that is not a finite number")
+    if distinct and len(set(numbers)) < len(numbers):
+        raise ValueError("two names of the same number")
+    return numbers
+
+
+def listed(names: object, what: str) -> list[object]:
+    """Names in a list; anything but a list of them (a single text, a set, a number) is an error."""
+    scalar = getattr(names, "ndim", 1) == 0  # an array without axes says that it can be iterated over
+    if isinstance(names, Iterable) and not scalar and not isinstance(names, (str, bytes, Mapping, Set)):
+        return list(names)
+    raise InputError(f"{what} as a {type(names).__name__}", f"a list of {what}", f"Give {what}=[...] in order.")
 
 
 def non_negative(value: object, what: str) -> float:

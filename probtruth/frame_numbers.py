@@ -12,14 +12,13 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import cells, flat, single
 from probtruth.kernels.arrays import is_own
+from probtruth.kernels.host import block_rows
 
 if TYPE_CHECKING:
     import polars
 
 EXACT = 2.0**53
 """Up to this size float64 holds every integer."""
-BLOCK = 4096
-"""Rows that are joined at once."""
 LONG = 1 << 15
 """Cells of a column that are looked at at once."""
 
@@ -76,11 +75,13 @@ class FloatColumns:
 
     def rows(self, start: int, stop: int) -> Float[np.ndarray, "row column"]:
         """Some rows as float64, a block of them at a time, which stays in the processor's cache."""
-        values = np.empty((stop - start, len(self.columns)))
-        for low in range(start, stop, BLOCK):
-            high = min(low + BLOCK, stop)
-            for position, column in enumerate(self.columns):
-                values[low - start : high - start, position] = column[low:high]
+        size = min(block_rows(len(self.columns)), stop - start)
+        values, across = np.empty((stop - start, len(self.columns))), np.empty((len(self.columns), size))
+        for low in range(start, stop, size):
+            high = min(low + size, stop)
+            for own, column in zip(across, self.columns, strict=True):
+                own[: high - low] = column[low:high]
+            values[low - start : high - start] = across[:, : high - low].T
         return values
 
     def of(self, rows: Int[np.ndarray, " some"], order: Int[np.ndarray, " column"]) -> "FloatColumns":
@@ -111,8 +112,11 @@ def float_columns(frame: "polars.DataFrame", columns: Sequence[str]) -> FloatCol
     import polars
     from polars import selectors
 
-    chosen = frame.select(selectors.by_name(*columns))  # as text `*` and `^x$` would stand for others
-    for column, kind in chosen.schema.items():
+    chosen = polars.DataFrame([frame.get_column(name) for name in columns])  # a selection reads `^x$` as a pattern
+    kinds = chosen.schema
+    if all(kind in (polars.Float32, polars.Float64) for kind in kinds.values()):
+        return _float_columns(chosen, columns)
+    for column, kind in kinds.items():
         if not (kind == polars.String or kind.is_numeric() or kind == polars.Boolean):
             read = single(kind) and not kind.is_temporal()
             text = cells(chosen, column).cast(polars.String, strict=False) if read else polars.lit(None)
@@ -121,6 +125,11 @@ def float_columns(frame: "polars.DataFrame", columns: Sequence[str]) -> FloatCol
         ((selectors.numeric() - selectors.float()) | selectors.boolean()).cast(polars.Float64),
         selectors.string().str.strip_chars().cast(polars.Float64, strict=False),
     )
+    return _float_columns(flat, columns)
+
+
+def _float_columns(flat: "polars.DataFrame", columns: Sequence[str]) -> FloatColumns:
+    """Those of a frame of floats."""
     unread = np.array(flat.null_count().row(0)) > 0
     refused = columns[int(unread.argmax())] if unread.any() else None
     return FloatColumns([series.to_numpy() for series in flat], flat.height, refused)

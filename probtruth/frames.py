@@ -33,6 +33,12 @@ def name_text(value: object) -> str:
     return str(value)
 
 
+def missing(value: object) -> bool:
+    """Whether a value of Python says that there is none: None, NaN, pandas' NaT and NA."""
+    unequal: Any = value is None or value != value
+    return bool(unequal) if isinstance(unequal, (bool, np.bool_)) else type(unequal).__name__ == "NAType"
+
+
 def as_polars(frame: object) -> "polars.DataFrame":
     """Any dataframe that narwhals knows, or a dict of equally long columns, as a polars frame."""
     import polars
@@ -129,7 +135,7 @@ def _series(name: str, column: Any) -> "polars.Series":
     try:
         return polars.Series(name, values)
     except (TypeError, polars.exceptions.PolarsError):
-        text = [None if value is None or value != value else name_text(value) for value in values]
+        text = [None if missing(value) else name_text(value) for value in values]
         return polars.Series(name, text, dtype=polars.String)
 
 
@@ -163,7 +169,18 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
         raise InputError(
             problem, "one that a calendar has", "Correct it, or write it as text.", source.at(column=column)
         )
+    if _finer_than_python(series):
+        problem, hint = "times that differ by nanoseconds", "Round them, or write them as text."
+        raise InputError(problem, "whole microseconds, which their text shows", hint, source.at(column=column))
     return series.cast(polars.String) if series.dtype in (polars.Categorical, polars.Enum) else series
+
+
+def _finer_than_python(series: "polars.Series") -> bool:
+    """Whether times have nanoseconds, which Python's text of them would leave out, so that two could become one."""
+    import polars
+
+    fine = series.dtype == polars.Time or getattr(series.dtype, "time_unit", None) == "ns"
+    return fine and bool((series.to_physical().drop_nulls() % 1000 != 0).any())
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
@@ -262,8 +279,21 @@ def compact(names: "polars.Series") -> "polars.Series":
     if names.dtype != polars.String:
         return names
     numbers = names.cast(polars.Int64, strict=False)
-    same = not numbers.has_nulls() and bool((numbers.cast(polars.String) == names).all())
-    return numbers if same else names
+    if numbers.has_nulls() or (names.str.len_bytes().to_numpy() != _text_lengths(numbers.to_numpy())).any():
+        return names  # `007` and `+7` are longer than the text of their number
+    return numbers
+
+
+def _text_lengths(numbers: Int[np.ndarray, " row"]) -> Int[np.ndarray, " row"]:
+    """How many characters the decimal text of each integer has."""
+    lengths = 1 + (numbers < 0).astype(np.uint32)
+    least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
+    for digits in range(1, 19):
+        if most >= 10**digits:
+            lengths += numbers >= 10**digits
+        if least <= -(10**digits):
+            lengths += numbers <= -(10**digits)
+    return lengths
 
 
 def rising(names: "polars.Series") -> bool:
@@ -279,6 +309,12 @@ def alike(columns: "Sequence[polars.Series]") -> "list[polars.Series]":
     return [column.cast(polars.Int64) if whole else text(column) for column in columns]
 
 
+def same(names: "polars.Series", others: "polars.Series") -> bool:
+    """Whether two columns of one type hold the same names in one order."""
+    alike = names.dtype == others.dtype and len(names) == len(others)
+    return names is others or (alike and bool((names == others).all()))
+
+
 def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.ndarray, " row"]:
     """The position of each name among the known names, -1 if it is not there."""
     import polars
@@ -286,7 +322,7 @@ def positions(names_wanted: "polars.Series", known: "polars.Series") -> Int[np.n
     if names_wanted.dtype != known.dtype:
         numbers = names_wanted.dtype.is_integer() and known.dtype.is_integer()
         names_wanted, known = (names.cast(polars.Int64) if numbers else text(names) for names in (names_wanted, known))
-    if len(names_wanted) == len(known) and bool((names_wanted == known).all()):
+    if same(names_wanted, known):
         return np.arange(len(known))
     wanted = polars.DataFrame({"name": names_wanted})
     table = polars.DataFrame({"name": known, "row": np.arange(len(known))})
@@ -321,7 +357,9 @@ def as_series(listed: Sequence[str]) -> "polars.Series":
     """Names as one column, of text or integers."""
     import polars
 
-    return listed.column if isinstance(listed, Names) else polars.Series("name", list(listed), dtype=polars.String)
+    if isinstance(listed, Names):
+        return listed.column
+    return polars.Series("name", listed if isinstance(listed, tuple) else list(listed), dtype=polars.String)
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":

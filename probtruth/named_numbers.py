@@ -56,9 +56,7 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
     if not is_frame(table):
         return NamedNumbers(table if on_device(table) else as_array(table))
     frame = as_polars(table)
-    index = _pandas_index(table)
-    columns = [column for column in frame.columns if column != item]
-    items: tuple[str, ...] | None = index
+    columns, items = [column for column in frame.columns if column != item], row_names(table)
     if item in frame.columns:
         codes, names = encode(frame, item, Source(), "item")
         items = tuple(names[code] for code in codes)
@@ -79,12 +77,7 @@ def is_frame(table: object) -> bool:
 
 
 def row_names(table: object) -> tuple[str, ...] | None:
-    """The names that a pandas index gives to the rows of a series; None for anything else."""
-    return _pandas_index(table)
-
-
-def _pandas_index(table: object) -> tuple[str, ...] | None:
-    """The names of the rows in a pandas index; None for row numbers."""
+    """The names that a pandas index gives to the rows of a frame or series; None for row numbers, and anything else."""
     index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
     if index is None or not hasattr(index, "to_list") or type(index).__name__ in ("RangeIndex", "MultiIndex"):
         return None

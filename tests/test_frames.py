@@ -196,3 +196,32 @@ def test_only_decimal_text_becomes_integers(names, whole):
     found = frames.compact(frames.as_series(names))
     assert found.dtype.is_integer() == whole
     assert frames.text(found).to_list() == names
+
+
+@pytest.mark.parametrize("kind", ["datetime", "time"])
+def test_times_that_differ_by_nanoseconds_are_not_one_name(kind: str) -> None:
+    """Python's text has microseconds: two items had the same name, and all votes went to one of them."""
+    times = polars.Series([1_000, 1_001], dtype=polars.Int64)
+    wide = times.cast(polars.Time if kind == "time" else polars.Datetime("ns"))
+    rows = {"item": wide, "annotator": ["a", "a"], "label": ["x", "y"]}
+    with pytest.raises(pt.InputError, match="differ by nanoseconds"):
+        pt.Annotations.from_long(polars.DataFrame(rows))
+    whole = polars.DataFrame({**rows, "item": (times // 1000 * 1000 + polars.Series([0, 1000])).cast(wide.dtype)})
+    assert pt.Annotations.from_long(whole).counts().tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [
+        *[(name, True) for name in ("0", "7", "-7", "10", "-10", "9223372036854775807", "-9223372036854775808")],
+        *[
+            (name, False)
+            for name in ("007", "+7", "-0", "00", " 7", "7 ", "7.0", "1e3", "", "-", "9223372036854775808")
+        ],
+        ("\u0661", False),  # a digit, but not a decimal text
+    ],
+)
+def test_names_are_compact_where_they_are_the_text_of_an_integer(name: str, whole: bool) -> None:
+    found = frames.compact(polars.Series("item", ["1", name, "-25"]))
+    assert (found.dtype == polars.Int64) is whole
+    assert frames.text(found).to_list() == ["1", name, "-25"]

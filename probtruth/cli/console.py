@@ -99,15 +99,23 @@ def check_plot(path: str | None) -> None:
         check_file(path, _is_figure)
 
 
-def write_plot(path: str, name: str, draw: Callable[[], Any], title: str, description: str) -> None:
-    """Draws a figure (one of `NAMES`) in the style of the report, and writes it with a title and a description."""
+def write_plot(
+    path: str | None, name: str, shown: Any, title: str, words: Callable[[Any], str], **options: str
+) -> None:
+    """Draws a figure (one of `NAMES`) in the style of the report, where there is a path, and writes it.
+
+    Arguments: `title` and `words` of what is shown are read aloud; `options` are those of the figure.
+    """
+    if path is None:
+        return
+    from probtruth import figures
     from probtruth.io.output.folder import whole_file
     from probtruth.report.plots.svg import picture, plain_style
 
     with plain_style():
-        axes = draw()
+        axes = getattr(figures, f"plot_{name}")(shown, **options)
     with whole_file(path, _is_figure) as work:
-        work.write_text(picture(axes, name, title, description).alone, encoding="utf-8", newline="\n")
+        work.write_text(picture(axes, name, title, words(shown)).alone, encoding="utf-8", newline="\n")
 
 
 def _is_figure(path: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.report.words.numbers import Row, minus
 
 if TYPE_CHECKING:
     import probtruth.types
@@ -18,6 +19,7 @@ QUANTITIES = ("p_worse", "p_better", "p_equivalent", "difference", "low", "high"
 
 INCONCLUSIVE = "inconclusive"
 """In place of a condition: no verdict, since the interval holds 0 or, with a ROPE, an edge of it."""
+EXAMPLE = "Write --fail-if 'p_worse > 0.9'."
 FAILED, NO_VERDICT = 1, 3
 """Exit statuses: some model meets a condition; or, if none does, there is no verdict on some model."""
 
@@ -55,12 +57,13 @@ class Finding:
     baseline: str
     value: float | None
     fails: bool
+    condition: Condition
 
-    def words(self, condition: Condition) -> str:
+    def __str__(self) -> str:
         """What was found, in one line."""
         value = "not known" if self.value is None else f"{self.value:.4g}"
-        verdict = "fails" if self.fails else "passes"
-        return f"{verdict}: {condition.quantity} of {self.model!r} against {self.baseline!r} is {value} ({condition})"
+        what = f"{self.condition.quantity} of {self.model!r} against {self.baseline!r}"
+        return f"{'fails' if self.fails else 'passes'}: {what} is {value} ({self.condition})"
 
 
 def parse(text: str, rope: object = None) -> Condition:
@@ -91,54 +94,36 @@ def _can_hold(condition: Condition, text: str) -> None:
     if not condition.quantity.startswith("p_"):
         return
     if not 0 <= condition.bound <= 1:
-        hint = (
-            f"For {condition.bound:g} per cent write {condition.bound / 100:g}." if 1 < condition.bound <= 100 else ""
-        )
-        raise InputError(
-            f"--fail-if {text!r}",
-            "a probability between 0 and 1",
-            hint or "Write --fail-if 'p_worse > 0.9'.",
-        )
+        percent = f"For {condition.bound:g} per cent write {condition.bound / 100:g}."
+        hint = percent if 1 < condition.bound <= 100 else EXAMPLE
+        raise InputError(f"--fail-if {text!r}", "a probability between 0 and 1", hint)
     ends = [condition.holds(end) for end in (0.0, 1.0)]
     if all(ends) or not any(ends):
         always = "always holds" if all(ends) else "can never hold"
-        raise InputError(
-            f"--fail-if {text!r}, which {always}",
-            "a condition that a result decides",
-            "Write --fail-if 'p_worse > 0.9'.",
-        )
+        raise InputError(f"--fail-if {text!r}, which {always}", "a condition that a result decides", EXAMPLE)
 
 
-def findings(
-    condition: Condition, pairs: Sequence[Mapping[str, Any]], models: Sequence[str], baseline: str | None
-) -> list[Finding]:
-    """Every model against the baseline: the first model unless one is named.
+def against(pairs: Sequence[Row], models: Sequence[str], baseline: str | None) -> tuple[str, Mapping[str, Row]]:
+    """The baseline, which is the first model unless one is named, and the rows of every other model minus it.
 
-    A quantity that is not known fails, since a check must not pass for lack of an answer. Differences are model minus
-    baseline, as losses: above 0 the model is worse.
+    Differences are of losses: above 0 the model is worse.
     """
     base = models[0] if baseline is None else check.one_of(baseline, tuple(models), "--baseline")
-    rows = []
-    for model in models:
-        if model != base:
-            value = _value(condition.quantity, pairs, model, base)
-            rows.append(Finding(model, base, value, value is None or condition.holds(value)))
-    return rows
+    pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
+    return base, {model: minus(pair_of[frozenset((model, base))], model) for model in models if model != base}
 
 
-def _value(quantity: str, pairs: Sequence[Mapping[str, Any]], model: str, base: str) -> float | None:
-    row = next(row for row in pairs if {row["a"], row["b"]} == {model, base})
-    first = row["a"] == model
-    if quantity.startswith("p_"):
-        key = {
-            "p_better": "p_a_better" if first else "p_b_better",
-            "p_worse": "p_b_better" if first else "p_a_better",
-            "p_equivalent": "p_equivalent",
-        }[quantity]
-        return None if row[key] is None else float(row[key])
-    swapped = {"low": "high", "high": "low"}
-    value = row[quantity if first else swapped.get(quantity, quantity)]
-    return None if value is None else float(value) if first else -float(value)
+def findings(condition: Condition, baseline: str, rows: Mapping[str, Row]) -> list[Finding]:
+    """What the condition finds in the rows of `against`.
+
+    A quantity that is not known fails, since a check must not pass for lack of an answer.
+    """
+    key = {"p_better": "p_a_better", "p_worse": "p_b_better"}.get(condition.quantity, condition.quantity)
+    values = {model: None if row[key] is None else float(row[key]) for model, row in rows.items()}
+    return [
+        Finding(model, baseline, value, value is None or condition.holds(value), condition)
+        for model, value in values.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -151,26 +136,18 @@ class Gate:
 
     def judged(self, comparison: "probtruth.types.Comparison", models: Sequence[str]) -> "Judged":
         """What the conditions find in a comparison of these models."""
-        all_findings = [
-            (condition, one)
-            for condition in self.conditions
-            for one in findings(condition, comparison.pairs, models, self.baseline)
-        ]
-        base = models[0] if self.baseline is None else check.one_of(self.baseline, tuple(models), "--baseline")
-        others = [model for model in models if model != base] if self.inconclusive else []
-        ends = {
-            model: (_value("low", comparison.pairs, model, base), _value("high", comparison.pairs, model, base))
-            for model in others
-        }
-        unsure = tuple((model, low, high) for model, (low, high) in ends.items() if is_open(low, high, comparison.rope))
-        return Judged(tuple(all_findings), unsure, base, comparison.rope, self)
+        base, rows = against(comparison.pairs, models, self.baseline)
+        found = tuple(one for condition in self.conditions for one in findings(condition, base, rows))
+        ends = [(model, row["low"], row["high"]) for model, row in rows.items()] if self.inconclusive else []
+        unsure = tuple(one for one in ends if is_open(one[1], one[2], comparison.rope))
+        return Judged(found, unsure, base, comparison.rope, self)
 
 
 @dataclass(frozen=True)
 class Judged:
     """The findings of each condition; `unsure` are the models without a verdict, each with the ends of its interval."""
 
-    findings: tuple[tuple[Condition, Finding], ...]
+    findings: tuple[Finding, ...]
     unsure: tuple[tuple[str, float | None, float | None], ...]
     baseline: str
     rope: float | None
@@ -179,13 +156,13 @@ class Judged:
     @property
     def status(self) -> int:
         """The exit status."""
-        failed = any(one.fails for _, one in self.findings)
+        failed = any(one.fails for one in self.findings)
         return FAILED if failed else NO_VERDICT if self.unsure else 0
 
     @property
     def words(self) -> tuple[str, ...]:
         """What was found, a line for each model and condition."""
-        lines = [one.words(condition) for condition, one in self.findings]
+        lines = [str(one) for one in self.findings]
         held = "0" if self.rope is None else f"an edge of the ROPE ({self.rope:g})"
         for model, low, high in self.unsure:
             ends = "is not known" if low is None or high is None else f"({low:.4g} to {high:.4g}) holds {held}"
@@ -197,7 +174,7 @@ class Judged:
     def to_dict(self) -> dict[str, Any]:
         """The same for `--json`."""
         conditions = [*map(str, self.gate.conditions), *([INCONCLUSIVE] if self.gate.inconclusive else [])]
-        models = [{**vars(one), "condition": str(condition)} for condition, one in self.findings]
+        models = [{**vars(one), "condition": str(one.condition)} for one in self.findings]
         unsure = [{"model": model, "low": low, "high": high} for model, low, high in self.unsure]
         status = {"status": self.status, "baseline": self.baseline}
         return {"condition": "; ".join(conditions), "models": models, INCONCLUSIVE: unsure, **status}

@@ -1,19 +1,17 @@
-"""The options that several commands share, each with its name, its help and what the shell completes.
+"""The options that several commands share, each with its name, its help and what the shell completes; blocks of them.
 
-What the shell completes after an option; written out here, so that nothing heavy is loaded at a key.
-
-Blocks of options that several commands take together.
+What the shell completes is written out here, so that nothing heavy is loaded at a key.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 from typer import Context as Context
 
-from probtruth.cli import interrupts
+from probtruth.cli import interrupts, jax_setup
 from probtruth.cli.blocks import INPUT, MODEL, OUTPUT, QUESTION
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
@@ -41,12 +39,6 @@ def completing(options: tuple[str, ...]) -> Callable[[str], list[str]]:
     return matching
 
 
-def _use_device(name: str | None) -> str | None:
-    from probtruth.cli import jax_setup
-
-    return jax_setup.use(name)
-
-
 input_, question, model_, output = (
     partial(typer.Option, rich_help_panel=panel) for panel in (INPUT, QUESTION, MODEL, OUTPUT)
 )
@@ -65,7 +57,7 @@ Plot = Annotated[str | None, output("--plot", metavar="FILE", help="Write a figu
 Seed = Annotated[int, model_(metavar="N", help="Seed of everything random.")]
 Device = Annotated[
     str | None,
-    model_(metavar="cpu|gpu", help="Where arrays are computed; JAX chooses by itself.", callback=_use_device),
+    model_(metavar="cpu|gpu", help="Where arrays are computed; JAX chooses by itself.", callback=jax_setup.use),
 ]
 Time = Annotated[
     str | None,
@@ -279,10 +271,6 @@ class ScoreColumns(NamedTuple):
     group: Group = None
     cluster: Cluster = None
     replicate: ScoreReplicate = None
-
-    def named(self) -> dict[str, Any]:
-        """The columns by what they hold."""
-        return self._asdict()
 
 
 @dataclass(frozen=True)

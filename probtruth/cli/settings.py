@@ -147,7 +147,7 @@ def _value(context: Any, param: Any, word: str, value: Any, folder: Path, where:
         words = [_text(one, where) for one in (value if isinstance(value, list) and several else [value])]
     if param.nargs > 1 and len(words) != param.nargs:
         raise InputError(f"{len(words)} values", f"{param.nargs}", f"Write a list of {param.nargs}.", where)
-    if _is_path(metavar):
+    if _is_path(param):
         words = [_from_here(word, folder, "=" in metavar) for word in words]
     try:
         param.process_value(context, words if several else words[0])
@@ -156,9 +156,8 @@ def _value(context: Any, param: Any, word: str, value: Any, folder: Path, where:
     return words if several else words[0]
 
 
-def _is_path(metavar: str) -> bool:
-    """Whether a parameter takes paths."""
-    return any(name in metavar for name in ("FILE", "DIR", "SCORES"))
+def _is_path(param: Any) -> bool:
+    return any(name in (param.metavar or "").upper() for name in ("FILE", "DIR", "SCORES"))
 
 
 def _text(value: Any, where: str) -> str:
@@ -204,7 +203,7 @@ def _connections(context: Any, file: str) -> Iterator[str]:
     read = [
         (param, address)
         for param in context.command.params
-        if (value := context.params.get(param.name)) is not None and _is_path((param.metavar or "").upper())
+        if (value := context.params.get(param.name)) is not None and _is_path(param)
         for word in (value if isinstance(value, list | tuple) else [value])
         if (address := _address_in(str(word)))
     ]

@@ -43,6 +43,11 @@ def known_memory(option: str | None) -> float:
     return max(size - OWN_MEMORY, 1.0)
 
 
+def _whole(size: float) -> str:
+    """The memory of a run whose input takes so many bytes."""
+    return f"{(size + OWN_MEMORY) / 1e9:.3g} GB"
+
+
 PER_ITEM = 100
 """Bytes that an item takes beside the batches: its name, its soft label and where each model has it."""
 
@@ -60,8 +65,8 @@ def need_items(table: "str | probtruth.io.tables.read.Block", memory: float, opt
     need = PER_ITEM * opened.n_rows
     if need > memory:
         raise InputError(
-            f"{opened.n_rows:,} items, which take some {(need + OWN_MEMORY) / 1e9:.3g} GB",
-            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            f"{opened.n_rows:,} items, which take some {_whole(need)}",
+            f"no more than the {_whole(memory)} of --memory",
             "Raise --memory, or split the items.",
             opened.name,
         )
@@ -100,8 +105,8 @@ def need_table(
     need += min(beside[0] * need, beside[1])
     if need > memory:
         raise InputError(
-            f"a table that takes some {(need + OWN_MEMORY) / 1e9:.3g} GB while it is read",
-            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            f"a table that takes some {_whole(need)} while it is read",
+            f"no more than the {_whole(memory)} of --memory",
             f"{instead}, or raise --memory.",
             shown(path),
         )
@@ -122,8 +127,8 @@ def too_large(
     need = bytes_whole(tables)
     if option is not None and need > memory:
         raise InputError(
-            f"predictions that take some {(need + OWN_MEMORY) / 1e9:.3g} GB, and not all as Parquet or Arrow",
-            f"no more than the {(memory + OWN_MEMORY) / 1e9:.3g} GB of --memory",
+            f"predictions that take some {_whole(need)}, and not all as Parquet or Arrow",
+            f"no more than the {_whole(memory)} of --memory",
             "Write all of them as Parquet, which is read in batches, or raise --memory.",
         )
     return False

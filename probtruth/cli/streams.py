@@ -26,7 +26,7 @@ def guarded_streams() -> Iterator[None]:
     _fill_closed()
     codecs.register_error("probtruth", _in_plain)
     before = sys.stdout, sys.stderr
-    out, err = Output(sys.stdout), Quiet(sys.stderr)
+    out, err = Output(sys.stdout), Guarded(sys.stderr)
     sys.stdout, sys.stderr = out, err  # type: ignore[assignment]  # all that is used of a stream
     try:
         yield
@@ -56,7 +56,7 @@ def _in_plain(error: UnicodeError) -> tuple[str, int]:
 
 
 class Guarded:
-    """A text stream that writes what its encoding lacks in plainer characters, and knows what to do if it fails."""
+    """A text stream that writes what its encoding lacks in plainer characters, and goes on into nothing if it fails."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._number = stream, None
@@ -90,10 +90,6 @@ class Guarded:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, self._number)
             os.close(null)
-
-
-class Quiet(Guarded):
-    """Standard error: nothing can be said of what it cannot say."""
 
 
 class Output(Guarded):

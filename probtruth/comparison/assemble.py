@@ -1,38 +1,37 @@
-"""From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree.
+"""From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-Every group's own answer: each pair's difference in it, as far as the other groups let it stand.
-"""
-
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int
 
 from probtruth.comparison import tree as datatree
 from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
-from probtruth.comparison.evidence.evidence import Evidence, Facts
+from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.moments import Location, contrasts
 from probtruth.comparison.evidence.sweeps import LEADING, all_pairs, leading, pair_row, pair_rows_of, pairs_of
 from probtruth.comparison.evidence.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
-from probtruth.comparison.naming import by_name, named_pairs
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.conclusions import decisions_of, sensitivity_of
-from probtruth.comparison.posterior.decisions import Decisions, decide, interchangeable, symmetric, tiers
+from probtruth.comparison.posterior.decisions import Decisions, decide, decisions_of, interchangeable, symmetric, tiers
 from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.joint_draws import rake
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.comparison.posterior.population import Population
-from probtruth.comparison.posterior.sensitivity import sensitive
+from probtruth.comparison.posterior.sensitivity import sensitive, sensitivity_of
 from probtruth.comparison.quantiles import Pair, of_margins, of_population
 from probtruth.comparison.rows import (
+    DECIDED,
     PairRows,
+    Row,
+    by_name,
     mixture_columns,
     mixture_row,
+    named_pairs,
     pair_rows,
     population_rows,
     rank_rows,
@@ -49,50 +48,35 @@ if TYPE_CHECKING:
     from probtruth.comparison.likelihoods.fit import Fitted
 
 
-Row = dict[str, object]
-EVERY = 4
-"""Of so many points of the quadrature one is taken."""
 COLUMNS = ("difference", "low", "high", "p_a_better")
-DECIDED = ("p_best", "expected_rank", "expected_regret", "tier")
-"""What is known of a model only where it is known of every pair which is better."""
-
-
-def group_rows(
-    population: Population, models: Sequence[str], groups: Sequence[str], n_items: Num[np.ndarray, " group"]
-) -> list[Row]:
-    """One row for each group and pair, groups and pairs by name."""
-    pairs = named_pairs(models)
-    columns = [mixture_columns(population.of_groups(row, EVERY), None) for row in range(len(pairs))]
-    rows: list[Row] = []
-    for group, name in enumerate(groups):
-        for a, b, row, sign in pairs:
-            values = mixture_row(columns[row], group, sign)
-            numbers = {column: values[column] for column in COLUMNS}
-            rows.append({"group": name, "a": a, "b": b, **numbers, "n_items": int(n_items[group])})
-    return rows
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What was computed for the models with finite scores, in the order of their content.
+    """What was computed for the models with finite scores, in their order.
 
-    `tests` are the companions where they are not those of a mean.
+    `margins` are the reported posteriors of the pairs' differences; `tests` are the companions where they are not those
+    of a mean.
     """
 
-    order: np.ndarray
-    pairs: Location | None
-    levels: Location | None
-    sampled: Sampled | None
-    population: Population | None
+    pairs: Location | None = None
+    levels: Location | None = None
+    margins: Sequence[Margin] = ()
+    sampled: Sampled | None = None
+    population: Population | None = None
     fitted: "Fitted | None" = None
     tests: Sequence[Companion] | None = None
 
-    @cached_property
-    def margins(self) -> list[Margin]:
-        """The reported posterior of each pair's difference."""
-        if self.fitted is not None:
-            return self.fitted.margins
-        return [] if self.pairs is None else margins(self.pairs)
+    @property
+    def n_models(self) -> int:
+        """Number of models with finite scores."""
+        return 0 if self.levels is None else len(self.levels.mean)
+
+    @property
+    def runs(self) -> dict[str, Sampled]:
+        """The draws, by what they are of."""
+        runs = {"items": self.sampled, "population": None if self.population is None else self.population.sampled}
+        return {name: run for name, run in runs.items() if run is not None}
 
     @cached_property
     def share(self) -> Float[np.ndarray, " draw"]:
@@ -102,16 +86,15 @@ class Posterior:
         """
         if self.sampled is None:
             return np.zeros(0)
-        rows = pair_rows_of(pairs_of(self.leading), len(self.order))
+        rows = pair_rows_of(pairs_of(self.leading), self.n_models)
         return rake(self.sampled.sites["contrast"][..., self.leading], [self.margins[row] for row in rows])
 
     @cached_property
     def leading(self) -> Int[np.ndarray, " leading"]:
-        """The models, by their places in `order`, of which every pair is looked at by itself."""
-        n_models = len(self.order)
-        if self.pairs is None or n_models <= LEADING:
-            return np.arange(n_models)
-        return leading(contrasts(self.pairs.mean, n_models))
+        """The models, by their places in the order, of which every pair is looked at by itself."""
+        if self.pairs is None or self.n_models <= LEADING:
+            return np.arange(self.n_models)
+        return leading(contrasts(self.pairs.mean, self.n_models))
 
 
 def _decisions(post: Posterior) -> Decisions | None:
@@ -119,28 +102,25 @@ def _decisions(post: Posterior) -> Decisions | None:
         return None
     contrast = post.sampled.sites["contrast"]
     decided = decide(contrast, post.share)
-    if len(post.order) == 2:  # the margin itself, to the last digit
+    if post.n_models == 2:  # the margin itself, to the last digit
         best = np.array([post.margins[0].below(0.0), post.margins[0].above(0.0)])
         rank = np.stack([best, best[::-1]], axis=1)
         decided = Decisions(best, rank, rank @ np.array([1.0, 2.0]), decided.expected_regret)
-    return symmetric(decided, interchangeable(post.pairs, len(post.order)))
+    return symmetric(decided, interchangeable(post.pairs, post.n_models))
 
 
-def assemble(evidence: Evidence, post: Posterior, options: Options) -> Comparison:
+def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float | None) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     decisions = _decisions(post)
     facts, plan = evidence.facts, evidence.design
     own = [] if post.levels is None else margins(post.levels)
-    pairs = PairRows(_pairs(evidence, post, options))
-    uncertain = any(row["reason"] for row in pairs)
-    ranks = rank_rows(facts, post.order, own, decisions, evidence.means, _tiers(post, options.rope))
-    ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if uncertain else ranks
+    pairs = PairRows(_pairs(evidence, post, options, rope))
+    unknown = {f"P({row['a']} better than {row['b']})" for row in pairs if row["reason"]}  # rests on no spread
+    ranks = rank_rows(facts, evidence.order, own, decisions, evidence.means, _tiers(post, rope))
+    ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if unknown else ranks
     ranks = ranks if options.these_items else [_spread(row) for row in ranks]
     tests = _tests(evidence, post, options, None)
-    runs: list[Sampled | Fitted] = [
-        run for run in (post.sampled, post.population.sampled if post.population else None) if run is not None
-    ]
-    runs += [] if post.fitted is None else [post.fitted]
+    runs: list[Sampled | Fitted] = [*post.runs.values(), *([] if post.fitted is None else [post.fitted])]
     samplers = dict.fromkeys(run.sampler for run in runs if run.sampler is not None)
     diagnostics = {
         "sampler": ", ".join(samplers) or None,
@@ -149,15 +129,16 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         "divergences": _worst(sum, [run.divergences for run in runs]),
         "engines_agree": _worst(all, [run.engines_agree for run in runs if isinstance(run, Sampled)]),
     }
-    sensitivity = sensitivity_of(evidence, post.margins, post.share, post.sampled, post.population, post.leading)
-    sensitivity = _known_of(sensitivity, pairs)
+    sensitivity = sensitivity_of(evidence.names, post.margins, post.share, post.sampled, post.population, post.leading)
+    if unknown:
+        sensitivity = [row for row in sensitivity if row["kind"] == "pair" and row["what"] not in unknown]
     uncertainty = _uncertainty(evidence, post, ranks, options)
     unfit = () if post.fitted is None else post.fitted.warnings
     warnings = (
         *unfit,
         *warnings_of(evidence, options, diagnostics, pairs),
         *disagreements(pairs, tests),
-        *_sensitive(sensitivity),
+        *sensitive(sensitivity),
     )
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
@@ -169,11 +150,11 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
         estimand=_estimand(evidence, options),
         rule=facts.rule,
         higher_is_better=facts.higher_is_better,
-        rope=options.rope,
+        rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
         uncertainty=uncertainty,
-        tree=partial(_tree, facts, post, decisions, options.seed),
+        tree=partial(_tree, evidence, post, decisions, options.seed),
         settings={
             "engine": options.engine,
             "draws": options.draws,
@@ -186,14 +167,14 @@ def assemble(evidence: Evidence, post: Posterior, options: Options) -> Compariso
             "replicates": facts.n_replicates,
             "replicates_are": options.replicates or ("independent" if facts.n_replicates > 1 else None),
             "fold_correlation": options.fold_correlation,
-            "crossed": None if evidence.crossed is None else evidence.crossed.what,
+            "crossed": None if evidence.crossed is None else evidence.crossed.cells.what,
             "floor": facts.known.floor,
             "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
-        decisions=decisions_of(evidence, post.pairs, None if uncertain else decisions, ranks),
+        decisions=decisions_of(evidence, post.pairs, None if unknown else decisions, ranks),
         sensitivity=sensitivity,
-        group_results=population_rows(facts, post.order, post.population, options.rope) if post.population else {},
+        group_results=population_rows(evidence.names, post.population, rope) if post.population else {},
         of_groups=partial(_group_rows, evidence, post),
         quantiles=partial(_quantiles, evidence, post),
         tests=partial(_tests, evidence, post, options),
@@ -208,12 +189,12 @@ def _spread(row: Row) -> Row:
     return row | {"low": None, "high": None} if same else row
 
 
-def _pairs(evidence: Evidence, post: Posterior, options: Options) -> Iterator[Row]:
+def _pairs(evidence: Evidence, post: Posterior, options: Options, rope: float | None) -> Iterator[Row]:
     """The rows of the pairs: nothing certain without a spread, and what the items leave room for."""
     moments = None if options.these_items else evidence.moments
-    position = {evidence.facts.models[model]: at for at, model in enumerate(post.order)}
+    order, position = evidence.order, {name: at for at, name in enumerate(evidence.names)}
     leaders = set(post.leading.tolist())
-    for values, margin, row in pair_rows(evidence.facts, post.order, post.margins, options.rope, evidence.means):
+    for values, margin, row in pair_rows(evidence.facts, order, post.margins, rope, evidence.means):
         same, worst = False, None
         if moments is not None and margin is not None and row is not None:
             a, b = position[str(values["a"])], position[str(values["b"])]
@@ -221,7 +202,7 @@ def _pairs(evidence: Evidence, post: Posterior, options: Options) -> Iterator[Ro
             same = ends[0] == ends[1]
             if same or evidence.outcomes is None or {a, b} <= leaders:
                 low, high = ends if a < b else (-ends[1], -ends[0])
-                worst = _worst_unseen(evidence, margin.mean, low, high, int(post.order[a]), int(post.order[b]))
+                worst = _worst_unseen(evidence, margin.mean, low, high, int(order[a]), int(order[b]))
         stands = margin is None or options.these_items or margin.scale > 0
         if same and worst is not None:  # bounded scores: certain only if the bound itself leaves no doubt
             stands = stands and worst.difference < 0
@@ -249,37 +230,32 @@ def _about_unseen(evidence: Evidence, options: Options) -> dict[str, object]:
 def _quantiles(
     evidence: Evidence, post: Posterior, probabilities: Float[np.ndarray, " probability"], pairs: Collection[Pair]
 ) -> list[dict[str, object]]:
-    margins = by_name(evidence.facts.models, post.order, post.margins)
+    margins = by_name(evidence.names, post.margins)
     rows = list(of_margins({pair: margins[pair] for pair in margins if pair in pairs}, probabilities))
     if post.population is not None:
-        models, groups = [evidence.facts.models[row] for row in post.order], evidence.design.group_names
-        rows += of_population(post.population, models, groups, probabilities, pairs, EVERY)
+        groups = evidence.design.group_names
+        rows += of_population(post.population, evidence.names, groups, probabilities, pairs)
     return rows
 
 
-def _group_rows(evidence: Evidence, post: Posterior) -> list[dict[str, object]]:
-    if post.population is None:
-        return []
-    models = [evidence.facts.models[row] for row in post.order]
-    return group_rows(post.population, models, evidence.design.group_names, evidence.design.structure.n_items)
-
-
-def _known_of(rows: list[Row], pairs: Sequence[Row]) -> list[Row]:
-    """The rows of the sensitivity without those that would rest on a difference without spread."""
-    unknown = {f"P({row['a']} better than {row['b']})" for row in pairs if row["reason"]}
-    return [row for row in rows if not (unknown and (row["kind"] != "pair" or row["what"] in unknown))]
+def _group_rows(evidence: Evidence, post: Posterior) -> list[Row]:
+    """One row for each group and pair, groups and pairs by name: the difference as far as other groups let it stand."""
+    population, plan, rows = post.population, evidence.design, list[Row]()
+    if population is None:
+        return rows
+    pairs = named_pairs(evidence.names)
+    columns = [mixture_columns(population.of_groups(row), None) for row in range(len(pairs))]
+    for group, (name, n_items) in enumerate(zip(plan.group_names, plan.structure.n_items.tolist(), strict=True)):
+        for a, b, row, sign in pairs:
+            values = mixture_row(columns[row], group, sign)
+            rows.append({"group": name, "a": a, "b": b, **{key: values[key] for key in COLUMNS}, "n_items": n_items})
+    return rows
 
 
 def _tiers(post: Posterior, rope: float | None) -> Sequence[int] | None:
     if post.sampled is None or post.levels is None:
         return None
     return [int(tier) for tier in tiers(post.sampled.sites["contrast"], post.share, post.levels.mean, rope or 0.0)]
-
-
-def _sensitive(rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
-    moved = sensitive(rows)
-    more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-    return (f"half or double the prior would move the answer: {'; '.join(moved[:3])}{more}",) if moved else ()
 
 
 def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T | None:
@@ -292,24 +268,24 @@ def _tests(evidence: Evidence, post: Posterior, options: Options, models: Collec
 
     Of infinite scores nothing is tested, but their pairs stand with the others where all models do.
     """
-    names = evidence.facts.models
+    names = evidence.names
     if models is None:
         chosen = post.leading
-        whole = len(chosen) == len(post.order)
-        models = names if whole else [names[row] for row in post.order[chosen]]
+        models = evidence.facts.models if len(chosen) == len(names) else [names[at] for at in chosen]
     else:
-        chosen = np.array([at for at, row in enumerate(post.order) if names[row] in models], np.int64)
-    order, tests = post.order[chosen], post.tests or []
+        chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
+    tests: Sequence[Companion] = ()
     if post.pairs is not None:
-        rows = pair_rows_of(pairs_of(chosen), len(post.order))
+        rows = pair_rows_of(pairs_of(chosen), len(names))
         location = post.pairs.of(rows)
         if post.tests is not None:
             tests = [post.tests[row] for row in rows]
         elif options.dependent or evidence.parts is None or not (evidence.crossed is None and evidence.gold is None):
             tests = held_fixed(location)
         else:
-            tests = companions_of(evidence.parts, order, evidence.design.weights, location)
-    return companion_rows(names, order, tests, list(combinations(sorted(models), 2)))
+            tests = companions_of(evidence.parts, evidence.order[chosen], evidence.design.weights, location)
+    known = by_name([names[at] for at in chosen], tests)
+    return companion_rows(known, list(combinations(sorted(models), 2)), len(evidence.facts.models))
 
 
 def _uncertainty(
@@ -317,8 +293,8 @@ def _uncertainty(
 ) -> dict[str, float | None]:
     """Shares of variance that items and labels bring to the difference of the two models of highest P(best)."""
     unknown: dict[str, float | None] = {"items": None, "labels": None}
-    models = evidence.facts.models
-    finite = [row for row in ranks if models.index(str(row["model"])) in post.order]
+    models, names = evidence.facts.models, evidence.names
+    finite = [row for row in ranks if row["model"] in names]
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
         return unknown
     if options.these_items:
@@ -327,8 +303,8 @@ def _uncertainty(
         return unknown
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
-    first, second = sorted(post.order.tolist().index(models.index(name)) for name in (a, b))
-    total = post.margins[pair_row(first, second, len(post.order))].scale ** 2
+    first, second = sorted(map(names.index, (a, b)))
+    total = post.margins[pair_row(first, second, len(names))].scale ** 2
     within = evidence.fixed_items.variance(models.index(a), models.index(b))
     if within is None or total == 0:
         return unknown if evidence.facts.from_labels else {"items": 1.0, "labels": None}
@@ -344,7 +320,7 @@ def _estimand(evidence: Evidence, options: Options) -> str:
     if options.these_items:
         over = "these very items, " + ("whose labels are unsure" if facts.from_labels else "scored again")
     if evidence.crossed is not None:
-        over += f", new {evidence.crossed.what}s like these"
+        over += f", new {evidence.crossed.cells.what}s like these"
     if plan.grouped:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not options.these_items:
@@ -361,8 +337,8 @@ def _estimand(evidence: Evidence, options: Options) -> str:
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
 
 
-def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":
-    models = [facts.models[row] for row in post.order]
+def _tree(evidence: Evidence, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":
+    facts, models = evidence.facts, evidence.names
     if post.sampled is None or post.pairs is None or decisions is None:
         contrast = np.zeros((1, 1, len(models)))
         ranking = np.eye(len(models))
@@ -379,11 +355,10 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
             "difference": np.array(sign) * difference[..., list(pair_at)],
             "between": between[..., list(pair_at)],
         }
-    runs = {"items": post.sampled, "population": post.population.sampled if post.population else None}
     densities = {
         name: (run.log_prior, run.log_likelihood)
-        for name, run in runs.items()
-        if run is not None and run.log_prior is not None and run.log_likelihood is not None
+        for name, run in post.runs.items()
+        if run.log_prior is not None and run.log_likelihood is not None
     }
     levels = np.zeros(0) if post.levels is None else post.levels.mean
     constant = {"score": levels, "mean_contrast": contrasts(post.pairs.mean, len(models))}
@@ -391,7 +366,7 @@ def _tree(facts: Facts, post: Posterior, decisions: Decisions | None, seed: int)
         models,
         pairs,
         post.sampled.sites["contrast"],
-        next((dict(run.stats) for run in runs.values() if run is not None and run.stats), {}),
+        next((dict(run.stats) for run in post.runs.values() if run.stats), {}),
         constant,
         decisions.rank_probability,
         population,

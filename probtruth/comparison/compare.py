@@ -62,30 +62,27 @@ def compare(
 
 def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
     """The comparison that the evidence supports, wherever that came from."""
-    options = replace(options, rope=width(options.rope_option, evidence.facts, evidence.means))
-    report = on_progress or (lambda done, total: None)
-    pairs, levels = (None, None) if evidence.moments is None else _locations(evidence, evidence.moments, options)
-    of_items = pairs
-    if evidence.crossed is not None and pairs is not None and levels is not None:
-        pairs, levels = evidence.crossed.widened(pairs, levels)
-    sampled, hierarchy, fitted = None, None, None
-    if pairs is not None and evidence.moments is not None and len(evidence.order) > 1:
-        n_models, stages = len(evidence.order), 2 if evidence.design.grouped and not options.these_items else 1
-        hierarchy = population_of(evidence.moments) if stages == 2 else None
-        if hierarchy is not None and options.engine == "nuts":
-            prepare_population(hierarchy)
-        fitted = _fitted(evidence, pairs, options)
-        posterior_margins = margins(pairs) if fitted is None else fitted.margins
-        first = lambda done, total: report(done, stages * total)  # noqa: E731
-        sampled = sample_location(
-            pairs, posterior_margins, n_models, options.engine, options.draws, options.seed, first
-        )
-        if hierarchy is not None:
-            second = lambda done, total: report(total + done, 2 * total)  # noqa: E731
-            hierarchy = sample_population(hierarchy, options.engine, options.draws, options.seed, second)
-            if of_items is not None:
-                hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
-    return assemble(evidence, Posterior(evidence.order, pairs, levels, sampled, hierarchy, fitted), options)
+    rope, moments, n_models = width(options.rope, evidence.facts, evidence.means), evidence.moments, len(evidence.order)
+    if moments is None:
+        return assemble(evidence, Posterior(), options, rope)
+    of_items, levels = _locations(evidence, moments, options)
+    pairs = of_items
+    if evidence.crossed is not None:
+        pairs, levels = evidence.crossed.widened(of_items, levels)
+    if n_models == 1:
+        return assemble(evidence, Posterior(pairs, levels), options, rope)
+    hierarchy = population_of(moments) if evidence.design.grouped and not options.these_items else None
+    if hierarchy is not None and options.engine == "nuts":
+        prepare_population(hierarchy)
+    fitted = _fitted(evidence, pairs, options)
+    of_pairs = margins(pairs) if fitted is None else fitted.margins
+    how, report = (options.engine, options.draws, options.seed), on_progress or (lambda done, total: None)
+    stages = 1 if hierarchy is None else 2
+    sampled = sample_location(pairs, of_pairs, n_models, *how, lambda done, total: report(done, stages * total))
+    if hierarchy is not None:
+        hierarchy = sample_population(hierarchy, *how, lambda done, total: report(total + done, 2 * total))
+        hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
+    return assemble(evidence, Posterior(pairs, levels, of_pairs, sampled, hierarchy, fitted), options, rope)
 
 
 def conclude_at(
@@ -97,11 +94,12 @@ def conclude_at(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """The comparison of numbers whose posterior is known to lie at these locations, with these companions."""
-    options = replace(options, rope=width(options.rope_option, evidence.facts, evidence.means))
-    n_models, report = len(evidence.order), on_progress or (lambda done, total: None)
-    how = (n_models, options.engine, options.draws, options.seed, report)
-    sampled = sample_location(pairs, margins(pairs), *how) if n_models > 1 else None
-    return assemble(evidence, Posterior(evidence.order, pairs, levels, sampled, None, None, tests), options)
+    rope, n_models = width(options.rope, evidence.facts, evidence.means), len(evidence.order)
+    of_pairs, sampled = margins(pairs), None
+    if n_models > 1:
+        report = on_progress or (lambda done, total: None)
+        sampled = sample_location(pairs, of_pairs, n_models, options.engine, options.draws, options.seed, report)
+    return assemble(evidence, Posterior(pairs, levels, of_pairs, sampled, tests=tests), options, rope)
 
 
 def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted | None":
@@ -113,7 +111,7 @@ def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted
         "clusters": evidence.design.n_clusters is not None,
         "population='these-items'": options.these_items,
         f"replicates={options.replicates!r}": options.replicates in ("crossed", "folds"),
-        "annotations": evidence.crossed is not None and evidence.crossed.what == "annotator",
+        "annotations": evidence.crossed is not None and evidence.crossed.cells.what == "annotator",
         "engine='exact'": options.engine == "exact",
         "scores that lie in parts": not isinstance(evidence.parts, HeldParts),
         "gold": evidence.gold is not None,

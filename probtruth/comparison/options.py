@@ -16,7 +16,7 @@ from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
 from probtruth.types.arguments import Engine, ItemPopulation, LikelihoodName, ReplicateKind
 
-WRITTEN = re.compile(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|% of range)?\s*")
+WRITTEN = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*(%|% of range)?\s*")
 EXPECTED = "a number of at least 0, 'X%' (of the best mean score) or 'X% of range' (from the entropy to the baseline)"
 
 
@@ -38,13 +38,11 @@ def parse(value: object) -> Rope | None:
         if match is None:
             raise _error(value)
         kind = {None: "units", "%": "score", "% of range": "range"}[match[2]]
-        try:
-            number = float(match[1]) / (1 if kind == "units" else 100)
-        except ValueError:
-            raise _error(value) from None
-    if isinstance(number, bool) or not isinstance(number, int | float | np.number) or not 0 <= float(number) < np.inf:
+        number = float(match[1]) / (1 if kind == "units" else 100)
+    share = _number(number)
+    if share is None:
         raise _error(value)
-    return Rope(float(number), kind)
+    return Rope(share, kind)
 
 
 def _error(value: object) -> InputError:
@@ -82,13 +80,12 @@ class Options:
 
     engine: str
     population: str
-    rope: float | None
+    rope: Rope | None
     draws: int
     seed: int
     strict: bool
     replicates: str | None = None
     fold_correlation: float | None = None
-    rope_option: Rope | None = None
     likelihood: str = "auto"
 
     @property
@@ -100,10 +97,6 @@ class Options:
     def these_items(self) -> bool:
         """Whether the items are held fixed."""
         return self.population == "these-items"
-
-
-PLAIN = Options("nuts", "new-items", None, 2500, 0, False)
-"""Those of `compare` where nothing is asked for."""
 
 
 def checked_options(
@@ -118,17 +111,15 @@ def checked_options(
     likelihood: object = "auto",
 ) -> Options:
     """The options; an error for one that cannot be used."""
-    margin = parse(rope)
     return Options(
         check.one_of(engine, ENGINES, "engine"),
         check.one_of(population, POPULATIONS, "population"),
-        margin.width if margin is not None and margin.of == "units" else None,
-        whole(draws, "draws", 1),
-        whole(seed, "seed", 0),
+        parse(rope),
+        check.whole(draws, 1, "draws"),
+        check.whole(seed, 0, "seed"),
         bool(strict),
         None if replicates is None else check.one_of(replicates, REPLICATES, "replicates"),
         _fold_correlation(fold_correlation, replicates),
-        margin,
         check.one_of(likelihood, LIKELIHOODS, "likelihood"),
     )
 
@@ -145,26 +136,26 @@ def _fold_correlation(value: object, replicates: object) -> float | None:
 
 def known_correlation(value: object, what: str = "correlation") -> float:
     """A correlation from 0 up to, not including, 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < 1:
+    correlation = _number(value, 1.0)
+    if correlation is None:
         raise InputError(
             f"{what} {value!r}",
             "a number from 0 up to, not including, 1",
             "For k folds it is 1/k, the share of the data that is tested on.",
         )
-    return float(value)
+    return correlation
 
 
 def known_rope(value: object) -> float | None:
     """A finite number of at least 0; None where none is given."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < math.inf:
+    number = _number(value)
+    if number is None and value is not None:
         raise InputError(f"rope {value!r}", "a finite number of at least 0", "Give it in units of the score.")
+    return number
+
+
+def _number(value: object, below: float = math.inf) -> float | None:
+    """A number of at least 0 and below that; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < below:
+        return None
     return float(value)
-
-
-def whole(value: object, what: str, least: int) -> int:
-    """An integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
-        raise InputError(f"{what} {value!r}", f"an integer of at least {least}", "Leave it out for the default.")
-    return int(value)

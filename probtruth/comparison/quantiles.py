@@ -6,10 +6,10 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri, stdtrit
 
-from probtruth.comparison.naming import named_pairs
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.quadrature import Mixture
+from probtruth.comparison.rows import named_pairs
 
 Values = Float[np.ndarray, " probability"]
 Pair = tuple[str, str]
@@ -34,11 +34,10 @@ def of_population(
     groups: Sequence[str],
     probabilities: Values,
     pairs: Collection[Pair],
-    every: int,
 ) -> Iterator[dict[str, object]]:
     """Those in the population of groups, in one new group and in every group, by quadrature; of some of the pairs.
 
-    Arguments: `probabilities` lie symmetrically about 1/2; `every`: see `Population.of_groups`.
+    Arguments: `probabilities` lie symmetrically about 1/2.
     """
     wheres = {"population of groups": False, "one new group": True}
     everywhere = {where: population.differences(new_group) for where, new_group in wheres.items()}
@@ -46,15 +45,11 @@ def of_population(
         if (a, b) not in pairs:
             continue
         for where, mixture in everywhere.items():
-            one = Mixture(*(np.broadcast_to(part, mixture.mean.shape)[row : row + 1] for part in _parts(mixture)))
+            one = Mixture(*(part[row : row + 1] for part in (mixture.weight, mixture.mean, mixture.sd)))
             yield {"where": where, "group": None, "a": a, "b": b, "values": _values(one, probabilities, sign)[0]}
-        inside = _values(population.of_groups(row, every), probabilities, sign)
+        inside = _values(population.of_groups(row), probabilities, sign)
         for group, values in zip(groups, inside, strict=True):
             yield {"where": "group", "group": group, "a": a, "b": b, "values": values}
-
-
-def _parts(mixture: Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return mixture.weight, mixture.mean, mixture.sd
 
 
 def _values(mixture: Mixture, probabilities: Values, sign: float) -> Float[np.ndarray, "row probability"]:

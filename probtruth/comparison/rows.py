@@ -1,4 +1,4 @@
-"""The rows of the tables that a reader gets: pairs, models, and the population of groups."""
+"""The rows of the tables that a reader gets: pairs under their names, models, and the population of groups."""
 
 import math
 from array import array
@@ -9,16 +9,35 @@ from typing import overload
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.comparison.companions.paired_tests import Companion
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.sweeps import pair_row
+from probtruth.comparison.evidence.sweeps import all_pairs, pair_row
 from probtruth.comparison.evidence.unseen import Worst
-from probtruth.comparison.naming import named_pairs
 from probtruth.comparison.posterior.decisions import Decisions
 from probtruth.comparison.posterior.margins import Margin, infinite_margin
 from probtruth.comparison.posterior.population import Population
 from probtruth.comparison.posterior.quadrature import Mixture
 
 Row = dict[str, object]
+
+
+def by_name[T: (Margin, Companion)](names: Sequence[str], of_pairs: Sequence[T]) -> dict[tuple[str, str], T]:
+    """What belongs to each pair, under its names, the first by name minus the second."""
+    named = {}
+    for (a, b), value in zip(all_pairs(len(names)), of_pairs, strict=True):
+        first, second = names[a], names[b]
+        named[min(first, second), max(first, second)] = value if first < second else value.flipped()
+    return named
+
+
+def named_pairs(names: Sequence[str]) -> list[tuple[str, str, int, float]]:
+    """Every pair's two names, the first by name before the other, in their order; its row in the order of `all_pairs`,
+    and -1 where that row is the other minus the first."""
+    pairs = [
+        (min(names[a], names[b]), max(names[a], names[b]), row, 1.0 if names[a] < names[b] else -1.0)
+        for row, (a, b) in enumerate(all_pairs(len(names)))
+    ]
+    return sorted(pairs)
 
 
 class PairRows(Sequence[Row]):
@@ -136,6 +155,10 @@ def unseen_columns(row: Row, margin: Margin | None, worst: Worst | None) -> Row:
     return row | dict(zip(UNSEEN, values, strict=True))
 
 
+DECIDED = ("p_best", "expected_rank", "expected_regret", "tier")
+"""What is known of a model only where it is known of every pair which is better."""
+
+
 def favours(difference: object) -> str | None:
     """The side that a difference of losses, a minus b, is in favour of; None where it is 0 or not known."""
     value = math.nan if difference is None else float(str(difference))
@@ -166,21 +189,26 @@ def rank_rows(
             "entropy": facts.known.entropy,
             "divergence": None if facts.known.entropy is None or not known else mean - facts.known.entropy,
         }
-        decided = _decided(model, means, position, decisions) | {"tier": _tier(model, means, position, tiers)}
-        rows.append((not known, mean if known else 0.0, name, {**row, **decided}))
+        row |= _decided(model, means, position, decisions, tiers)
+        rows.append((not known, mean if known else 0.0, name, row))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
-def _decided(model: int, means: Sequence[float], position: dict[int, int], decisions: Decisions | None) -> Row:
-    """P(best), expected rank and regret, also where means are infinite; None where nothing orders the models.
+def _decided(
+    model: int,
+    means: Sequence[float],
+    position: Mapping[int, int],
+    decisions: Decisions | None,
+    tiers: Sequence[int] | None,
+) -> Row:
+    """What is decided of a model, also where means are infinite; None where nothing orders the models.
 
-    One model alone has none.
+    One model alone has none of it. Models of infinite means are the first tier or the last, all in one.
     """
-    names = ("p_best", "expected_rank", "expected_regret")
     if len(means) == 1 or any(math.isnan(mean) for mean in means):
-        return dict.fromkeys(names)
-    below = sum(mean == -math.inf for mean in means)
-    above = sum(mean == math.inf for mean in means)
+        return dict.fromkeys(DECIDED)
+    below, above = means.count(-math.inf), means.count(math.inf)
+    finite, first_tier = [1] * len(position) if tiers is None else tiers, 1 if below else 0
     if model in position:
         at, p, rank, regret = position[model], 1.0, 1.0, 0.0
         if decisions is not None:
@@ -191,37 +219,27 @@ def _decided(model: int, means: Sequence[float], position: dict[int, int], decis
             "p_best": 0.0 if below else p,
             "expected_rank": below + rank,
             "expected_regret": math.inf if below else regret,
+            "tier": first_tier + finite[at],
         }
     tied, first = (below, 0) if means[model] < 0 else (above, len(means) - above)
+    tier = 1 if means[model] < 0 else first_tier + max(finite, default=0) + 1
     if tied > 1 and first == 0:  # nothing orders models of the same infinite mean, and one of them is the best
-        return dict.fromkeys(names)
+        return dict.fromkeys(DECIDED) | {"tier": tier}
     return {
         "p_best": 1.0 if first == 0 else 0.0,
         "expected_rank": first + (tied + 1) / 2,
         "expected_regret": 0.0 if first == 0 else math.inf,
+        "tier": tier,
     }
-
-
-def _tier(model: int, means: Sequence[float], position: dict[int, int], tiers: Sequence[int] | None) -> int | None:
-    """The model's tier; those of infinite means are the first or the last, all in one."""
-    if len(means) == 1 or any(math.isnan(mean) for mean in means):
-        return None
-    finite = list(tiers) if tiers is not None else [1] * len(position)
-    first = 1 if -math.inf in means else 0
-    if model in position:
-        return first + finite[position[model]]
-    return 1 if means[model] < 0 else first + max(finite, default=0) + 1
 
 
 def _oriented(value: float, facts: Facts) -> float:
     return -value if facts.higher_is_better else value
 
 
-def population_rows(
-    facts: Facts, order: np.ndarray, population: Population, rope: float | None
-) -> dict[str, list[Row]]:
+def population_rows(names: Sequence[str], population: Population, rope: float | None) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
-    pairs = named_pairs([facts.models[row] for row in order])
+    pairs = named_pairs(names)
     results: dict[str, list[Row]] = {}
     for what, new_group in (("population of groups", False), ("one new group", True)):
         columns = mixture_columns(population.differences(new_group), rope)

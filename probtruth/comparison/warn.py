@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 
 from probtruth import check
 from probtruth.comparison.evidence.evidence import Evidence
@@ -12,8 +11,9 @@ from probtruth.comparison.options import Options
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
-FEW_ANSWERS = 40
-"""With fewer items that have an expert's answer, intervals did not hold their coverage in every simulated world."""
+FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
+"""With fewer items that have an expert's answer, or fewer that they are worth chosen alike, intervals did not hold
+their coverage in every simulated world."""
 UNEVEN = 2
 """Clusters of which one is so many times larger than another are uneven."""
 UNEVEN_CLUSTERS = (
@@ -45,9 +45,7 @@ def warnings_of(
             f"{count} of {model!r} (sums {low:.6g} to {high:.6g})" for model, count, low, high in audit.renormalised
         )
         warnings.append(f"rows of predictions divided by their sums, as you chose: {', '.join(rows)}")
-    for model, count, items in zip(
-        facts.models, evidence.totals.n_infinite, evidence.totals.infinite_items, strict=True
-    ):
+    for model, count, items in zip(facts.models, evidence.n_infinite, evidence.infinite_items, strict=True):
         if count:
             more = f" and {count - len(items)} more" if count > len(items) else ""
             warnings.append(
@@ -69,18 +67,19 @@ def warnings_of(
             "a second vote on some items would tell"
         )
     if plan.n_units < FEW_UNITS and not options.these_items:
-        what = "items" if plan.n_clusters is None else "clusters"
+        what, sizes = "items" if plan.n_clusters is None else "clusters", plan.structure.unit_sizes
+        uneven = sizes is not None and sizes.max() > UNEVEN * sizes.min()
         spread = "the differences" if len(facts.models) > 1 else "the scores"
         warnings.append(
             f"only {plan.n_units} {what}: the answer leans on {spread} being roughly normal"
-            + (UNEVEN_CLUSTERS if _uneven(plan.structure.unit) else "")
+            + (UNEVEN_CLUSTERS if uneven else "")
         )
     gold = evidence.gold
     if gold is not None and gold.n_answered < FEW_ANSWERS:
-        warnings.append(
-            f"expert labels on {gold.n_answered} items only: with fewer than {FEW_ANSWERS} the interval may be too "
-            "narrow where annotators seldom, but badly, err"
-        )
+        warnings.append(_few_answers(f"{gold.n_answered} items only", FEW_ANSWERS))
+    elif gold is not None and gold.effective < FEW_EFFECTIVE:
+        worth = f"{gold.n_answered} items, worth {gold.effective:.0f} chosen alike"
+        warnings.append(_few_answers(worth, FEW_EFFECTIVE))
     constant = [row for row in pairs if row["difference"] is not None and row["low"] == row["high"]]
     constant = [row for row in constant if np.isfinite(float(str(row["difference"])))]
     if constant:
@@ -90,12 +89,11 @@ def warnings_of(
     return tuple(warnings)
 
 
-def _uneven(unit: Int[np.ndarray, " item"] | None) -> bool:
-    """Whether some cluster is more than twice as large as another."""
-    if unit is None:
-        return False
-    sizes = np.bincount(unit)
-    return bool(sizes.max() > UNEVEN * sizes.min())
+def _few_answers(where: str, fewest: int) -> str:
+    return (
+        f"expert labels on {where}: with fewer than {fewest} the interval may be too narrow where annotators seldom, "
+        "but badly, err"
+    )
 
 
 def _sampling(diagnostics: Mapping[str, object]) -> list[str]:

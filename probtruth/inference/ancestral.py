@@ -11,7 +11,7 @@ from numpyro import handlers
 from numpyro.primitives import Messenger
 
 from probtruth.inference.nuts import Draws, Program, as_arrays
-from probtruth.inference.precision import float64_on_cpu
+from probtruth.kernels.precision import float64_on_cpu
 
 Shape = tuple[int, ...]
 

@@ -22,13 +22,15 @@ from numpyro.distributions import biject_to
 from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy
 
-from probtruth.inference.precision import float64_on_cpu
+from probtruth.kernels.precision import float64_on_cpu
 
 Program = Callable[..., None]
 Progress = Callable[[int, int], None]
 CHUNK = 100
 """Iterations between two reports of progress; warm-up and draws are rounded up to a multiple of it."""
 
+WARMUP = 300
+"""Iterations that adapt a chain, unless a caller wants others."""
 STARTS = 20
 """Number of random starting points to try until one has a finite density."""
 
@@ -48,7 +50,7 @@ def sample(
     seed: int,
     *,
     draws: int = 1000,
-    warmup: int = 300,
+    warmup: int = WARMUP,
     chains: int = 4,
     target_accept: float = 0.8,
     reach: float = 1.0,
@@ -83,10 +85,10 @@ def sample(
     return Draws(*joined)
 
 
-def prepare(program: Program, data: Mapping[str, np.ndarray], *, warmup: int = 300, target_accept: float = 0.8) -> None:
+def prepare(program: Program, data: Mapping[str, np.ndarray], target_accept: float) -> None:
     """Starts to compile what `sample` will need for these arguments, without waiting."""
     with float64_on_cpu():
-        _programs(program, as_arrays(data), warmup, target_accept, 1.0)
+        _programs(program, as_arrays(data), WARMUP, target_accept, 1.0)
 
 
 def _random(seed: int, chain: int, n_parameters: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +152,7 @@ class Chain:
 
     @classmethod
     def of(
-        cls, program: Program, data: Mapping[str, Any], warmup: int, target_accept: float, first_step: float = 1.0
+        cls, program: Program, data: Mapping[str, Any], warmup: int, target_accept: float, first_step: float
     ) -> "Chain":
         """For data of these shapes."""
 

@@ -7,7 +7,7 @@ import glob
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -251,8 +251,3 @@ def use(options: StoreOptions) -> None:
 def in_use() -> StoreOptions:
     """The options with which addresses are read."""
     return _Chosen.options
-
-
-def at_version(address: Address, version: int) -> Address:
-    """The Delta table in one version."""
-    return replace(address, form="delta", version=version)

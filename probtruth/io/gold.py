@@ -12,8 +12,7 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
-from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
-from probtruth.io.output.folder import whole_file
+from probtruth.io.output.csv_safe import check_free, write_new_csv
 from probtruth.io.tables.read import read_table
 from probtruth.types.arguments import ExpertLabels
 
@@ -58,9 +57,8 @@ def write_gold(table: polars.DataFrame, path: str | Path) -> None:
     Errors: `InputError` for names that a spreadsheet would take for formulas, or where it cannot be written.
     """
     check_gold_out(path)
-    refuse_formulas(table["item"].to_list(), "Rename these items: an apostrophe before them would be another name.")
-    with whole_file(path, lambda _: False) as work:
-        write_csv(table, work)
+    hint = "Rename these items: an apostrophe before them would be another name."
+    write_new_csv(table, path, table["item"].to_list(), hint)
 
 
 def check_gold_out(path: str | Path) -> None:

@@ -61,11 +61,15 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
 
 @dataclass(frozen=True, eq=False)
 class Common:
-    """The items that all models have, in the order of the first; their rows for each model; and what was left out."""
+    """The items that all models have, in the order of the first; their rows for each model; and what was left out.
+
+    `as_known` says that they are those of the index, in its order.
+    """
 
     items: frames.Names
     rows: Sequence[Int[np.ndarray, " item"]]
     audit: Audit
+    as_known: bool
 
 
 def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> Common:
@@ -86,12 +90,14 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
     reference = columns.pop() if named else None
     distinct: list[polars.Series] = []
     for column in columns:
-        if not any(_same(column, other) for other in distinct):
+        if not any(frames.same(column, other) for other in distinct):
             distinct.append(column)
     if reference is None:
         reference = distinct[0] if len(distinct) == 1 else polars.concat(distinct).unique(maintain_order=True)
     matches = [_Match.of(column, reference) for column in distinct]
-    match_of = [matches[next(at for at, other in enumerate(distinct) if _same(column, other))] for column in columns]
+    match_of = [
+        matches[next(at for at, other in enumerate(distinct) if frames.same(column, other))] for column in columns
+    ]
     shared = np.logical_and.reduce([match.rows >= 0 for match in matches])
     if not shared.any():
         raise _nothing(models, items, index if named else None)
@@ -105,11 +111,9 @@ def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index |
         sort_names({name for match in matches for name in frames.text(match.extra).to_list()}),
         counts,
     )
-    return Common(frames.Names(columns[0].gather(rows[id(match_of[0])])), [rows[id(one)] for one in match_of], audit)
-
-
-def _same(one: polars.Series, other: polars.Series) -> bool:
-    return one is other or (len(one) == len(other) and bool((one == other).all()))
+    shared_items = columns[0].gather(rows[id(match_of[0])])
+    as_known = named and frames.same(shared_items, reference)
+    return Common(frames.Names(shared_items), [rows[id(one)] for one in match_of], audit, as_known)
 
 
 @dataclass(frozen=True, eq=False)

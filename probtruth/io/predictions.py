@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -21,10 +21,11 @@ from probtruth.io.tables.wide import (
     read_wide,
     renormalised,
 )
+from probtruth.kernels.arrays import is_own
 from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import match_labels
+from probtruth.types.index import match_labels, order_of
 from probtruth.types.predictions import as_logs, of_logits
 
 
@@ -103,7 +104,7 @@ def read_predictions_pairs(
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
         check_rows(table, kind)
     shared = groups.common(models, [table.items for table in tables], index)
-    made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
+    made, order = _index_of(shared, labels, index)
     logs = np.empty((len(models), len(order), len(labels)))
     for own, table, rows in zip(logs, tables, shared.rows, strict=True):
         _write_logs(table.of(rows[order], made.labels), kind, own)
@@ -117,6 +118,19 @@ def read_predictions_pairs(
     like_probs = [kind == "logits" and table.columns.surely_simplex() for table in tables]
     warnings = of_logits(model for model, like in zip(models, like_probs, strict=True) if like)
     return Predictions(logs, tuple(models), index, audit, warnings)
+
+
+def _index_of(
+    shared: groups.Common, labels: tuple[str, ...], index: Index | None
+) -> tuple[Index, Int[np.ndarray, " item"]]:
+    """The sorted index of the items that all models have, and the order of these; known names are not made anew."""
+    if index is not None and isinstance(index.items, tuple) and shared.as_known:
+        order = order_of(frames.compact(shared.items.column)).astype(np.int64)
+        if is_own(order, len(order)):
+            of_labels, _, _ = Index.of_array((0, len(labels)), (), labels)
+            return replace(of_labels, items=index.items, item_rows=order), order
+    made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
+    return made, order
 
 
 def _write_logs(table: WideTable, kind: str, logs: Float[np.ndarray, "item label"]) -> None:

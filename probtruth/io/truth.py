@@ -5,19 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import polars
 
-from probtruth import check, check_arrays
+from probtruth import check, check_arrays, frames
+from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import Address
-from probtruth.io.output.csv_safe import check_free, refuse_formulas, write_csv
-from probtruth.io.output.folder import whole_file
+from probtruth.io.addresses import Address, location
+from probtruth.io.output.csv_safe import check_free, write_new_csv
 from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.batches import can_stream, has_several, open_table, rows_within
 from probtruth.io.tables.read import Block
-from probtruth.io.tables.wide import check_rows, read_wide
+from probtruth.io.tables.wide import cells, check_rows, labels_of, read_wide
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Truth
-from probtruth.types.arguments import Estimand
+from probtruth.types.arguments import ESTIMANDS, Estimand
+from probtruth.types.index import Index, order_of, sort_names
 
 
 def write_soft(truth: Truth, path: str | Path) -> None:
@@ -45,12 +48,11 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         "marginals": truth.marginals,
     }
     frame = polars.DataFrame({"item": polars.Series(list(truth.index.items), dtype=polars.String), **columns})
-    if not _is_csv(path):
+    if Path(path).suffix.lower() == ".csv":
+        names = (*truth.index.items, *truth.index.labels)
+        write_new_csv(frame, path, names, "Write Parquet: end the path in .parquet.")
+    else:
         parquet_notes.write(frame, path, notes, _votes(truth))
-        return
-    refuse_formulas((*truth.index.items, *truth.index.labels), "Write Parquet: end the path in .parquet.")
-    with whole_file(path, _never) as work:
-        write_csv(frame, work)
 
 
 def check_soft_out(path: str | Path) -> None:
@@ -58,18 +60,10 @@ def check_soft_out(path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
-    if _is_csv(path):
+    if suffix == ".csv":
         check_free(path)
     else:
         parquet_notes.check_out(path)
-
-
-def _is_csv(path: str | Path) -> bool:
-    return Path(path).suffix.lower() == ".csv"
-
-
-def _never(path: Path) -> bool:
-    return False
 
 
 def read_soft(path: str | Path | Block, item: str = "item", estimand: Estimand | None = None) -> Truth:
@@ -94,10 +88,44 @@ def read_soft(path: str | Path | Block, item: str = "item", estimand: Estimand |
         truth = Truth.from_probs(table.values, table.items, table.labels, cast(Estimand, kind))  # which it checks
         return truth, (tuple(table.items), table.labels) == (truth.index.items, truth.index.labels)
 
-    return noted("" if isinstance(path, Block) else path, table.source.name, estimand, build)
+    return _noted("" if isinstance(path, Block) else path, table.source.name, estimand, build)
 
 
-def noted(
+def read_many_soft(
+    path: str | Path | Block, item: str = "item", estimand: Estimand | None = None, memory: float = 2e9
+) -> Truth:
+    """As `read_soft`, for as many items as there are; `memory` (bytes) is what a batch may take.
+
+    Files other than Parquet and Arrow are read whole.
+    """
+    if not can_stream(path):
+        return read_soft(path, item, estimand)
+    table = open_table(path)
+    labels = sort_names(labels_of(table.columns, item, Source(table.name)))
+    size = rows_within(memory, len(labels))
+    names = frames.compact(table.names(item, size))
+    order = order_of(names)
+    ordered = names.gather(order)
+    if bool((ordered[1:] == ordered[:-1]).any()):
+        raise table.repeated(names, item)
+    rank = np.empty(len(order), order.dtype)
+    rank[order] = np.arange(len(order))
+    probs = np.empty((len(order), len(labels)))
+    for batch in table.batches(labels, size):
+        rows = rank[batch.start : batch.start + batch.frame.height]
+        probs[rows] = cells(batch.frame, labels, batch.source, item, "probs", "soft labels")
+
+    def build(kind: str) -> tuple[Truth, bool]:
+        check.one_of(kind, ESTIMANDS, "estimand")
+        written = [column for column in table.columns if column != item]
+        as_written = written == list(labels) and bool((order[1:] > order[:-1]).all())
+        return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written
+
+    own = "" if isinstance(path, Block) or has_several(location(path)) else path
+    return _noted(own, table.name, estimand, build)
+
+
+def _noted(
     path: str | Path | Address, name: str, estimand: Estimand | None, build: Callable[[str], tuple[Truth, bool]]
 ) -> Truth:
     """A truth with what its file says of it.

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Order, Table, is_own, moments_around_mean, on_device, to_host
+from probtruth.kernels.precision import compiled
 
 
 def as_float_table(values: Array) -> Array:
@@ -23,10 +24,7 @@ def as_float_table(values: Array) -> Array:
     values, kind = _left_to_the_compiler(values), values.dtype
     if kind in (np.float32, np.float64):
         return values
-    wide = np.float32 if jnp.issubdtype(kind, jnp.floating) else np.float64
-    with jax.enable_x64(True):
-        made: Array = _cast(values, wide)
-        return made
+    return _cast(values, np.float32 if jnp.issubdtype(kind, jnp.floating) else np.float64)
 
 
 def _left_to_the_compiler(values: Array) -> Array:
@@ -42,12 +40,12 @@ def _left_to_the_compiler(values: Array) -> Array:
     return same
 
 
-@partial(jax.jit, static_argnums=1)
+@partial(compiled, static_argnums=1)
 def _cast(values: Array, kind: type) -> Array:
     return values.astype(kind)
 
 
-@partial(jax.jit, static_argnums=(1, 2))
+@partial(compiled, static_argnums=(1, 2))
 def _first_faults(cells: Array, kind: str, tolerance: float) -> Int[Array, " fault"]:
     """The first row of each fault, the number of rows where there is none; one read of the table."""
     n = len(cells)
@@ -60,55 +58,34 @@ def _first_faults(cells: Array, kind: str, tolerance: float) -> Int[Array, " fau
     return jnp.stack([jnp.where(flag, jnp.arange(n, dtype=jnp.int32), n).min() for flag in flags])
 
 
-@jax.jit
-def _row(table: Array, position: Array) -> Array:
-    return jnp.take(table, position, axis=0)
-
-
 def faulty_row(cells: Array, kind: str, tolerance: float) -> tuple[int, np.ndarray] | None:
     """The first row with the first kind of fault, and its numbers; None where every row is sound.
 
     Arguments: `kind` is what the cells are: "probs", "log-probs" (whose exponentials are judged) or "logits".
     """
-    with jax.enable_x64(True):
-        first = next((int(row) for row in to_host(_first_faults(cells, kind, tolerance)) if row < len(cells)), None)
-        if first is None:
-            return None
-        return first, to_host(_row(cells, jax.device_put(np.int32(first), _everywhere(cells))))
+    first = next((int(row) for row in to_host(_first_faults(cells, kind, tolerance)) if row < len(cells)), None)
+    return None if first is None else (first, to_host(one_of(cells, first)))
 
 
 def surely_simplex(cells: Array, tolerance: float) -> bool:
     """Whether every row is a distribution within the tolerance; there must be one."""
-    if not cells.size:
-        return False
-    with jax.enable_x64(True):
-        return bool((to_host(_first_faults(cells, "probs", tolerance)) == len(cells)).all())
+    return cells.size > 0 and bool((to_host(_first_faults(cells, "probs", tolerance)) == len(cells)).all())
 
 
 def log_table(kind: str, cells: Array) -> Array:
     """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits"."""
-    if kind == "log-probs":
-        return cells
-    with jax.enable_x64(True):
-        made: Array = _logs(kind, cells)
-        return made
+    return cells if kind == "log-probs" else _logs(kind, cells)
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(compiled, static_argnums=0)
 def _logs(kind: str, cells: Array) -> Array:
     return jax.nn.log_softmax(cells, axis=-1) if kind == "logits" else simplex.log(cells)
 
 
-@jax.jit
-def _exp(table: Array) -> Array:
-    return jnp.exp(table)
-
-
+@compiled
 def exponential(table: Array) -> Array:
     """e to the power of each number, where they lie."""
-    with jax.enable_x64(True):
-        made: Array = _exp(table)
-        return made
+    return jnp.exp(table)
 
 
 def together(tables: Sequence[Table]) -> list[Array]:
@@ -125,8 +102,7 @@ def beside(table: Table, other: Array) -> Array:
             put: Array = jax.device_put(np.ascontiguousarray(table, other.dtype), where)
             return put
         moved = table if table.sharding == where else jax.device_put(table, where)
-        same: Array = moved if moved.dtype == other.dtype else _cast(moved, other.dtype.type)
-        return same
+        return moved if moved.dtype == other.dtype else _cast(moved, other.dtype.type)
 
 
 def _by_items(other: Array, n_axes: int) -> Sharding:
@@ -148,24 +124,25 @@ def _everywhere(other: Array) -> Sharding:
 
 def stacked(tables: Sequence[Array], rows: Order, columns: Order) -> Float[Array, "table item label"]:
     """One table for all, with rows and columns in this order."""
-    with jax.enable_x64(True):
-        return reordered(_stack(*tables), rows, columns)
+    return reordered(_stack(*tables), rows, columns)
 
 
-@jax.jit
+@compiled
 def _stack(*tables: Array) -> Array:
     return jnp.stack(tables)
 
 
 def reordered(table: Array, rows: Order, columns: Order) -> Array:
     """The rows and columns (the last two axes) in this order."""
-    own = [is_own(order, size) for order, size in zip((rows, columns), table.shape[-2:], strict=True)]
+    own = is_own(rows, table.shape[-2]), is_own(columns, table.shape[-1])
     if all(own):
         return table
-    with jax.enable_x64(True):
-        picked = [jax.device_put(order.astype(np.int32), _everywhere(table)) for order in (rows, columns)]
-        made: Array = _picked(*own, _spread_of(table, len(rows)), table, *picked)
-        return made
+    return _picked(*own, _spread_of(table, len(rows)), table, *_beside_all(table, rows, columns))
+
+
+def _beside_all(table: Array, *positions: int | Order) -> list[Array]:
+    """Positions on every device that holds some of a table."""
+    return [jax.device_put(np.asarray(some, np.int32), _everywhere(table)) for some in positions]
 
 
 def _spread_of(table: Array, n_items: int) -> NamedSharding | None:
@@ -177,7 +154,7 @@ def _spread_of(table: Array, n_items: int) -> NamedSharding | None:
     return None if shared else spread
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(compiled, static_argnums=(0, 1, 2))
 def _picked(
     all_rows: bool, all_columns: bool, spread: NamedSharding | None, table: Array, rows: Array, columns: Array
 ) -> Array:
@@ -190,13 +167,10 @@ def widened(table: Float[Array, "row column"], rows: Order, columns: Order, n_la
     """These rows of a table, its columns at their positions among the labels; the other labels get 0."""
     if is_own(rows, len(table)) and is_own(columns, n_labels):
         return table
-    with jax.enable_x64(True):
-        picked = [jax.device_put(order.astype(np.int32), _everywhere(table)) for order in (rows, columns)]
-        made: Array = _widened(n_labels, table, *picked)
-        return made
+    return _widened(n_labels, table, *_beside_all(table, rows, columns))
 
 
-@partial(jax.jit, static_argnums=0)
+@partial(compiled, static_argnums=0)
 def _widened(n_labels: int, table: Array, rows: Array, columns: Array) -> Array:
     some = jnp.take(table, rows, axis=0)
     return jnp.zeros((len(rows), n_labels), table.dtype).at[:, columns].set(some)
@@ -209,15 +183,14 @@ def central_moments(
 
     Of its difference from the model `minus`, unless that is None. A label of weight 0 counts as no loss.
     """
-    with jax.enable_x64(True):
-        numbers = np.array([model, model if minus is None else minus], np.int32)
-        moments = _central(minus is None, losses, weight, jax.device_put(numbers, _everywhere(losses)))
-        return tuple(to_host(moment).astype(np.float64) for moment in moments)  # type: ignore[return-value]
+    models = _beside_all(losses, model, model if minus is None else minus)
+    second, third = _central(minus is None, losses, weight, *models)
+    return to_host(second).astype(np.float64), to_host(third).astype(np.float64)
 
 
-@partial(jax.jit, static_argnums=0)
-def _central(alone: bool, losses: Array, weight: Array, models: Array) -> tuple[Array, Array]:
-    one, other = (jnp.where(weight > 0, jnp.take(losses, models[at], axis=0), 0) for at in (0, 1))
+@partial(compiled, static_argnums=0)
+def _central(alone: bool, losses: Array, weight: Table, *models: Array) -> tuple[Array, Array]:
+    one, other = (jnp.where(weight > 0, jnp.take(losses, model, axis=0), 0) for model in models)
     return moments_around_mean(one if alone else one - other, weight)
 
 
@@ -225,36 +198,36 @@ def first_infinite(
     losses: Float[Array, "model item label"], weight: Float[Table, "item label"], models: Sequence[int]
 ) -> tuple[int, int] | None:
     """The first of these models, and its item, with a loss that is not finite under a label of positive weight."""
-    with jax.enable_x64(True):
-        first = to_host(_first_infinite(losses, weight))
+    first = to_host(_first_infinite(losses, weight))
     n_items = losses.shape[1]
     return next(((at, int(first[model])) for at, model in enumerate(models) if first[model] < n_items), None)
 
 
-@jax.jit
-def _first_infinite(losses: Array, weight: Array) -> Int[Array, " model"]:
+@compiled
+def _first_infinite(losses: Array, weight: Table) -> Int[Array, " model"]:
     odd = (~jnp.isfinite(losses) & (weight > 0)).any(-1)
     n = odd.shape[1]
     return jnp.where(odd, jnp.arange(n, dtype=jnp.int32), n).min(-1)
 
 
-def one_of(tables: Float[Array, "model item label"], model: int) -> Float[Array, "item label"]:
-    """The table of one model."""
-    with jax.enable_x64(True):
-        made: Array = _row(tables, jax.device_put(np.int32(model), _everywhere(tables)))
-        return made
+def one_of(tables: Float[Array, "model ..."], model: int) -> Float[Array, "..."]:
+    """The table (or row) of one model (or item)."""
+    return _row(tables, *_beside_all(tables, model))
+
+
+@compiled
+def _row(table: Array, position: Array) -> Array:
+    return jnp.take(table, position, axis=0)
 
 
 def column(table: Float[Table, "item label"], label: int) -> Float[np.ndarray, " item"]:
     """The numbers of one label (host, float64)."""
-    with jax.enable_x64(True):
-        where = _everywhere(table) if on_device(table) else None
-        chosen = _column(table, jax.device_put(np.int32(label), where))
-        return to_host(chosen).astype(np.float64)
+    where = _everywhere(table) if on_device(table) else None
+    return to_host(_column(table, jax.device_put(np.int32(label), where))).astype(np.float64)
 
 
-@jax.jit
-def _column(table: Array, label: Array) -> Array:
+@compiled
+def _column(table: Table, label: Array) -> Array:
     return jnp.take(table, label, axis=1)
 
 
@@ -262,12 +235,11 @@ def top_label(
     log_probs: Float[Array, "item label"], truth: Float[Array, "item label"]
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
     """The largest log-probability of each item, and how probably its label is the right one (host); ties share."""
-    with jax.enable_x64(True):
-        highest, right = _top_label(log_probs, truth)
-        return to_host(highest).astype(np.float64), to_host(right).astype(np.float64)
+    highest, right = _top_label(log_probs, truth)
+    return to_host(highest).astype(np.float64), to_host(right).astype(np.float64)
 
 
-@jax.jit
+@compiled
 def _top_label(log_probs: Array, truth: Array) -> tuple[Array, Array]:
     highest = log_probs.max(1)
     best = log_probs == highest[:, None]
@@ -279,11 +251,10 @@ def distributions(columns: Sequence[Float[np.ndarray, " item"]], other: Array) -
     with jax.enable_x64(True):
         where = _by_items(other, 2)
         along = NamedSharding(where.mesh, PartitionSpec(where.spec[0])) if isinstance(where, NamedSharding) else where  # type: ignore[no-untyped-call]
-        made: Array = _distributions(*(jax.device_put(np.asarray(one, other.dtype), along) for one in columns))
-        return made
+        return _distributions(*(jax.device_put(np.asarray(one, other.dtype), along) for one in columns))
 
 
-@jax.jit
+@compiled
 def _distributions(*columns: Array) -> Array:
     table = jnp.stack(columns, 1)
     whole = table.sum(1, keepdims=True)

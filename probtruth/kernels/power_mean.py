@@ -7,7 +7,7 @@ from jax import Array
 from jaxtyping import Float, Real
 
 from probtruth.kernels import simplex
-from probtruth.kernels.simplex import float64_for_numpy
+from probtruth.kernels.precision import float64_for_numpy
 
 Values = Real[Array | np.ndarray, "*batch value"]
 Weights = Real[Array | np.ndarray, "*#batch value"]

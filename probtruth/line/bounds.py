@@ -9,10 +9,9 @@ from jaxtyping import Float
 
 from probtruth.comparison.evidence.design import Design, design
 from probtruth.kernels.arrays import to_host
-from probtruth.kernels.exact_sums import exact_sum, exact_totals
-from probtruth.line.analysis.leading import leaders
+from probtruth.kernels.exact_sums import exact_sum, exact_totals, weighted_mean
 from probtruth.line.informed_truth import ScoredTruth
-from probtruth.line.numbers import as_float
+from probtruth.line.rows import as_float, leaders
 from probtruth.scoring.log_pool import LOWEST, posterior
 from probtruth.scoring.score import expectations
 from probtruth.streaming.compare_files import ScoringOptions
@@ -122,7 +121,7 @@ class _Case:
                 furthest = sign * np.where(np.isnan(views), np.inf, sign * views).max(0)
                 with np.errstate(invalid="ignore"):
                     shift = np.where(self.p_lured > 0, self.p_lured * (furthest - views[0]), 0.0)
-                ends[key] = moving = difference + _total(self.plan.item_weights() * shift)
+                ends[key] = moving = difference + weighted_mean(shift, self.plan.item_weights())
                 if not np.isfinite(moving):
                     ends[end] = moving
                 elif now is not None and usual > 0:
@@ -137,10 +136,6 @@ class _Case:
         means = exact_totals(values[None], structure.of_item(), structure.n_groups) / structure.n_items
         units = structure.unit_totals(weights * (values - means[:, structure.of_item()]))
         return float(np.sqrt(exact_sum(units[0] ** 2)))
-
-
-def _total(values: Float[np.ndarray, " item"]) -> float:
-    return float(exact_sum(values)) if np.isfinite(values).all() else float(values.sum())
 
 
 def _could_be_best(models: Sequence[str], rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:

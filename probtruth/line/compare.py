@@ -24,7 +24,7 @@ from probtruth.streaming.compare_files import Streamed
 from probtruth.streaming.prepared import DRAWS
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Annotations, Comparison, Scores
-from probtruth.types.arguments import Engine, Frame, ItemPopulation, LikelihoodName, ReplicateKind, StrPath
+from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, LikelihoodName, ReplicateKind, StrPath
 
 if TYPE_CHECKING:
     import distributed
@@ -34,19 +34,12 @@ BYTES = 1_000
 MOST = 1 << 20
 """Rows of a batch, whatever the memory."""
 
-Names = Mapping[str, str] | Sequence[object]
-"""Names in the order of the items, or a mapping from item to name."""
-
-
-COLUMN_NAMES = ("item", "model", "score")
-"""The columns of a table of scores, by their options' names."""
-
 
 class CompareOptions(TypedDict, total=False):
     """The options of `compare`."""
 
-    groups: Names | None
-    clusters: Names | None
+    groups: Groups | None
+    clusters: Groups | None
     replicates: ReplicateKind | None
     likelihood: LikelihoodName
     annotations: Annotations | None
@@ -83,8 +76,8 @@ ROOM = ("memory", "client", "scratch")
 
 def compare(
     scores: Scores | StrPath | Frame,
-    groups: Names | None = None,
-    clusters: Names | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
     replicates: ReplicateKind | None = None,
     *,
     likelihood: LikelihoodName = "auto",
@@ -198,7 +191,7 @@ def compare(
         _no_columns(models=models, group=group, cluster=cluster, replicate=replicate, higher_is_better=higher_is_better)
     if client is not None:
         options["client"] = client
-    return compared(scores, **options)[1]
+    return compared(scores, **options)
 
 
 def _no_columns(**columns: object) -> None:
@@ -212,10 +205,8 @@ def _no_columns(**columns: object) -> None:
             )
 
 
-def compared(
-    scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]
-) -> tuple[Scores | Streamed, Comparison]:
-    """The scores, or what is known of those that were streamed, and their comparison; options as in `compare`."""
+def compared(scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]) -> Comparison:
+    """The comparison, with the scores or what is known of those that were streamed; options as in `compare`."""
     named: dict[str, Any] = dict(options)
     columns, room_options = ({key: named.pop(key) for key in keys if key in named} for keys in (COLUMNS, ROOM))
     if isinstance(scores, str | Path):
@@ -227,25 +218,23 @@ def compared(
         )
         if not whole and room.streams_scores(scores):
             streamed = _streamed(scores, room, columns, named)
-            return streamed, replace(streamed.comparison, scored=streamed)
+            return replace(streamed.comparison, scored=streamed)
         if room.client is not None:
             raise InputError(
                 "client= for scores that are compared in memory",
                 "a table in Parquet or Arrow, or a folder of such files, without replicates and another likelihood",
                 "Leave client out.",
             )
-        scores = _held(scores, columns)
-    elif not isinstance(scores, Scores):
-        if room_options.get("client") is not None:
-            raise InputError("client= for a table in memory", "the path of a table", "Leave client out.")
-        scores = _held(scores, columns)
     elif room_options.get("client") is not None:
-        raise InputError("client= for scores in memory", "the path of a table", "Leave client out.")
+        what = "scores" if isinstance(scores, Scores) else "a table"
+        raise InputError(f"client= for {what} in memory", "the path of a table", "Leave client out.")
+    if not isinstance(scores, Scores):
+        scores = _held(scores, columns)
     need_two(scores.models)
     gold = named.pop("gold", None)
     if gold is not None:
         scores = _with_gold(scores, gold, columns)
-    return scores, compare_in_memory(scores, **named)
+    return compare_in_memory(scores, **named)
 
 
 def _held(table: StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
@@ -279,7 +268,7 @@ def _with_gold(scores: Scores, gold: Scores | StrPath | Frame, columns: Mapping[
 
 def _refuse_wide(table: StrPath | Frame, named: Mapping[str, Any]) -> None:
     """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    item, model, score = (str(named.get(name, name)) for name in COLUMN_NAMES)
+    item, model, score = (str(named.get(name, name)) for name in ("item", "model", "score"))
     frame = None if isinstance(table, str | Path) else as_polars(table)
     columns = columns_of(str(table)) if frame is None else frame.columns
     if item not in columns or model in columns or score in columns:

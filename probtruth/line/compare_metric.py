@@ -7,26 +7,24 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth import check
 from probtruth.comparison.companions.paired_tests import Companion, student
 from probtruth.comparison.compare import conclude_at, need_spread, need_two
 from probtruth.comparison.evidence.design import Design, design_of
-from probtruth.comparison.evidence.evidence import Evidence, Facts, ModelMeans
+from probtruth.comparison.evidence.evidence import Evidence, Facts
 from probtruth.comparison.evidence.moments import Location
-from probtruth.comparison.evidence.parts import held
 from probtruth.comparison.evidence.resampled import Resampled, bootstrap_p_below, bundled, locations, resampled
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.rows import CHANCES, UNSEEN, favours
+from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours
 from probtruth.errors import InputError, PosteriorError
 from probtruth.line.evaluate import by_item
 from probtruth.line.in_memory import matched, truth_of
-from probtruth.line.informed_truth import EVIDENCE, informed_truth
+from probtruth.line.informed_truth import evidence_for, informed_truth
 from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.exact import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
-from probtruth.types import Comparison, RuleFacts, Truth
+from probtruth.types import Comparison, Truth
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 
 LABEL_DRAWS = 100
@@ -35,10 +33,7 @@ FEWEST_EVENTS = 5
 """With fewer items on its rarer side a metric is not compared: intervals would cover far too little."""
 FEW = 15.0
 """Degrees of freedom below which a warning says on how few items a difference rests."""
-RANK_COLUMNS = (
-    *("model", "score", "low", "high", "entropy", "divergence"),
-    *("p_best", "expected_rank", "expected_regret", "tier"),
-)
+RANK_COLUMNS = ("model", "score", "low", "high", "entropy", "divergence", *DECIDED)
 FRAGILE = "undefined without one of the items, so that its spread cannot be estimated"
 
 
@@ -129,12 +124,10 @@ def compare_metric(
     known = Evidence(
         facts=_facts(aligned, chosen, defined),
         design=plan,
-        parts=held(np.zeros((len(defined), plan.n_items)), plan.structure, [aligned.models[row] for row in defined]),
-        totals=ModelMeans(
-            means=metrics.estimate[defined],
-            n_infinite=np.zeros(len(defined), np.int64),
-            infinite_items=[[] for _ in defined],
-        ),
+        parts=None,
+        means=metrics.estimate[defined],
+        n_infinite=np.zeros(len(defined), np.int64),
+        infinite_items=[[] for _ in defined],
         order=np.searchsorted(defined, order),
         moments=None,
         fixed_items=DrawnLabels(values),
@@ -158,7 +151,6 @@ def _aligned(
 ) -> tuple[AlignedOnHost, Design]:
     """Predictions and truth on their common items, and which of these belong together."""
     method, estimand, evidence = how
-    check.one_of(evidence, EVIDENCE, "evidence")
     reference = reference_of(truth, predictions, estimand=estimand)
     models = predictions_of(predictions, index=reference.index)
     need_two(models.models)
@@ -168,7 +160,7 @@ def _aligned(
     took = isinstance(known, Truth) and known is not truth  # soft labels took the estimand where they were read
     labels = truth_of(known, method, None if took else estimand, seed)
     inferred = not isinstance(known, Truth) and labels.estimand == "class"
-    if evidence == "annotators-and-models" or (evidence == "auto" and inferred):
+    if evidence_for(evidence, inferred, len(models.models)) == "annotators-and-models":
         labels = informed_truth(labels, models, seed)
     aligned = align(models, labels).on_host()
     return aligned, design_of(aligned.items, group_of, cluster_of, None)
@@ -220,11 +212,8 @@ def _facts(aligned: AlignedOnHost, metric: WeightedMetric, defined: Int[np.ndarr
         models=tuple(aligned.models[row] for row in defined),
         rule=metric.words,
         higher_is_better=metric.higher_is_better,
-        known=RuleFacts(),
-        n_replicates=1,
         audit=aligned.audit,
         from_labels=True,
-        single_votes=False,
         of_means=False,
     )
 

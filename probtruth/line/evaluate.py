@@ -9,9 +9,10 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.gold import ExpertAnswers, expert_answers
-from probtruth.io.tables.batches import held, read_many_soft
+from probtruth.io.tables.batches import held
 from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind
+from probtruth.io.truth import read_many_soft
 from probtruth.line.in_memory import LineOptions, evaluate_in_memory
 from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
 from probtruth.line.larger_than_memory import Room
@@ -21,7 +22,7 @@ from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.types import Annotations, Index, Predictions, Truth
-from probtruth.types.arguments import ClassEvidence, Engine, Estimand, ExpertLabels, MethodName, RuleName
+from probtruth.types.arguments import ClassEvidence, Engine, Estimand, ExpertLabels, Groups, MethodName, RuleName
 
 if TYPE_CHECKING:
     import distributed
@@ -38,8 +39,8 @@ def evaluate(
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
-    groups: Mapping[str, str] | Sequence[object] | None = None,
-    clusters: Mapping[str, str] | Sequence[object] | None = None,
+    groups: Groups | None = None,
+    clusters: Groups | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     gold: ExpertLabels | ExpertAnswers | None = None,
     engine: Engine = "nuts",
@@ -76,7 +77,9 @@ def evaluate(
     comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
     together; from 40 answers on its intervals held in almost all worlds of `docs/validity/expert-labels.md`.
     A column `probability` says with which probability each item was chosen (see `Result.choose_gold`); without it they
-    count as a uniform sample. A column `annotator` tells several experts of one item apart, whose answers are averaged.
+    count as a uniform sample. Where a few small probabilities outweigh all others, so that the answers are worth fewer
+    than 3 chosen alike, they are an error. A column `annotator` tells several experts of one item apart, whose answers
+    are averaged.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
     `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see

@@ -115,15 +115,12 @@ def under_labels(annotations: Annotations, index: Index) -> Annotations:
 def matched(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
     """Both sides under common names; annotations under all labels, without the items that nobody annotated."""
     predictions = predictions.named_by(reference.index)
-    return _annotated(reference, predictions) if isinstance(reference, Annotations) else (reference, predictions)
-
-
-def _annotated(annotations: Annotations, predictions: Predictions) -> tuple[Annotations, Predictions]:
-    """Annotations under all labels of the predictions, without the items that nobody annotated."""
+    if isinstance(reference, Truth):
+        return reference, predictions
     index = predictions.index
-    rest, gone = annotations.named_by(index, "the predictions").annotated()
+    rest, gone = reference.named_by(index, "the predictions").annotated()
     if gone and index.positional_items:
-        check.length(len(index.items), annotations.n_items, "items in the predictions")
+        check.length(len(index.items), reference.n_items, "items in the predictions")
         index = replace(index, positional_items=False)
         rest = replace(rest, index=replace(rest.index, positional_items=False))
     return under_labels(rest, index), replace(predictions, index=index)

@@ -84,11 +84,10 @@ def score_on_evidence(
 ) -> ScoredTruth:
     """The truth under the evidence that is asked for, and the scores against it.
 
-    Arguments: `aligned` are the predictions beside the truth; `evidence` is one of `EVIDENCE`.
+    Arguments: `aligned` are the predictions beside the truth; `evidence` is what `evidence_for` chose.
 
-    Errors: `InputError` for an unknown kind of evidence, or evidence of models where the estimand is not `class`.
+    Errors: `InputError` for evidence of models where the estimand is not `class`.
     """
-    check.one_of(evidence, EVIDENCE, "evidence")
     if evidence == "annotators-and-models" and len(aligned.models) == 1:
         raise InputError(
             "evidence of one model for the truth that judges it",

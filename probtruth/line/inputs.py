@@ -42,6 +42,7 @@ BUILD = {
 }
 
 
+@check.checks_itself
 def files_of(predictions: Models) -> Mapping[str, StrPath | Block] | None:
     """The files, where predictions are {model: path}; None where they are something else."""
     if not isinstance(predictions, Mapping) or not predictions:
@@ -65,6 +66,7 @@ def is_soft(reference: Reference, item: str) -> "TypeIs[StrPath | Block]":
     return isinstance(reference, str | Path) and not is_long(columns_of(reference), item, *LONG)
 
 
+@check.checks_itself
 def predictions_of(
     predictions: Models,
     item: str = "item",
@@ -107,6 +109,7 @@ def _names_items(table: object, item: str) -> bool:
     return is_frame(table) and item in frames.as_polars(table).columns
 
 
+@check.checks_itself
 def reference_of(
     reference: Reference,
     predictions: Models,

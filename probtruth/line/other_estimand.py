@@ -1,13 +1,13 @@
 """The verdict under the estimand that was not asked for, so that a reader sees whether the choice matters."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.numbers import as_float
+from probtruth.line.rows import as_float
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.score import score_aligned
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
@@ -51,11 +51,9 @@ class OtherEstimand(Brief):
         """The changes in words; None where there are none."""
         if not self.changes:
             return None
-        pairs = ", ".join(f"{row['a']!r} and {row['b']!r}" for row in self.changes[:3])
-        more = f" and {len(self.changes) - 3} more pairs" if len(self.changes) > 3 else ""
         return (
-            f"the choice of estimand matters: under {self.truth.estimand!r} ({self.truth.method}) the order of {pairs}"
-            f"{more} is the reverse"
+            f"the choice of estimand matters: under {self.truth.estimand!r} ({self.truth.method}) the order of "
+            f"{_pairs_of(self.changes)} is the reverse"
         )
 
 
@@ -73,9 +71,7 @@ def other_estimand(
         return None
     several = len(aligned.models) > 1
     evidence = "annotators-and-models" if truth.estimand == "class" and several else "annotators"
-    other = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
-    again = compare(other.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
-    return changed(other.truth, comparison, again)
+    return _again(truth, aligned, comparison, evidence, scoring, seed)
 
 
 def other_method(
@@ -90,9 +86,7 @@ def other_method(
     if INDEPENDENT not in truth.evidence or len(aligned.models) < 2:
         return None
     second = replace(truth, probs=truth.evidence[INDEPENDENT], method="ability", draws=None, evidence={})
-    scored = score_on_evidence(second, aligned.against(second), evidence, scoring.rule, scoring.floor, seed)
-    again = compare(scored.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
-    return changed(scored.truth, comparison, again)
+    return _again(second, aligned, comparison, evidence, scoring, seed)
 
 
 def by_counts_alone(
@@ -103,17 +97,28 @@ def by_counts_alone(
     Without annotators the class of an item cannot be inferred, and so a reversal cannot be excluded either.
     """
     winning = infer_truth(annotations, method="majority", draws=0, seed=seed)
-    scored = score_aligned(aligned.against(winning), scoring.rule, scoring.floor)
-    again = compare(scored, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
-    rows = _changes(comparison, again)
+    rows = _again(winning, aligned, comparison, "annotators", scoring, seed).changes
     if not rows:
         return None
-    pairs = ", ".join(f"{row['a']!r} and {row['b']!r}" for row in rows[:3])
-    more = f" and {len(rows) - 3} more pairs" if len(rows) > 3 else ""
     return (
         "a reversal under the estimand 'class' cannot be excluded: counts without annotators do not tell the class of "
-        f"an item, and against the label that most votes name the order of {pairs}{more} is the reverse"
+        f"an item, and against the label that most votes name the order of {_pairs_of(rows)} is the reverse"
     )
+
+
+def _again(
+    truth: Truth, aligned: Aligned, comparison: Comparison, evidence: str, scoring: ScoringOptions, seed: int
+) -> OtherEstimand:
+    """What the same comparison says under another truth."""
+    scored = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
+    again = compare(scored.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    return changed(scored.truth, comparison, again)
+
+
+def _pairs_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The first three pairs, and how many more there are."""
+    pairs = ", ".join(f"{row['a']!r} and {row['b']!r}" for row in rows[:3])
+    return pairs + (f" and {len(rows) - 3} more pairs" if len(rows) > 3 else "")
 
 
 def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | None:
@@ -128,13 +133,9 @@ def other_truth(annotations: Annotations, estimand: str, seed: int) -> Truth | N
 
 def changed(truth: Truth, comparison: Comparison, other: Comparison) -> OtherEstimand:
     """What `other`, the comparison under the other truth, says that the one asked for does not."""
-    return OtherEstimand(truth, other, tuple(_changes(comparison, other)))
-
-
-def _changes(comparison: Comparison, other: Comparison) -> list[dict[str, Any]]:
     rows = []
     for one, two in zip(comparison.pairs, other.pairs, strict=True):
         p, q = as_float(one["p_a_better"]), as_float(two["p_a_better"])
         if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
             rows.append({"a": one["a"], "b": one["b"], "p_a_better": p, "p_a_better_other": q})
-    return rows
+    return OtherEstimand(truth, other, tuple(rows))

@@ -51,8 +51,7 @@ class Result(Reported):
 
         Arguments and errors: as in `compare`.
         """
-        known, comparison = compared(scores, **options)
-        return cls(known, comparison, comparison.warnings)
+        return cls.of(compared(scores, **options))
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":

@@ -12,10 +12,10 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.evidence import soundness, weighted_means
 from probtruth.errors import InputError
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
-from probtruth.io.tables.batches import read_many_soft
 from probtruth.io.tables.parquet_notes import check_out
 from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind
+from probtruth.io.truth import read_many_soft
 from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
 from probtruth.line.larger_than_memory import Room
@@ -79,6 +79,7 @@ def score(
 ) -> WrittenScores: ...
 
 
+@check.checks_itself
 def score(
     predictions: Models,
     truth: Reference,

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from probtruth.line.analysis.curves import DifferenceCurve, DifferenceCurves
+from probtruth.line.analysis.curves import DifferenceCurves
 from probtruth.line.analysis.items import ListedItems
-from probtruth.line.analysis.leading import leaders
 from probtruth.line.result import Result
+from probtruth.line.rows import leaders
 from probtruth.report.words.numbers import LONGEST, decimals, favouring_a, interval_width, plain, short_names
 from probtruth.report.words.sentences import mean_of, measure, unit
-from probtruth.report.words.verdict import CERTAINTY, EQUIVALENT, failing_diagnostics
+from probtruth.report.words.verdict import CERTAINTY, EQUIVALENT
 
 _ESCAPED = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 THOUSANDTHS = 1000
@@ -26,8 +26,8 @@ LEAST_ERROR = 0.0005
 """Error of a probability read off the curves that is stated at least: what numbers of 32 bits and lines leave."""
 
 
-def embedded(result: Result) -> Markup:
-    """The data of one result."""
+def embedded(result: Result, explorable: bool) -> Markup:
+    """The data of one result; the quantiles only if they may be explored."""
     comparison = result.comparison
     names = list(result.scores.models)
     data: dict[str, Any] = {
@@ -45,7 +45,7 @@ def embedded(result: Result) -> Markup:
         "equivalent": EQUIVALENT,
     }
     curves, listed = result.analysis.curves, result.analysis.listed
-    if curves is not None and not failing_diagnostics(comparison.diagnostics):
+    if curves is not None and explorable:
         data["curves"] = _curves(curves, names)
     if listed is not None:
         data["items"] = _items(listed, names, result)
@@ -54,7 +54,7 @@ def embedded(result: Result) -> Markup:
 
 
 def _curves(curves: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
-    """Places in the order of the choice, and each curve as place, models, and its quantiles in base64."""
+    """Places in the order of the choice, and each curve as place, models, mean, and 32-bit quantiles in base64."""
     places = list(dict.fromkeys((curve.where, curve.group) for curve in curves.curves))
     grouped = len(places) > 1
     return {
@@ -67,8 +67,8 @@ def _curves(curves: DifferenceCurves, names: Sequence[str]) -> dict[str, Any]:
                 places.index((curve.where, curve.group)),
                 names.index(curve.a),
                 names.index(curve.b),
-                _mean(curve),
-                _numbers(curve),
+                float(f"{curve.mean:.6g}"),
+                base64.b64encode(np.asarray(curve.values, "<f4").tobytes()).decode(),  # the least byte first
             ]
             for curve in curves.curves
         ],
@@ -79,15 +79,6 @@ def _place_key(where: str, group: str | None, grouped: bool) -> str:
     if group is not None:
         return plain(group)
     return {"": "all items, these groups" if grouped else "all items"}.get(where, where)
-
-
-def _mean(curve: DifferenceCurve) -> float:
-    return float(f"{curve.mean:.6g}")
-
-
-def _numbers(curve: DifferenceCurve) -> str:
-    """The quantiles as 32-bit floats, the least byte first."""
-    return base64.b64encode(np.asarray(curve.values, "<f4").tobytes()).decode()
 
 
 def _items(listed: ListedItems, names: Sequence[str], result: Result) -> dict[str, Any]:

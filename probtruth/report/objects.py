@@ -79,10 +79,8 @@ def _renderables(shown: Any) -> tuple[Any, ...]:
         return terminal.truth_summary(shown)
     name = type(shown).__name__
     if name in ("Plan", "Monitor", "Validation"):
-        made: tuple[Any, ...] = getattr(
-            import_module("probtruth.report.formats.terminal_study"), f"{name.lower()}_summary"
-        )(shown)
-        return made
+        study = import_module("probtruth.report.formats.terminal_study")
+        return tuple(getattr(study, f"{name.lower()}_summary")(shown))
     if name not in TABLES:
         return ()
     return (shown.__repr__(), terminal.table(TABLES[name](shown), LONGEST))
@@ -107,7 +105,8 @@ def plot(shown: Any, ax: "Axes | None" = None) -> "Axes":
     name = type(shown).__name__
     if name not in FIGURES:
         raise InputError(f"a {name}", "an object with a figure", "See probtruth.figures for all figures.")
-    drawn: Axes = FIGURES[name](shown, ax)
+    module, _, function = FIGURES[name].partition(":")
+    drawn: Axes = getattr(import_module(f"probtruth.report.plots.{module}"), function)(shown, ax=ax)
     return drawn
 
 
@@ -186,16 +185,6 @@ def _items(result: Result) -> str:
     return f"{count(len(result.scores.items), 'item')}, {with_unit(comparison.rule)}, {better} is better"
 
 
-def _shares(labels: tuple[str, ...], columns: Mapping[str, np.ndarray]) -> Table:
-    """The mean probability of each label, in a column for each thing that has labels."""
-    titles = [titled("Label", False), *(Column((Name(plain(name)),)) for name in columns)]
-    rows = tuple(
-        (named(label), *(chance(float(values[position])) for values in columns.values()))
-        for position, label in enumerate(labels)
-    )
-    return Table("Share of each label", tuple(titles), rows)
-
-
 def label_shares(shown: Annotations | Truth | Predictions) -> dict[str, np.ndarray]:
     """The mean share of each label: of votes, of the truth, or of each model's forecasts."""
     if isinstance(shown, Predictions):
@@ -209,8 +198,15 @@ def label_shares(shown: Annotations | Truth | Predictions) -> dict[str, np.ndarr
     return {"share of votes": votes / votes.sum()}
 
 
-def _of_labels(shown: Any) -> Table:
-    return _shares(shown.index.labels, label_shares(shown))
+def _of_labels(shown: Annotations | Truth | Predictions) -> Table:
+    """The mean share of each label, in a column for each thing that has labels."""
+    shares = label_shares(shown)
+    titles = (titled("Label", False), *(Column((Name(plain(name)),)) for name in shares))
+    rows = tuple(
+        (named(label), *(chance(float(share)) for share in row))
+        for label, *row in zip(shown.index.labels, *shares.values(), strict=True)
+    )
+    return Table("Share of each label", titles, rows)
 
 
 def _scores(scores: Scores) -> Table:
@@ -283,30 +279,20 @@ TABLES: Mapping[str, Callable[[Any], Table]] = {
 """The small table of a class, by its name."""
 
 
-def _figure(where: str) -> Callable[[Any, Any], Any]:
-    """A figure by the name of its module and function."""
-    module, _, name = where.partition(":")
-
-    def drawn(shown: Any, ax: Any) -> Any:
-        return getattr(import_module(f"probtruth.report.plots.{module}"), name)(shown, ax=ax)
-
-    return drawn
-
-
-FIGURES: Mapping[str, Callable[[Any, Any], Any]] = {
-    "Annotations": _figure("objects:plot_labels"),
-    "Predictions": _figure("objects:plot_labels"),
-    "Truth": _figure("objects:plot_truth"),
-    "MultilabelTruth": _figure("objects:plot_multilabel"),
-    "Scores": _figure("objects:plot_scores"),
-    "Comparison": _figure("objects:plot_result"),
-    "Result": _figure("objects:plot_result"),
-    "ScoringRule": _figure("rules:plot_rule"),
-    "Confusion": _figure("objects:plot_confusion"),
-    "Curves": _figure("objects:plot_first_curves"),
-    "RiskProfile": _figure("objects:plot_first_profile"),
-    "Plan": _figure("study:plot_plan"),
-    "Monitor": _figure("study:plot_monitor"),
-    "Validation": _figure("study:plot_validation"),
+FIGURES: Mapping[str, str] = {
+    "Annotations": "objects:plot_labels",
+    "Predictions": "objects:plot_labels",
+    "Truth": "objects:plot_truth",
+    "MultilabelTruth": "objects:plot_multilabel",
+    "Scores": "objects:plot_scores",
+    "Comparison": "objects:plot_result",
+    "Result": "objects:plot_result",
+    "ScoringRule": "rules:plot_rule",
+    "Confusion": "objects:plot_confusion",
+    "Curves": "objects:plot_first_curves",
+    "RiskProfile": "objects:plot_first_profile",
+    "Plan": "study:plot_plan",
+    "Monitor": "study:plot_monitor",
+    "Validation": "study:plot_validation",
 }
-"""The figure of a class to look at first, by its name."""
+"""The figure of a class to look at first: the module and the function that draw it, by the name of the class."""

@@ -1,7 +1,7 @@
 """Predictions and truth side by side, by the names of items and labels."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,9 +67,8 @@ class Aligned(Brief):
         """
         shares = self.shares
         truth = shares if shares is not None and self.by_votes else to_host(self.truth)
-        known = {part.name: getattr(self, part.name) for part in fields(self)}
         log_probs = np.ascontiguousarray(to_host(self.log_probs))
-        return AlignedOnHost(**{**known, "log_probs": log_probs, "truth": np.ascontiguousarray(truth)})
+        return AlignedOnHost(**{**vars(self), "log_probs": log_probs, "truth": np.ascontiguousarray(truth)})
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""

@@ -20,6 +20,7 @@ from jaxtyping import Float
 from probtruth.kernels import compensated, simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.compensated import Total
+from probtruth.kernels.precision import compiled
 from probtruth.scoring.rules import ScoringRule, log
 from probtruth.types import Predictions
 
@@ -60,7 +61,7 @@ def of_cells(
     return lambda: _wide(values)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(compiled, static_argnums=(0, 1, 2))
 def _of_cells(rule: ScoringRule, floor: float | None, kind: str, cells: Array, truth: Array) -> Array:
     logs = cells
     if kind != "log-probs":
@@ -77,9 +78,8 @@ class Losses(NamedTuple):
 
 def losses(rule: ScoringRule, floor: float | None, log_probs: Tables, truth: Rows) -> Losses:
     """The losses of all models."""
-    with jax.enable_x64(True):
-        values, by_label = _losses(rule, floor, log_probs, truth)
-        return Losses(_wide(values), by_label)
+    values, by_label = _losses(rule, floor, log_probs, truth)
+    return Losses(_wide(values), by_label)
 
 
 def parts(
@@ -90,22 +90,19 @@ def parts(
     The latter is the divergence by its own formula, or expected minus entropy on rows that sum to 1 only within the
     tolerance of files (not within K eps), and with a floor.
     """
-    with jax.enable_x64(True):
-        values, rest = _parts(rule, floor, log_probs, truth)
-        return _wide(values), _wide(rest)
+    values, rest = _parts(rule, floor, log_probs, truth)
+    return _wide(values), _wide(rest)
 
 
 def mean_of_probs(rule: ScoringRule, probs: Rows, truth: Rows) -> float:
     """The mean expected loss of one table of probabilities."""
-    with jax.enable_x64(True):
-        return float(_wide(_of_probs(rule, probs, truth)).mean())
+    return float(_wide(_of_probs(rule, probs, truth)).mean())
 
 
 def truth_means(rule: ScoringRule, truth: Rows) -> tuple[float, Float[np.ndarray, " label"]]:
     """The mean generalised entropy of the items' labels, and their mean distribution."""
-    with jax.enable_x64(True):
-        entropy, labels = _truth_totals(rule, truth)
-        return float(_mean(entropy, len(truth))), _mean(labels, len(truth))
+    entropy, labels = _truth_totals(rule, truth)
+    return float(_mean(entropy, len(truth))), _mean(labels, len(truth))
 
 
 def _mean(total: Total, n: int) -> Float[np.ndarray, "*sum"]:
@@ -124,14 +121,14 @@ def _by_label(rule: ScoringRule, log_probs: Array) -> Array:
     return -log_probs if rule is log else rule.per_label_from_log(log_probs)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _losses(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Array) -> tuple[Array, Array]:
+@partial(compiled, static_argnums=(0, 1))
+def _losses(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Rows) -> tuple[Array, Array]:
     by_label = _by_label(rule, _floored(log_probs, floor))
     return simplex.expectation(truth, by_label), by_label
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _parts(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Array) -> tuple[Array, Array]:
+@partial(compiled, static_argnums=(0, 1))
+def _parts(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Rows) -> tuple[Array, Array]:
     logs = _floored(log_probs, floor)
     values = simplex.expectation(truth, _by_label(rule, logs))
     slack = float(np.finfo(truth.dtype).eps) * truth.shape[-1]
@@ -139,11 +136,11 @@ def _parts(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Arra
     return values, jnp.where(off, values - rule.entropy(truth), rule.divergence_from_log(logs, truth))
 
 
-@partial(jax.jit, static_argnums=0)
-def _of_probs(rule: ScoringRule, probs: Array, truth: Array) -> Array:
+@partial(compiled, static_argnums=0)
+def _of_probs(rule: ScoringRule, probs: Rows, truth: Rows) -> Array:
     return rule.expected_from_log(simplex.log(probs), truth)
 
 
-@partial(jax.jit, static_argnums=0)
-def _truth_totals(rule: ScoringRule, truth: Array) -> tuple[Total, Total]:
-    return compensated.total(rule.entropy(truth)), compensated.total(truth.T)
+@partial(compiled, static_argnums=0)
+def _truth_totals(rule: ScoringRule, truth: Rows) -> tuple[Total, Total]:
+    return compensated.total(rule.entropy(truth)), compensated.total(jnp.asarray(truth).T)

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 LOWEST = float(np.log(1e-6))
 """A forecast's log-probability, as evidence about a class, is at least this; scores are not touched."""
@@ -26,7 +27,7 @@ class LogPool:
 
     def forecast(self, features: Float[np.ndarray, "feature item label"]) -> Float[np.ndarray, "item label"]:
         """The pool's probabilities: the softmax of the weighted sum of the features."""
-        return _softmax(np.einsum("fik,f->ik", features, self.weights))
+        return np.asarray(softmax(np.einsum("fik,f->ik", features, self.weights), axis=1))
 
 
 def features_of(
@@ -83,7 +84,7 @@ def covariances(
 def _objective(
     likelihood: np.ndarray, features: np.ndarray, centre: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    forecast = _softmax(np.einsum("fik,f->ik", features, weights))
+    forecast = softmax(np.einsum("fik,f->ik", features, weights), axis=1)
     told = np.maximum((likelihood * forecast).sum(1), 1e-300)
     slope = np.einsum("ik,fik->f", posterior(likelihood, forecast) - forecast, features, optimize=True)
     away = (weights - centre) / PRIOR_SD**2
@@ -91,13 +92,7 @@ def _objective(
 
 
 def _precision(likelihood: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    forecast = _softmax(np.einsum("fik,f->ik", features, weights))
+    forecast = softmax(np.einsum("fik,f->ik", features, weights), axis=1)
     known = covariances(posterior(likelihood, forecast), features, features)
     precision: np.ndarray = covariances(forecast, features, features) - known + np.eye(len(features)) / PRIOR_SD**2
     return precision
-
-
-def _softmax(logits: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
-    powers = np.exp(logits - logits.max(1, keepdims=True))
-    shares: np.ndarray = powers / powers.sum(1, keepdims=True)
-    return shares

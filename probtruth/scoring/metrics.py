@@ -153,7 +153,7 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
-        bins = ForecastBins.of(forecasts, None, n_bins, "uniform")
+        bins = ForecastBins.of(forecasts, None, n_bins, "uniform", logs.dtype)
         table[np.arange(len(truth)), model, bins.bin_of] = outcomes - forecasts
     return table
 

@@ -164,9 +164,9 @@ def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) 
     if rule is log:  # a change of sign, which costs less than a call of what is compiled
         return _log_losses(None, log_probs)
     values = np.empty(log_probs.shape)
-    for rows, (logs,) in _blocks(log_probs):
+    for rows, block in _blocks(log_probs):
         with jax.enable_x64(True):
-            values[rows] = np.asarray(_label_losses(rule, logs))[: rows.stop - rows.start]
+            values[rows] = np.asarray(_label_losses(rule, block))[: rows.stop - rows.start]
     return values
 
 
@@ -195,9 +195,9 @@ def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Floa
             with np.errstate(divide="ignore"):
                 values[rows] = expectations(-np.log(some), some)
         return values
-    for rows, (weights,) in _blocks(truth):
+    for rows, block in _blocks(truth):
         with jax.enable_x64(True):
-            values[rows] = np.asarray(_entropies(rule, weights))[: rows.stop - rows.start]
+            values[rows] = np.asarray(_entropies(rule, block))[: rows.stop - rows.start]
     return values
 
 
@@ -208,22 +208,18 @@ def baseline_of(rule: ScoringRule, mean_label: Float[np.ndarray, " label"]) -> f
         return float(expected_losses(rule, np.log(mean_label)[None], mean_label[None])[0])
 
 
-def _blocks(*tables: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, list[np.ndarray]]]:
-    """The rows of each block, and the tables on them; the last block is filled up with the last row."""
-    for rows in _cuts(tables[0]):
-        short = _size(tables[0]) - (rows.stop - rows.start)
-        cut = [table[rows] for table in tables]
-        yield rows, [np.pad(table, ((0, short), (0, 0)), mode="edge") for table in cut] if short else cut
+def _blocks(table: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, Float[np.ndarray, "row label"]]]:
+    """The rows of each block, and the table on them; the last block is filled up with the last row."""
+    for rows in _cuts(table):
+        short = block_rows(table.shape[1]) - (rows.stop - rows.start)
+        yield rows, np.pad(table[rows], ((0, short), (0, 0)), mode="edge") if short else table[rows]
 
 
 def _cuts(table: Float[np.ndarray, "item label"]) -> Iterator[slice]:
-    for start in range(0, len(table), _size(table)):
-        yield slice(start, min(start + _size(table), len(table)))
-
-
-def _size(table: Float[np.ndarray, "item label"]) -> int:
-    """Items that are scored at once."""
-    return block_rows(table.shape[1])
+    """The rows that are scored at once."""
+    size = block_rows(table.shape[1])
+    for start in range(0, len(table), size):
+        yield slice(start, min(start + size, len(table)))
 
 
 @partial(jax.jit, static_argnums=0)

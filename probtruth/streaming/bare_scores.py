@@ -10,7 +10,7 @@ from jaxtyping import Bool, Int
 from probtruth.comparison.compare import conclude, need_two
 from probtruth.comparison.evidence.design import Design, Structure, design_of
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.from_parts import evidence_of
+from probtruth.comparison.evidence.from_scores import evidence_of
 from probtruth.comparison.evidence.parts import Part, Parts
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
@@ -88,7 +88,7 @@ class LongScores:
 
     def on_disk(self, folder: Path, on_progress: Progress | None) -> DiskStore:
         """A store with all scores; from the folder a run that was interrupted goes on."""
-        journal = Journal(folder, self._settings())
+        journal = Journal(folder, self._settings)
         try:
             return self._filled(journal, on_progress)
         except Damaged as reason:
@@ -115,10 +115,9 @@ class LongScores:
                     values.append(columns.sign * batch.values[own, None])
                     losses.write(batch.items[own], values[-1])
                     written.append(losses)
-            checksum = checksum_of(LOSSES, batch.start, *values)
             if batch.start not in finished:
-                journal.finish(LOSSES, batch.start, checksum, written)
-            elif finished[batch.start] != checksum:
+                journal.finish(LOSSES, batch.start, values, written)
+            elif finished[batch.start] != checksum_of(LOSSES, batch.start, *values):
                 raise Damaged("is damaged (losses have changed)")
             if on_progress is not None:
                 on_progress(done, n_batches)
@@ -204,10 +203,7 @@ def streamed_scores(
         rule=columns.rule,
         higher_is_better=columns.higher_is_better,
         known=columns.known,
-        n_replicates=1,
         audit=scores.audit(there),
-        from_labels=False,
-        single_votes=False,
     )
     evidence = evidence_of(
         parts,

@@ -10,7 +10,7 @@ from probtruth import frames
 from probtruth.comparison.compare import conclude
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence
-from probtruth.comparison.evidence.from_parts import evidence_of
+from probtruth.comparison.evidence.from_scores import evidence_of
 from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import Options
@@ -57,7 +57,7 @@ class Streamed(Brief):
             rule=facts.rule,
             known=facts.known,
             n_items=evidence.design.n_items,
-            n_infinite=evidence.totals.n_infinite,
+            n_infinite=evidence.n_infinite,
             audit=facts.audit,
             workers=parts.versions() if isinstance(parts, DaskParts) else {},
         )

@@ -58,11 +58,15 @@ class DiskParts:
     def _read(self, start: int) -> Part | None:
         """The part that starts at an item; None where a model lacks each of its items."""
         values = _read(self.losses, start, start + self._size)
-        present = ~np.isnan(values).any(0)
+        missing = np.isnan(values)
+        if not missing.any():
+            item = np.arange(start, start + values.shape[1])
+            return Part(values, item, *self.structure.codes(item))
+        present = ~missing.any(0)
         if not present.any():
             return None
         item = start + np.nonzero(present)[0]
-        return Part(values if present.all() else values[:, present], item, *self.structure.codes(item))
+        return Part(values[:, present], item, *self.structure.codes(item))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,4 +112,7 @@ class DiskStore:
 
 
 def _read(tables: Sequence[NumberFile], start: int, stop: int) -> Float[np.ndarray, "model item"]:
-    return np.stack([table.read(start, stop)[:, 0] for table in tables])
+    values = np.empty((len(tables), min(stop, tables[0].n_items) - start))
+    for table, own in zip(tables, values, strict=True):
+        table.read(start, stop, own)
+    return values

@@ -10,13 +10,13 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from probtruth.comparison.evidence.design import Design, Structure, design_of, known_weights
-from probtruth.comparison.evidence.evidence import Evidence, Facts, ModelMeans, check_size
-from probtruth.comparison.evidence.from_parts import reach
+from probtruth.comparison.evidence.evidence import Evidence, Facts, check_size
+from probtruth.comparison.evidence.from_scores import reach
 from probtruth.comparison.evidence.model_order import by_content
 from probtruth.comparison.evidence.moments import Location, Moments, means_from
 from probtruth.comparison.evidence.sweeps import ALONE, ROUNDING, Extremes, Pairs, alone, pairs_of, pseudo_items
 from probtruth.errors import InputError
-from probtruth.types import Audit, Partition, RuleFacts
+from probtruth.types import Partition, RuleFacts
 
 if TYPE_CHECKING:
     from probtruth.streaming.comparison_state import ComparisonState
@@ -123,14 +123,12 @@ def evidence_of_state(state: "ComparisonState", weights: Mapping[str, float] | N
             rule=state.rule,
             higher_is_better=state.higher_is_better,
             known=RuleFacts(range=state.bounds),
-            n_replicates=1,
-            audit=Audit(),
-            from_labels=False,
-            single_votes=False,
         ),
         design=design,
         parts=None,
-        totals=ModelMeans(means=means, n_infinite=state.infinite.sum((0, 2)), infinite_items=state.infinite_items),
+        means=means,
+        n_infinite=state.infinite.sum((0, 2)),
+        infinite_items=state.infinite_items,
         order=order,
         moments=_moments(state, order, furthest) if len(order) else None,
         fixed_items=NoItems(),

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,18 +23,27 @@ class Damaged(Exception):
     """Unfinished work is not what a run wrote; the message says what of it."""
 
 
+class Passing(Path):
+    """The folder of a pass that no other run goes on with."""
+
+
 class Journal:
     """A folder of tables, and the batches that are finished: an interrupted run goes on behind the last of them.
 
     Damaged work, and that of other inputs, settings or versions, is not gone on with: the run starts anew and says so.
+    In a folder that is `Passing` nothing is noted, and the disk is not waited for.
     """
 
-    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, settings_of: Callable[[], Mapping[str, object]]) -> None:
+        self.folder, self._kept = folder, not isinstance(folder, Passing)
+        self.finished: dict[str, dict[int, str]] = {}
+        if not self._kept:
+            folder.mkdir(parents=True)
+            return
+        settings = settings_of()
         versions = {"probtruth": probtruth.__version__, "numpy": np.__version__, "format": FORMAT}
         self._settings = json.dumps({"versions": versions, "settings": settings}, sort_keys=True, default=str)
         self._synced = False
-        self.finished: dict[str, dict[int, str]] = {}
         if not folder.exists() or not any(folder.iterdir()):
             self._start()
             return
@@ -48,8 +57,11 @@ class Journal:
         """The finished batches of a table by their first rows, and their checksums."""
         return self.finished.get(table, {})
 
-    def finish(self, name: str, start: int, checksum: str, tables: Sequence[NumberFile]) -> None:
-        """A batch is written into these tables: its entry follows once the disk has it."""
+    def finish(self, name: str, start: int, values: Sequence[np.ndarray], tables: Sequence[NumberFile]) -> None:
+        """These values of a batch are written into these tables: its entry follows once the disk has them."""
+        if not self._kept:
+            return
+        checksum = checksum_of(name, start, *values)
         for table in tables:
             table.sync()
         if not self._synced:

@@ -91,7 +91,7 @@ class PredictionsOnDisk:
                 if len(batch.at):
                     seen.write(batch.at, batch.logs)
                 written = [target, seen] if len(batch.at) else [target]
-                journal.finish(name, batch.start, checksum_of(name, batch.start, batch.values, batch.logs), written)
+                journal.finish(name, batch.start, [batch.values, batch.logs], written)
                 done = _reported(done, files.n_batches, on_progress)
 
     @property

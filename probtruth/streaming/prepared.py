@@ -25,7 +25,7 @@ from probtruth.io.tables.read import Block, shown
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import check_floor, losses, rule_facts, sampled_items
-from probtruth.streaming.journal import Journal
+from probtruth.streaming.journal import Journal, Passing
 from probtruth.streaming.predictions_on_dask import PredictionsOnDask
 from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
@@ -71,7 +71,6 @@ class Prepared:
             rule=scoring.rule.name,
             higher_is_better=False,
             known=rule_facts(scoring.rule, scoring.floor, reference.centre[whole]),
-            n_replicates=1,
             audit=_audit(scoring),
             from_labels=True,
             single_votes=votes is not None and bool((votes == 1).any()),
@@ -91,7 +90,7 @@ class Prepared:
         log-probabilities are kept too.
         """
         if isinstance(where, Path):
-            journal = Journal(where, {**_settings(self.scoring, self.truth), "sample": len(sample)})
+            journal = Journal(where, lambda: {**_settings(self.scoring, self.truth), "sample": len(sample)})
             return PredictionsOnDisk.filled(self.scoring, structure, sample, journal, on_progress)
         return PredictionsOnDask.filled(self.scoring, structure, sample, where, on_progress)
 
@@ -110,7 +109,7 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
         own = read.get((table.files, table.states))  # blocks of one table have its items
         if own is None:
             own = read[table.files, table.states] = RowMatches.of(table, files.item, files.size, reference)
-        alike = (match for match in matches if np.array_equal(match.rows, own.rows))
+        alike = (match for match in matches if match.rows is own.rows or np.array_equal(match.rows, own.rows))
         matches.append(replace(own, rows=next(alike, own).rows))  # files in one order share it
     return Prepared(truth, Scoring(chosen, least, reference, files, matches, _complete(reference, matches)))
 
@@ -213,7 +212,7 @@ def _store(folder: str | os.PathLike[str] | None, client: object) -> Iterator[Ca
         yield lambda name: client
     elif folder is None:
         with temporary_folder() as path:
-            yield lambda name: path / name
+            yield lambda name: Passing(path / name)
     else:
         with scratch_folder(folder) as path:
             yield lambda name: path / name

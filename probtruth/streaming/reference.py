@@ -5,6 +5,7 @@ What the labels leave unsure of scores that are streamed: the variance of each i
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,11 @@ class Reference:
     def n_items(self) -> int:
         """Number of items."""
         return len(self.names)
+
+    @cached_property
+    def in_order(self) -> Int[np.ndarray, " item"]:
+        """The positions of all items, in the smallest integers that hold them."""
+        return np.arange(self.n_items, dtype=np.int32 if self.n_items < 1 << 31 else np.int64)
 
     @property
     def labels_known(self) -> bool:

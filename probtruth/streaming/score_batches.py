@@ -17,7 +17,7 @@ from probtruth.io.tables.wide import cells, checked_blocks, known_kind, labels_o
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import expected_losses, floored
-from probtruth.streaming.disk_arrays import run
+from probtruth.streaming.disk_arrays import Items, run
 from probtruth.streaming.reference import Reference
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.index import Index
@@ -100,19 +100,14 @@ class RowMatches:
     def of(cls, table: BigTable, item: str, size: int, reference: Reference) -> "RowMatches":
         """From the column of items, each of which may stand there once."""
         names = table.names(item, NAMES * size)
-        rows = frames.positions(names, reference.names).astype(_kind(reference.n_items))
-        if len(rows) == reference.n_items and rows[0] == 0 and isinstance(run(rows), slice):  # item for item
-            return cls(rows, frames.text(names.head(0)))
+        if frames.same(names, reference.names):
+            return cls(reference.in_order, frames.text(names.head(0)))
+        rows = frames.positions(names, reference.names).astype(reference.in_order.dtype)
         known = rows >= 0
         extra = names.filter(~known) if not known.all() else names.head(0)
         if np.bincount(rows[known], minlength=1).max() > 1 or extra.n_unique() < len(extra):
             raise table.repeated(names, item)
         return cls(rows, frames.text(extra))
-
-
-def _kind(n_items: int) -> type[np.signedinteger]:
-    """The smallest integers that hold the positions of so many items."""
-    return np.int32 if n_items < 1 << 31 else np.int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +146,13 @@ class Scoring:
             return
         waiting: Callable[[], ScoredBatch] | None = None
         for start, items, block in self._cells(model, skip):
-            centre = self.reference.centre[run(items)]
-            at, rows = positions_in(sampled, items)
+            where = run(items)
+            centre = self.reference.centre[where]
+            at, rows = positions_in(sampled, where)
             values_there = device_losses.of_cells(self.rule, self.floor, kind, block, centre, device)
             if waiting is not None:
                 yield waiting()
-            waiting = partial(_fetched, start, items, values_there, at, as_logs(kind, block[rows]))
+            waiting = partial(_fetched, start, where, values_there, at, as_logs(kind, block[rows]))
         if waiting is not None:
             yield waiting()
 
@@ -166,20 +162,22 @@ class Scoring:
         """The losses of a batch, block by block, each of which stays in the processor's cache until it is scored."""
         known = of_row >= 0
         items = of_row if known.all() else of_row[known]
-        at, wanted = positions_in(sampled, items)
-        in_order, first = isinstance(run(items), slice), int(items[0])
+        where, first = run(items), int(items[0])
+        at, wanted = positions_in(sampled, where)
         values, seen, done = np.empty((len(items), 1)), np.empty((len(at), len(self.files.labels))), 0
         for start, block in self.files.blocks(batch):
             if len(items) < len(of_row):
                 block = block[known[start : start + len(block)]]
             some = slice(done, done + len(block))
             logs = as_logs(self.files.kind, block, block)
-            centre = self.reference.centre[slice(first + some.start, first + some.stop) if in_order else items[some]]
+            centre = self.reference.centre[
+                slice(first + some.start, first + some.stop) if isinstance(where, slice) else items[some]
+            ]
             values[some, 0] = expected_losses(self.rule, floored(logs, self.floor), centre)
             inside = slice(*np.searchsorted(wanted, (some.start, some.stop)))
             seen[inside] = logs[wanted[inside] - done]
             done = some.stop
-        return ScoredBatch(batch.start, items, values, at, seen)
+        return ScoredBatch(batch.start, where, values, at, seen)
 
     def _cells(
         self, model: int, skip: frozenset[int] = frozenset()
@@ -201,7 +199,7 @@ class ScoredBatch:
     """The losses of some items (one column), and the log-probabilities of those that are at `at` in a sample."""
 
     start: int
-    items: Int[np.ndarray, " item"]
+    items: Items
     values: Float[np.ndarray, "item 1"]
     at: Int[np.ndarray, " sampled"]
     logs: Float[np.ndarray, "sampled label"]
@@ -209,7 +207,7 @@ class ScoredBatch:
 
 def _fetched(
     start: int,
-    items: Int[np.ndarray, " item"],
+    items: Items,
     values: Callable[[], Float[np.ndarray, " item"]],
     at: Int[np.ndarray, " sampled"],
     logs: Float[np.ndarray, "sampled label"],
@@ -226,13 +224,13 @@ class Sample:
 
 
 def positions_in(
-    sample: Int[np.ndarray, " sampled"], items: Int[np.ndarray, " item"]
+    sample: Int[np.ndarray, " sampled"], items: Items
 ) -> tuple[Int[np.ndarray, " both"], Int[np.ndarray, " both"]]:
     """Where the items of an ordered sample stand in it, and where among some items, for those that are there."""
-    block = run(items)
-    if isinstance(block, slice):
-        low, high = np.searchsorted(sample, (block.start, block.stop))
-        return np.arange(low, high), sample[low:high] - block.start
+    items = run(items)
+    if isinstance(items, slice):
+        low, high = np.searchsorted(sample, (items.start, items.stop))
+        return np.arange(low, high), sample[low:high] - items.start
     at = np.searchsorted(sample, items)
     rows = np.nonzero(np.append(sample, -1)[at] == items)[0]
     return at[rows], rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
-from jaxtyping import Float, Int, UInt64
+from jaxtyping import Float
 
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
@@ -46,11 +46,6 @@ def digest(name: str) -> int:
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
-def digests(names: Sequence[str]) -> UInt64[np.ndarray, " name"]:
-    """Those of several names."""
-    return np.array([digest(name) for name in names], np.uint64)
-
-
 def two_models(known: Sequence[str], a: object, b: object) -> tuple[str, str]:
     """The names of the models to compare: those that the caller names, else the only two, in the order of their
     names."""
@@ -78,11 +73,6 @@ def from_scores(scores: Scores, a: str, b: str) -> Arrivals:
     if scores.clusters is not None:
         clusters = tuple(scores.clusters.names[code] for code in scores.clusters.codes.tolist())
     return Arrivals(scores.items, sign * scores.values[rows[0]], sign * scores.values[rows[1]], clusters)
-
-
-def table_models(frame: object, model: str, source: Source) -> list[str]:
-    """The models of a table."""
-    return frames.encode(frames.as_polars(frame), model, source, "model")[1]
 
 
 def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: str | None, source: Source) -> Arrivals:
@@ -120,10 +110,3 @@ def from_table(frame: object, a: str, b: str, columns: Sequence[str], cluster: s
     waiting = int((where >= 0).any(0).sum()) - len(both)
     named = tuple(names[code] for code in both.tolist())
     return Arrivals(named, values[where[0, both]], values[where[1, both]], of_cluster, waiting)
-
-
-def unit_of(clusters: UInt64[np.ndarray, " item"] | None, n_items: int) -> Int[np.ndarray, " item"]:
-    """The number of each item's unit, in order of arrival; items of a cluster are adjacent."""
-    if clusters is None or not n_items:
-        return np.arange(n_items)
-    return np.concatenate([[0], np.cumsum(clusters[1:] != clusters[:-1])])

@@ -9,7 +9,6 @@ Sums against a mean in large samples: anytime-valid in the limit, for difference
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,8 +90,6 @@ FINE = 1e-7
 """Precision of the limits, as a fraction of the standard deviation (at least of rounding); they are rounded
 outwards."""
 DOUBLINGS = 200
-
-Path = Callable[[float], Float[np.ndarray, " unit"]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Bool, Float, UInt64
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.check import Source
-from probtruth.comparison.options import whole
 from probtruth.errors import InputError
-from probtruth.study.arrivals import Arrivals, digest, digests, from_scores, from_table, table_models, two_models
+from probtruth.study.arrivals import Arrivals, digest, from_scores, from_table, two_models
 from probtruth.study.monitored import Monitor
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Frame
@@ -50,7 +49,8 @@ def monitor(
 
     Arguments: `batch` is a table with one row for each item and model, in order of arrival, or `Scores`; `earlier` is
     the monitor so far, whose options stay: it skips items that it knows, so you can pass a growing file again and
-    again, and the batches do not change the result. `a` and `b` name the models if there are more than two. `bounds`
+    again, and the batches do not change the result; an item counts from the batch on that holds both its scores, so do
+    not split these over two batches. `a` and `b` name the models if there are more than two. `bounds`
     are the smallest and largest possible score (known for `Scores` of a bounded rule); without bounds, `method`
     "asymptotic" uses a central limit theorem for the whole path from the 100th unit on. `alpha` is the level (0.05),
     `rope` the largest difference that does not matter, `higher_is_better` the orientation (you can leave it out if the
@@ -78,10 +78,13 @@ def monitor(
     if earlier is not None and not isinstance(earlier, Monitor):
         raise InputError(type(earlier).__name__, "a Monitor", "Give what monitor() or read_monitor() returned.")
     if isinstance(batch, Scores):
-        bounds = bounds if bounds is not None or method == "asymptotic" or earlier is not None else _finite(batch)
+        bounds = bounds if bounds is not None or method == "asymptotic" or earlier is not None else finite_range(batch)
         higher_is_better = batch.higher_is_better if higher_is_better is None else higher_is_better
     if earlier is None:
-        known = list(batch.models) if isinstance(batch, Scores) else table_models(batch, model, source)
+        if isinstance(batch, Scores):
+            known = list(batch.models)
+        else:
+            known = frames.encode(frames.as_polars(batch), model, source, "model")[1]
         first, second = two_models(known, a, b)
         watch = Monitor(first, second, **_options(bounds, method, alpha, rope, largest_cluster))
         upward = orientation.upward(score, higher_is_better, source.name)
@@ -97,7 +100,8 @@ def monitor(
     return replace(fed, closed=True) if close and fed.clusters is not None else fed
 
 
-def _finite(scores: Scores) -> tuple[float, float] | None:
+def finite_range(scores: Scores) -> tuple[float, float] | None:
+    """The least and the largest score of the rule; None without both."""
     known = scores.known.range
     return known if known is not None and all(map(math.isfinite, known)) else None
 
@@ -115,7 +119,7 @@ def _options(bounds: object, method: object, alpha: object, rope: object, larges
         "bounds": None if bounds is None else known_bounds(bounds),
         "alpha": LEVEL if alpha is None else known_number(alpha, "alpha", "a number between 0 and 1", 1e-12, 1 - 1e-12),
         "rope": None if rope is None else known_number(rope, "rope", "a finite number of at least 0", 0.0, LARGEST),
-        "largest_cluster": 1 if largest_cluster is None else whole(largest_cluster, "largest_cluster", 1),
+        "largest_cluster": 1 if largest_cluster is None else check.whole(largest_cluster, 1, "largest_cluster"),
     }
 
 
@@ -170,7 +174,7 @@ def _fed(watch: Monitor, batch: Arrivals, sized: bool) -> Monitor:
             "clusters without their largest size", "the most items that a cluster can have",
             "Give largest_cluster=... (command line: --largest-cluster); it limits how much is bet on one of them.",
         )  # fmt: skip
-    differences, keys = _differences(watch, batch), digests(batch.items)
+    differences, keys = _differences(watch, batch), np.array([digest(name) for name in batch.items], np.uint64)
     fresh = _fresh(watch, batch, keys, differences)
     clusters = watch.clusters
     if batch.clusters is not None:
@@ -220,24 +224,24 @@ def _clusters(watch: Monitor, names: list[str]) -> UInt64[np.ndarray, " item"]:
     """The clusters so far and the new ones; raises if one is in pieces or too large."""
     old = watch.clusters if watch.clusters is not None else np.zeros(0, np.uint64)
     keys = {name: digest(name) for name in set(names)}
-    whole_ = np.concatenate([old, np.array([keys[name] for name in names], np.uint64)])
-    starts = np.concatenate([[True], whole_[1:] != whole_[:-1]])[: len(whole_)]
+    every = np.concatenate([old, np.array([keys[name] for name in names], np.uint64)])
+    starts = np.concatenate([[True], every[1:] != every[:-1]])[: len(every)]
     position = np.nonzero(starts)[0]
     words = {key: name for name, key in keys.items()}
-    _, first = np.unique(whole_[position], return_index=True)
+    _, first = np.unique(every[position], return_index=True)
     again = np.setdiff1d(np.arange(len(position)), first)
     if len(again):
-        raise _scattered(words[int(whole_[position[again[0]]])])
+        raise _scattered(words[int(every[position[again[0]]])])
     if watch.closed and names and int(old[-1]) == keys[names[0]]:
         raise _scattered(names[0])
-    sizes = np.diff(np.append(position, len(whole_)))
+    sizes = np.diff(np.append(position, len(every)))
     if len(sizes) and sizes.max() > watch.largest_cluster:
-        name = words[int(whole_[position[int(sizes.argmax())]])]
+        name = words[int(every[position[int(sizes.argmax())]])]
         raise InputError(
             f"cluster {check.quote(name)} with {sizes.max()} items", f"at most {watch.largest_cluster}",
             "Start with a larger largest_cluster=... (command line: --largest-cluster).",
         )  # fmt: skip
-    return whole_
+    return every
 
 
 def _scattered(name: str) -> InputError:

@@ -11,9 +11,10 @@ from jaxtyping import Float, UInt64
 from probtruth import frames
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
+from probtruth.comparison.evidence.unseen import Worst
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.kernels.exact_sums import exact_sum
-from probtruth.study.arrivals import Units, unit_of
+from probtruth.study.arrivals import Units
 from probtruth.study.confidence_sequence import SequentialEvidence
 from probtruth.types.shown import Shown
 
@@ -60,9 +61,10 @@ class Monitor(Shown):
     @cached_property
     def _unit(self) -> np.ndarray:
         """The unit of each item that counts; items of a cluster that may still grow do not count."""
-        unit = unit_of(self.clusters, len(self.differences))
-        open_ = self.clusters is not None and not self.closed and len(unit) > 0
-        return np.asarray(unit[unit < unit[-1]] if open_ else unit)
+        if self.clusters is None or not len(self.clusters):
+            return np.arange(len(self.differences))
+        unit = np.concatenate([[0], np.cumsum(self.clusters[1:] != self.clusters[:-1])])
+        return np.asarray(unit if self.closed else unit[unit < unit[-1]])
 
     @cached_property
     def units(self) -> Units:
@@ -123,7 +125,7 @@ class Monitor(Shown):
     def decision(self) -> str | None:
         """`a`, `b` or `equivalent` (within the ROPE) once the confidence sequence shows it, else None.
 
-        A decision is final: the sequence never widens.
+        The sequence never widens, so a decision stays right: `equivalent` may only become the more precise `a` or `b`.
         """
         low, high = self.interval
         if high < 0 or low > 0:
@@ -134,7 +136,7 @@ class Monitor(Shown):
     def p_a_better(self) -> float | None:
         """The posterior probability of `compare` for these items, as if this were the only look.
 
-        None before there are two units.
+        None before there are two units, and where one difference on every item leaves the spread unknown.
         """
         margin = self._margin
         return None if margin is None else margin.below(0.0)
@@ -146,7 +148,14 @@ class Monitor(Shown):
         counted = self.differences[: self.n_items]
         within = Structure.of(np.zeros(self.n_items, np.int64), None if self.clusters is None else self._unit)
         means = means_of(counted[None], np.abs(counted).max()[None], within, self.reach or 0.0)
-        return margins(combine(Moments.of(within, means, means), means, np.ones(1)))[0]
+        margin = margins(combine(Moments.of(within, means, means), means, np.ones(1)))[0]
+        size = abs(float(counted[0]))
+        if size == 0 or np.ptp(counted) > 0:
+            return margin
+        if self.reach is None:
+            return None
+        worst = Worst.of(-size, self.reach, self.n_units)
+        return margin if margin.scale > 0 and worst.difference < 0 else None
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -10,13 +10,13 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtrit
+from scipy.special import ndtr, stdtr, stdtrit
 
 from probtruth import check
-from probtruth.comparison.evidence.design import Structure, design
-from probtruth.comparison.evidence.evidence import single_votes_only
+from probtruth.comparison.evidence.design import Design, Structure, design
+from probtruth.comparison.evidence.evidence import check_size, single_votes_only
 from probtruth.comparison.evidence.label_variance import label_variance
-from probtruth.comparison.evidence.moments import Location, Moments, combine, means_of
+from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.posterior.margins import FEWEST
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import Comparison, Scores
@@ -24,10 +24,12 @@ from probtruth.types import Comparison, Scores
 RESAMPLED = 2000
 """The width of an interval is simulated up to this many units; beyond, the effect of skewness falls with their
 root."""
-NUMBERS, RUNS = 100_000, (20, 100)
-"""Numbers drawn for one width, and its smallest and largest number of replications."""
+NUMBERS, RUNS = 400_000, (200, 1000)
+"""Numbers drawn for one size of studies, and their smallest and largest number."""
 GRID = 1.5
-"""Widths are simulated at sizes that differ by this factor, and interpolated between them."""
+"""Studies are simulated at sizes that differ by this factor; between them their results are interpolated."""
+ROUGHEST = 0.05
+"""The chance of a verdict at one true difference is smoothed over at least so many standard errors."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,53 @@ class Study:
     def n_units(self) -> float | int:
         """Independent units."""
         return self.n_items if self.n_clusters is None else self.n_clusters
+
+
+@dataclass(frozen=True, eq=False)
+class Studies:
+    """Studies of one size that are drawn from the pilot's units: mean, standard error and skewness of each.
+
+    Means and errors are in true standard errors; the true difference is 0.
+    """
+
+    mean: Float[np.ndarray, " study"]
+    error: Float[np.ndarray, " study"]
+    skewness: Float[np.ndarray, " study"]
+    df: float
+
+    def bars(self, certainty: float) -> tuple[Float[np.ndarray, " study"], Float[np.ndarray, " study"]]:
+        """How far below and above 0 each mean has to lie for that certainty; those of `Margin`, all at once."""
+        t, g = float(stdtrit(self.df, certainty)), self.skewness
+        bent = np.abs(g) > 1e-6
+        safe = np.where(bent, g, 1.0)
+        above, below = (np.where(bent, 3 / safe * (np.cbrt(1 + g * (end - g / 6)) - 1), end) for end in (t, -t))
+        return self.error * np.maximum(t, -below), self.error * np.maximum(t, above)
+
+    def half_width(self) -> float:
+        """The mean half-width of the 95% interval."""
+        below, above = self.bars(0.975)
+        return float((below + above).mean()) / 2
+
+    def chances(self, certainty: float, difference: float, spread: float, df: float) -> tuple[float, float]:
+        """P(a study says a), P(it says b), were the true difference a t with this centre, scale and freedom.
+
+        A scale of 0 is one true difference. The chance is then smoothed: of each mean only what its own standard error
+        and skewness explain is taken as it was drawn, the rest as normal. A study without spread does not decide.
+        """
+        below, above = (np.where(self.error > 0, end, np.inf) for end in self.bars(certainty))
+        if spread > 0:
+            p_a = stdtr(df, (-below - difference - self.mean) / spread)
+            return float(p_a.mean()), float(stdtr(df, (difference + self.mean - above) / spread).mean())
+        known = np.stack([np.ones_like(self.error), self.error, self.error**2, self.skewness], axis=1)
+        explained = known @ np.linalg.lstsq(known, self.mean)[0]
+        rest = math.sqrt(max(1 - float(explained.var()), ROUGHEST**2))
+        p_a = ndtr((-below - difference - explained) / rest)
+        return float(p_a.mean()), float(ndtr((difference + explained - above) / rest).mean())
+
+    def larger(self, factor: float) -> "Studies":
+        """Roughly those of so many times as many units: skewness falls with their root."""
+        root = math.sqrt(factor)
+        return Studies(self.mean, 1 + (self.error - 1) / root, self.skewness / root, self.df * factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +118,7 @@ class Pilot:
     sizes: Float[np.ndarray, " unit"] | None = None
     stretch: float = 1.0
     seed: int = 0
-    widths: dict[int, float] = field(default_factory=dict)
+    drawn: dict[int, Studies] = field(default_factory=dict)
     single_votes: bool = False
 
     def error_of(self, study: Study) -> float:
@@ -87,44 +136,44 @@ class Pilot:
             more = (self.stretch - 1) * math.sqrt(self.study.n_units / n)
             return float(stdtrit(n - 1, 0.975)) * (1 + more)
         if n > RESAMPLED:
-            return 1.959964 + (self._simulated(RESAMPLED) - 1.959964) * math.sqrt(RESAMPLED / n)
+            return 1.959964 + (self._studies(RESAMPLED).half_width() - 1.959964) * math.sqrt(RESAMPLED / n)
+        return sum(share * studies.half_width() for share, studies in self.studies(n))
+
+    def studies(self, n_units: float | int) -> list[tuple[float, Studies]]:
+        """Studies of about so many units, those of the two nearest sizes with their shares."""
+        n = max(float(n_units), 2.0)
+        if n > RESAMPLED:
+            return [(1.0, self._studies(RESAMPLED).larger(n / RESAMPLED))]
         step = math.log(n / 2) / math.log(GRID)
         below = math.floor(step)
         ends = [min(round(2 * GRID**at), RESAMPLED) for at in (below, below + 1)]
-        low, high = (self._simulated(end) for end in ends)
-        return low if ends[0] == ends[1] else low + (high - low) * (n - ends[0]) / (ends[1] - ends[0])
+        share = 0.0 if ends[0] == ends[1] else (n - ends[0]) / (ends[1] - ends[0])
+        return [(1 - share, self._studies(ends[0])), (share, self._studies(ends[1]))]
 
-    def _simulated(self, n: int) -> float:
-        """That of samples of n of the pilot's units."""
-        if n not in self.widths:
-            self.widths[n] = self._mean_width(n) / 2
-        return self.widths[n]
+    def _studies(self, n: int) -> Studies:
+        """Samples of n of the pilot's units."""
+        if n not in self.drawn:
+            self.drawn[n] = self._draw(n)
+        return self.drawn[n]
 
-    def _mean_width(self, n: int) -> float:
+    def _draw(self, n: int) -> Studies:
         totals, sizes = self.totals, self.sizes
         assert totals is not None
         assert sizes is not None
         spread = float(np.sqrt(np.square(totals).mean() / n)) / float(sizes.mean())
         if spread == 0:
-            return 2 * float(stdtrit(n - 1, 0.975))
+            return Studies(np.zeros(1), np.ones(1), np.zeros(1), n - 1.0)
         rng = np.random.default_rng([self.seed, n])
         runs = int(np.clip(NUMBERS // n, *RUNS))
         rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
         within = Structure.of(np.zeros(n, np.int64), None)
         means = means_of(rows, np.abs(rows).max(1), within, None)
         location = combine(Moments.of(within, means, means), means, np.ones(1))
-        return float(_widths(location).mean()) / spread
-
-
-def _widths(location: Location) -> Float[np.ndarray, " row"]:
-    """The widths of the rows' 95% intervals: those of `Margin.interval`, all at once."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        g = np.nan_to_num(location.third / location.variance**1.5)
-    bent = np.abs(g) > 1e-6
-    safe = np.where(bent & (location.n_units >= FEWEST), g, 1.0)
-    t = stdtrit(location.df, 0.975)
-    ends = [np.where(safe == g, 3 / safe * (np.cbrt(1 + safe * (end - safe / 6)) - 1), end) for end in (t, -t)]
-    return np.asarray((np.maximum(t, ends[0]) - np.minimum(-t, ends[1])) * np.sqrt(location.variance))
+        varies = location.variance > 0
+        variance = np.where(varies, location.variance, 1.0)
+        skewness = np.where(varies & (n >= FEWEST), location.third / variance**1.5, 0.0)
+        mean = location.mean / spread
+        return Studies(mean - mean.mean(), np.sqrt(location.variance) / spread, skewness, n - 1.0)
 
 
 @runtime_checkable
@@ -140,8 +189,9 @@ def pilot_of(value: object, a: object, b: object, groups: object, clusters: obje
     """What scores, a result or a comparison say about two of their models."""
     scores = value if isinstance(value, Scores) else getattr(value, "scores", None)
     if isinstance(scores, Scores):
-        return _of_scores(scores, *two_names(scores.models, a, b), groups, clusters, seed)
+        return _of_scores(scores, *two_names(scores.models, a, b), groups, clusters, seed, value)
     if isinstance(value, Comparison):
+        _items_decide(value)
         if groups is not None or clusters is not None:
             raise InputError("groups or clusters with a comparison", "its own", "Plan from Scores to change them.")
         return _of_comparison(value, *two_names(value.models, a, b))
@@ -165,19 +215,62 @@ def two_names(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
     return str(a), str(b)
 
 
-def _of_scores(scores: Scores, a: str, b: str, groups: object, clusters: object, seed: int) -> Pilot:
+def as_compared(value: object, plan: Design, a: str, b: str, mean: float, named: bool) -> None:
+    """Raises where the scores of a result do not say what its comparison rests on: another design, or other means.
+
+    Arguments: `named` says whether the caller names groups or clusters; `mean` is the scores' own mean difference.
+    """
+    comparison = getattr(value, "comparison", None)
+    if not isinstance(comparison, Comparison):
+        return
+    for what, here in (("groups", plan.n_groups if plan.grouped else None), ("clusters", plan.n_clusters)):
+        known = comparison.settings.get(what)
+        if not named and known != here:
+            raise InputError(
+                f"a result with {known or 'no'} {what}, of which its scores do not say which items they hold",
+                f"{what} by item", f"Name them again: {what}=...",
+            )  # fmt: skip
+    row = next((row for row in comparison.pairs if {row["a"], row["b"]} == {a, b}), {"difference": None})
+    if isinstance(was := row["difference"], float) and not math.isclose(
+        abs(was), abs(mean), rel_tol=1e-6, abs_tol=1e-12
+    ):
+        raise InputError(
+            f"a result whose difference is {was:g}, where its scores alone give {mean:g}",
+            "a comparison of these scores, without weights or expert labels", "Use result.scores to leave them out.",
+        )  # fmt: skip
+
+
+def _items_decide(comparison: Comparison) -> None:
+    """Raises where a part of the variance does not fall with the number of items."""
+    of = comparison.settings
+    shared = f"the same {of.get('crossed')}s on many items" if of.get("crossed") else None
+    shared = "folds that share training data" if of.get("replicates_are") == "folds" else shared
+    if shared:
+        raise InputError(
+            f"a comparison of {shared}", "one whose uncertainty falls with the number of items",
+            "Plan from the scores (result.scores) for what more items alone would bring.",
+        )  # fmt: skip
+
+
+def _of_scores(
+    scores: Scores, a: str, b: str, groups: object, clusters: object, seed: int, value: object = None
+) -> Pilot:
     plan = design(scores, groups, clusters, None)
+    if isinstance(whole := getattr(value, "comparison", None), Comparison):
+        _items_decide(whole)
     first, second = scores.models.index(a), scores.models.index(b)
     if not np.isfinite(scores.values[[first, second]]).all():
         raise PosteriorError(f"got an infinite score of {a!r} or {b!r}, expected a finite spread. Hint: use a floor.")
     difference = scores.values[first] - scores.values[second]
     within = plan.structure
     largest = np.abs(scores.values[[first, second]]).max()
+    check_size(float(largest))
     means = means_of(difference[None], largest[None], within, None)
     parts = Moments.of(within, means, means)
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to see a spread. Hint: add to the pilot.")
     location = combine(parts, means, plan.weights)
+    as_compared(value, plan, a, b, float(location.mean[0]), groups is not None or clusters is not None)
     variance, n = float(location.variance[0]), len(difference)
     totals, sizes = _units(difference, within)
     study = Study(n, None, None if within.unit is None else len(sizes), scores.n_replicates)

@@ -1,18 +1,17 @@
 """`plan`: what a study of a given size will show, the cheapest study that shows enough, and what to buy next."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import gammaln, ndtr, stdtr, stdtrit
+from scipy.special import stdtr
 
 from probtruth import check, frames
-from probtruth.comparison.options import whole
 from probtruth.errors import InputError
+from probtruth.study.designs import COLUMNS, MOST, RESOURCES, Aim, Row, cheapest, doubled, sizes
 from probtruth.study.pilot import HasScores, Pilot, Study, pilot_of
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import Groups
@@ -20,25 +19,6 @@ from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
     import polars
-
-Row = Mapping[str, object]
-TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
-"""Numbers of annotators, replicates and items of a cluster that the search for the cheapest design tries."""
-MOST = 10**8
-"""The largest number of items of a design."""
-RESOURCES = ("item", "annotation", "cluster", "replicate")
-COLUMNS = (
-    "design",
-    "n_items",
-    "n_annotators",
-    "n_clusters",
-    "n_replicates",
-    "width",
-    "p_certain",
-    "p_a",
-    "p_b",
-    "cost",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,60 +66,6 @@ class Plan(Shown):
         return {**{name: getattr(self, name) for name in names}, **rows, "warnings": list(self.warnings)}
 
 
-@dataclass(frozen=True, eq=False)
-class _Aim:
-    """How designs are judged."""
-
-    pilot: Pilot
-    certainty: float
-    power: float
-    width: float | None
-    costs: Mapping[str, float] | None
-    difference: float | None
-    keep: bool
-
-    def expected_width(self, study: Study) -> float:
-        half = self.pilot.df / 2
-        bias = math.exp(gammaln(half + 0.5) - gammaln(half)) / math.sqrt(half)  # of the pilot's standard deviation
-        return 2 * self.pilot.half_width(study.n_units) * self.pilot.error_of(study) / bias
-
-    def chances(self, study: Study) -> tuple[float, float]:
-        """P(the study says a), P(it says b)."""
-        error, df = self.pilot.error_of(study), max(study.n_units - 1, 1)
-        stretch = max(1.0, self.pilot.half_width(study.n_units) / float(stdtrit(df, 0.975)))
-        bar = float(stdtrit(df, self.certainty)) * stretch * error
-        if self.difference is not None:
-            centre, spread = self.difference, error
-        else:
-            centre, variance = self.pilot.difference, self.pilot.error**2
-            spread = math.sqrt(max(variance - error**2, 0.0) if self.keep else variance + error**2)
-        if spread == 0:
-            return float(centre < -bar), float(centre > bar)
-        ends = (-bar - centre) / spread, (centre - bar) / spread
-        if self.difference is not None:
-            return float(ndtr(ends[0])), float(ndtr(ends[1]))
-        return float(stdtr(self.pilot.df, ends[0])), float(stdtr(self.pilot.df, ends[1]))
-
-    def cost(self, study: Study) -> float | None:
-        if self.costs is None:
-            return None
-        each = self.costs["item"] + self.costs["annotation"] * (study.n_annotators or 0)
-        each += self.costs["replicate"] * study.n_replicates
-        return study.n_items * each + (study.n_clusters or 0) * self.costs["cluster"]
-
-    def enough(self, study: Study) -> bool:
-        """Whether a design reaches the power, or the width if there is one."""
-        if self.width is not None:
-            return self.expected_width(study) <= self.width
-        return sum(self.chances(study)) >= self.power
-
-    def row(self, name: str, study: Study) -> Row:
-        p_a, p_b = self.chances(study)
-        counts = (study.n_items, study.n_annotators, study.n_clusters, study.n_replicates)
-        values = (name, *map(_count, counts), self.expected_width(study), p_a + p_b, p_a, p_b, self.cost(study))
-        return dict(zip(COLUMNS, values, strict=True))
-
-
 @check.checks_itself
 def plan(
     pilot: Scores | Comparison | HasScores,
@@ -165,10 +91,11 @@ def plan(
     Formula: a design of N items in C clusters with m annotators an item and r replicates has the variance V_clusters
     (1 + v^2)/C + (V_items + V_annotations/m + V_replicates/r)/N, v the coefficient of variation of the clusters'
     sizes; the parts come from the pilot. The interval's width is that variance's root times the width of intervals of
-    resampled pilot units, so that skewness counts. The study's estimate varies around the pilot's by both their
-    errors: before the pilot, every difference counts as equally likely. Where true differences are small beside the
-    pilot's error, a study decides less often than that (in a simulation, 17 of 100 times where 59 were predicted); a
-    pilot that does not decide gives a warning, and `difference` is the answer.
+    resampled pilot units, and the chance to decide is that of such studies, so that skewness counts: it helps one side
+    and not the other, and studies of few units differ in their spread. The study's estimate varies around the pilot's
+    by both their errors: before the pilot, every difference counts as equally likely. Where true differences are small
+    beside the pilot's error, a study decides less often than that (in a simulation, 17 of 100 times where 59 were
+    predicted); a pilot that does not decide gives a warning, and `difference` is the answer.
 
     Arguments: `pilot` is what `score`, `evaluate` or `compare` returned (a comparison alone does not know annotations
     and replicates); `a` and `b` name two models if there are more. `n_items`, `n_annotators`, `n_clusters` and
@@ -180,8 +107,9 @@ def plan(
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
-    Errors: `InputError` for counts below 1, or a count of something that the pilot does not have; `PosteriorError` for
-    a pilot without spread.
+    Errors: `InputError` for counts below 1, a count of something that the pilot does not have, a result whose groups,
+    clusters, weights or expert labels its scores do not carry, and one whose uncertainty more items would not lower
+    (the same annotators or replicates on many items, folds); `PosteriorError` for a pilot without spread.
 
     Source: O'Hagan, Stevens and Campbell 2005, "Assurance in clinical trial design", doi:10.1002/pst.175.
 
@@ -193,8 +121,8 @@ def plan(
     ['pilot again', 'study', 'items x 2', 'cheapest']
     """
     check.own_threads()
-    known = pilot_of(pilot, a, b, groups, clusters, whole(seed, "seed", 0))
-    aim = _Aim(
+    known = pilot_of(pilot, a, b, groups, clusters, check.whole(seed, 0, "seed"))
+    aim = Aim(
         known,
         _share(certainty, "certainty", 0.5),
         _share(power, "power", 0.0),
@@ -204,9 +132,9 @@ def plan(
         bool(keep),
     )
     study = _study(known, n_items, n_annotators, n_clusters, n_replicates)
-    if keep and difference is None and known.error_of(study) > known.error * (1 + 1e-9):
+    if not aim.possible(study):
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
-    designs = [("pilot again", known.study), ("study", study), *_doubled(known, study)]
+    designs = [("pilot again", known.study), ("study", study), *doubled(known, study)]
     rows, warnings = [aim.row(name, one) for name, one in designs], []
     if known.error == 0:
         warnings.append("the same difference on every item of the pilot: no spread to plan with")
@@ -220,7 +148,7 @@ def plan(
     if (undecided := _undecided(aim, study)) is not None:
         warnings.append(undecided)
     if aim.costs is not None:
-        best = _cheapest(aim, study)
+        best = cheapest(aim, study)
         if best is None:
             warnings.append(f"no design of up to {MOST:,} items reaches that")
         else:
@@ -230,11 +158,11 @@ def plan(
         {"clusters": None if study.n_clusters is None else known.between, "items": known.items,
          "annotation": known.labels, "replicate": known.replicates},
         aim.certainty, aim.power, aim.width, rows,
-        lambda: [aim.row("items", one) for one in _sizes(study)], tuple(warnings),
+        lambda: [aim.row("items", one) for one in sizes(study) if aim.possible(one)], tuple(warnings),
     )  # fmt: skip
 
 
-def _undecided(aim: _Aim, study: Study) -> str | None:
+def _undecided(aim: Aim, study: Study) -> str | None:
     """What to say of `p_certain` where it is averaged over differences of which the pilot knows little; None else."""
     pilot = aim.pilot
     if aim.difference is not None or pilot.error == 0:
@@ -267,8 +195,8 @@ def _study(pilot: Pilot, n_items: object, n_annotators: object, n_clusters: obje
                 f"Plan from Scores that have {what}, or leave n_{what} out.",
             )  # fmt: skip
     each = None if was.n_clusters is None else was.n_items / was.n_clusters
-    items = None if n_items is None else float(whole(n_items, "n_items", 2))
-    clusters = None if n_clusters is None else float(whole(n_clusters, "n_clusters", 2))
+    items = None if n_items is None else float(check.whole(n_items, 2, "n_items"))
+    clusters = None if n_clusters is None else float(check.whole(n_clusters, 2, "n_clusters"))
     if each is not None:
         items, clusters = (
             items or (clusters * each if clusters else was.n_items),
@@ -276,69 +204,10 @@ def _study(pilot: Pilot, n_items: object, n_annotators: object, n_clusters: obje
         )
     return Study(
         items or was.n_items,
-        was.n_annotators if n_annotators is None else float(whole(n_annotators, "n_annotators", 1)),
+        was.n_annotators if n_annotators is None else float(check.whole(n_annotators, 1, "n_annotators")),
         clusters,
-        was.n_replicates if n_replicates is None else float(whole(n_replicates, "n_replicates", 1)),
+        was.n_replicates if n_replicates is None else float(check.whole(n_replicates, 1, "n_replicates")),
     )
-
-
-def _doubled(pilot: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
-    """The study with twice as much of each thing that the pilot has."""
-    if pilot.items > 0:
-        yield "items x 2", replace(study, n_items=2 * study.n_items)
-    if study.n_clusters is not None:
-        yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)
-    if pilot.labels is not None and study.n_annotators is not None:
-        yield "annotators x 2", replace(study, n_annotators=2 * study.n_annotators)
-    if pilot.replicates is not None:
-        yield "replicates x 2", replace(study, n_replicates=2 * study.n_replicates)
-
-
-def _sizes(study: Study) -> Iterator[Study]:
-    """The study with other numbers of items, from a tenth to ten times as many."""
-    each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    for n in np.unique(np.geomspace(max(study.n_items / 10, 4), study.n_items * 10, 41).round()).tolist():
-        yield replace(study, n_items=n, n_clusters=None if each is None else max(round(n / each), 2))
-
-
-def _cheapest(aim: _Aim, study: Study) -> Study | None:
-    """The cheapest sufficient design: the fewest items for every number of the other things."""
-    pilot = aim.pilot
-    each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    annotators = TRIED if pilot.labels is not None else (study.n_annotators,)
-    replicates = TRIED if pilot.replicates is not None else (study.n_replicates,)
-    in_cluster = (None,) if each is None else TRIED if pilot.items > 0 else (each,)
-    best: tuple[float, Study] | None = None
-    for m, r, k in product(annotators, replicates, in_cluster):
-        one = _smallest(aim, m, r, k)
-        cost = None if one is None else aim.cost(one)
-        if one is not None and cost is not None and (best is None or cost < best[0]):
-            best = cost, one
-    return None if best is None else best[1]
-
-
-def _smallest(aim: _Aim, m: float | int | None, r: float | int, k: float | int | None) -> Study | None:
-    """The sufficient design with the fewest units."""
-
-    def of(units: int) -> Study:
-        return Study(units, m, None, r) if k is None else Study(units * k, m, units, r)
-
-    low, high = 1, 2
-    while not aim.enough(of(high)):
-        low, high = high, 2 * high
-        if high > MOST:
-            return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if aim.enough(of(middle)) else (middle, high)
-    return of(high)
-
-
-def _count(value: float | int | None) -> float | None:
-    """An int if the number is whole."""
-    if value is None:
-        return None
-    return float(round(value)) if math.isclose(value, round(value), rel_tol=1e-9) else float(value)
 
 
 def _number(value: object, what: str, expected: str) -> float:

@@ -183,21 +183,17 @@ class World:
                 sizes = self.size[units]
                 unit = np.repeat(np.arange(n_units), sizes)
                 position = np.arange(len(unit)) - np.repeat(np.cumsum(sizes) - sizes - self.first[units], sizes)
-                yield self._of_items(position, unit, group, self._annotators(rng))
-
-    def _annotators(self, rng: np.random.Generator) -> Int[np.ndarray, " annotator"]:
-        """The annotators of a study, with replacement."""
-        n = 0 if self.cells is None else self.cells.shape[1]
-        return rng.integers(max(n, 1), size=n)
+                yield self._of_items(position, unit, group, rng)
 
     def _of_items(
-        self, position: np.ndarray, unit: np.ndarray, group: np.ndarray, annotators: Int[np.ndarray, " annotator"]
+        self, position: np.ndarray, unit: np.ndarray, group: np.ndarray, rng: np.random.Generator
     ) -> Location:
-        """One study of the items at these positions, judged by these annotators if they matter."""
+        """One study of the items at these positions, judged by annotators drawn with replacement if they matter."""
         if self.cells is None:
             within = Structure.of_units(unit, group)
             return self._located(self.values[position][None], within)
-        table = self.cells[position][:, annotators]
+        n_annotators = self.cells.shape[1]
+        table = self.cells[position][:, rng.integers(n_annotators, size=n_annotators)]
         seen = (~np.isnan(table)).sum(1)
         table, unit, seen = table[seen > 0], unit[seen > 0], seen[seen > 0]
         units = np.unique(unit)

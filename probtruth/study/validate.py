@@ -3,7 +3,6 @@
 The result of `validate`: how far to trust the answers on this design.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,12 +13,12 @@ from scipy.special import ndtri
 from probtruth import check, frames
 from probtruth.comparison.evidence.crossed import annotator_cells, excess, wider
 from probtruth.comparison.evidence.design import design
+from probtruth.comparison.evidence.evidence import check_size
 from probtruth.comparison.evidence.from_scores import reach_of
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.options import whole
 from probtruth.errors import InputError, PosteriorError
-from probtruth.study.monitor import LEVEL, known_bounds, known_number
-from probtruth.study.pilot import HasScores, two_names
+from probtruth.study.monitor import LEVEL, finite_range, known_bounds, known_number
+from probtruth.study.pilot import HasScores, as_compared, two_names
 from probtruth.study.simulated_worlds import World
 from probtruth.study.trials import SURE, Streams, Trials
 from probtruth.types import Annotations, Scores
@@ -139,8 +138,9 @@ def validate(
 
     Returns: a `Validation`; its `table()` has a row for each true difference, with Monte Carlo standard errors.
 
-    Errors: `InputError` for a difference that the scores cannot have; `PosteriorError` if an infinite score, a single
-    unit or the same difference everywhere leaves nothing to draw from.
+    Errors: `InputError` for a difference that the scores cannot have, and a result whose groups, clusters, weights or
+    expert labels its scores do not carry; `PosteriorError` if an infinite score, a single unit or the same difference
+    everywhere leaves nothing to draw from.
 
     Source: Gelman and Carlin 2014, "Beyond power calculations: assessing type S (sign) and type M (magnitude) errors",
     doi:10.1177/1745691614551642; Efron 1981, "Nonparametric standard errors and confidence intervals",
@@ -158,12 +158,14 @@ def validate(
     if not isinstance(scores, Scores):
         raise InputError(type(source).__name__, "Scores or a Result", "Give what score or evaluate returned.")
     first, second = two_names(scores.models, a, b)
-    chosen = whole(seed, "seed", 0)
+    chosen = check.whole(seed, 0, "seed")
     level = LEVEL if alpha is None else known_number(alpha, "alpha", "a number between 0 and 1", 1e-12, 1 - 1e-12)
     limits = _limits(scores, bounds)
     world, error = _world(scores, (first, second), groups, clusters, limits, annotations)
+    plan = design(scores, groups, clusters, None)
+    as_compared(source, plan, first, second, world.mean, groups is not None or clusters is not None)
     if n_items is not None:
-        target = whole(n_items, "n_items", 2)
+        target = check.whole(n_items, 2, "n_items")
         error, world = error * (len(world.values) / target) ** 0.5, world.scaled(target)
     if world.drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
@@ -208,7 +210,7 @@ def _replications(requested: object, n_items: int) -> int:
     return (
         int(np.clip(NUMBERS // n_items, FEWEST, MOST))
         if requested is None
-        else whole(requested, "replications", TRUTHS)
+        else check.whole(requested, TRUTHS, "replications")
     )
 
 
@@ -222,8 +224,7 @@ def _limits(scores: Scores, bounds: object) -> tuple[float, float] | None:
                 f"scores outside the bounds {check.quote(bounds)}", "scores within them", "Give wider bounds."
             )
         return low, high
-    known = scores.known.range
-    return known if known is not None and all(map(math.isfinite, known)) else None
+    return finite_range(scores)
 
 
 def _world(
@@ -242,6 +243,7 @@ def _world(
         raise PosteriorError("got an infinite score, expected finite ones. Hint: score with a floor.")
     difference, within = pair[0] - pair[1], plan.structure
     largest, reach = float(np.abs(pair).max()), reach_of(scores)
+    check_size(largest)
     means = means_of(difference[None], np.array([largest]), within, None)
     parts = Moments.of(within, means, means)
     if not parts.df.any():

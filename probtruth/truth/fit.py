@@ -1,15 +1,12 @@
-"""What a method takes and returns, and the bounds within which posterior draws are stored.
-
-The names that options of this part of the package take.
-"""
+"""What a method takes and returns, and the bounds within which posterior draws are stored."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int, UInt
 
+from probtruth.errors import InputError
 from probtruth.types import Annotations
 
 DRAW_BYTES = 2**28
@@ -37,6 +34,16 @@ class MethodRequest:
         return cls(annotations, 0, 0, np.full(annotations.n_items, -1))
 
 
+def need_annotations(annotations: object) -> None:
+    """Raises for anything but annotations."""
+    if not isinstance(annotations, Annotations):
+        raise InputError(
+            f"annotations of type {type(annotations).__name__}",
+            "a probtruth.Annotations",
+            "Make them with Annotations.from_long, or Annotations.from_counts.",
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class MethodFit:
     """A method's posterior; the fields are those of `Truth`."""
@@ -60,13 +67,13 @@ def affordable(draws: int, n_items: int, n_labels: int) -> int:
 def draw_tables(
     table: Callable[[np.random.Generator], Float[np.ndarray, "item label"]],
     shape: tuple[int, int],
-    number: int,
+    draws: int,
     generator: np.random.Generator,
 ) -> Float[np.ndarray, "draw item label"] | None:
-    """So many draws of a table of items by labels, one after the other; None for no draw."""
-    if number == 0:
+    """Draws of a table of items by labels, one after the other, as many as the budget has room for; None for none."""
+    if draws == 0:
         return None
-    tables = np.empty((number, *shape), np.float32)
+    tables = np.empty((affordable(draws, *shape), *shape), np.float32)
     for draw in tables:
         draw[:] = table(generator)
     return tables
@@ -76,15 +83,12 @@ def class_draws(
     probs: Float[np.ndarray, "item label"], draws: int, seed: int
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws of the one true class of every item, as rows with a single 1, independent over items."""
-    n_items, n_labels = probs.shape
-    cumulative, rows = np.cumsum(probs, axis=1), np.eye(n_labels, dtype=np.float32)
-    number = affordable(draws, n_items, n_labels)
-    return draw_tables(
-        lambda generator: rows[categorical(generator, cumulative)],
-        (n_items, n_labels),
-        number,
-        np.random.default_rng(seed),
-    )
+    cumulative, rows = np.cumsum(probs, axis=1), np.eye(probs.shape[1], dtype=np.float32)
+
+    def draw(generator: np.random.Generator) -> np.ndarray:
+        return np.asarray(rows[categorical(generator, cumulative)])
+
+    return draw_tables(draw, probs.shape, draws, np.random.default_rng(seed))
 
 
 def class_rows(
@@ -113,9 +117,7 @@ def dirichlet_draws(
     counts: Float[np.ndarray, "item label"], draws: int, seed: int
 ) -> Float[np.ndarray, "draw item label"] | None:
     """Draws from the Dirichlet distribution of every row of (pseudo-)counts."""
-    n_items, n_labels = counts.shape
-    number, generator = affordable(draws, n_items, n_labels), np.random.default_rng(seed)
-    return draw_tables(lambda random: dirichlet_rows(random, counts), (n_items, n_labels), number, generator)
+    return draw_tables(lambda random: dirichlet_rows(random, counts), counts.shape, draws, np.random.default_rng(seed))
 
 
 def dirichlet_rows(
@@ -129,16 +131,3 @@ def dirichlet_rows(
         gammas[lost] = np.eye(counts.shape[1])[categorical(generator, np.cumsum(counts[lost], axis=1))]
         totals = gammas.sum(1, keepdims=True)
     return np.asarray(gammas / totals)
-
-
-AgreementMeasure = Literal["krippendorff", "fleiss", "cohen", "percentage"]
-"""Measures of agreement."""
-
-MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
-"""Levels of measurement of Krippendorff's alpha."""
-
-KappaWeights = Literal["linear", "quadratic"]
-"""How weighted kappa counts a disagreement, in the distance of the labels' ranks."""
-
-HumanRule = Literal["zero-one", "brier"]
-"""Rules under which a hard answer of a human has a finite loss."""

@@ -44,6 +44,16 @@ class FlatAnnotations:
         cells: np.ndarray = self.annotator * self.n_labels + self.label
         return cells
 
+    def each(self) -> Int[np.ndarray, " answer"]:
+        """The position of every annotation, as often as it stands in the data."""
+        return np.repeat(np.arange(len(self.item)), self.weight.astype(int))
+
+    def votes(self) -> Float[np.ndarray, "item label"]:
+        """How often each item got each label."""
+        counts = np.zeros((self.n_items, self.n_labels))
+        np.add.at(counts, (self.item, self.label), self.weight)
+        return counts
+
     @property
     def n_annotations(self) -> Int[np.ndarray, " annotator"]:
         """How many annotations each annotator gave."""
@@ -66,13 +76,9 @@ def flatten(request: MethodRequest) -> FlatAnnotations:
     weight = np.bincount(row, annotations.multiplicity, len(distinct)).astype(np.float64)
     item, cell = np.divmod(distinct, n_annotators * n_labels)
     annotator, label = np.divmod(cell, n_labels)
-    known = log_known(request.gold, n_labels)
+    gold = request.gold[:, None]
+    known = np.where((gold >= 0) & (gold != np.arange(n_labels)), -np.inf, 0.0)
     return FlatAnnotations(item, annotator, label, weight, known, n_items, n_annotators, n_labels)
-
-
-def log_known(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item label"]:
-    """0, and -inf for the labels that an item's known answer rules out."""
-    return np.where((gold[:, None] >= 0) & (gold[:, None] != np.arange(n_labels)), -np.inf, 0.0)
 
 
 def vote_shares(

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int, UInt
 from scipy.special import gammaln
 
 from probtruth.truth.annotators.quality import quality
+from probtruth.truth.em import log_total
 
 WALKS = 4
 """Random-walk steps for the global parameters in each sweep."""
@@ -179,7 +180,7 @@ def log_dirichlet(
 ) -> Float[np.ndarray, "label item"]:
     """The log of a Dirichlet variate for each column, exact for any counts above 0: G(a) = G(a + 1) U^(1/a)."""
     logs = np.log(random.standard_gamma(counts + 1)) - random.standard_exponential(counts.shape) / counts
-    return np.asarray(logs - log_total(logs))
+    return np.asarray(logs - log_total(logs, 0))
 
 
 def alphas(ease: Float[np.ndarray, "2"], data: GibbsData) -> Float[np.ndarray, "label label"]:
@@ -211,17 +212,11 @@ def swap(random: np.random.Generator, state: GibbsState, data: GibbsData) -> Flo
     log_beta = gammaln(alpha.sum(1)) - gammaln(alpha).sum(1)
     by_class = data.log_marginals[:, None] + data.known + log_beta[:, None] + (alpha - 1) @ state.log_phi
     exchanged = by_class + (alpha[:, one] - alpha[:, two]) * (other - own)
-    rise += log_total(exchanged) - log_total(by_class)
+    rise += (log_total(exchanged, 0) - log_total(by_class, 0))[0]
     taken: np.ndarray = -random.standard_exponential(n_items) < rise
     log_phi = state.log_phi.copy()
     log_phi[one[taken], each[taken]], log_phi[two[taken], each[taken]] = other[taken], own[taken]
     return log_phi
-
-
-def log_total(logs: Float[np.ndarray, "label item"]) -> Float[np.ndarray, " item"]:
-    """The log of the sum of each column's exponentials."""
-    most = logs.max(0)
-    return np.asarray(most + np.log(np.exp(logs - most).sum(0)))
 
 
 def rising(alpha: Float[np.ndarray, "label label"], seen: Perceptions, n_items: int) -> Float[np.ndarray, "label item"]:

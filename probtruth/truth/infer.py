@@ -133,30 +133,16 @@ def infer_truth(
     result = fit(request) if name == "ordinal" else fit_by_content(request, fit, keep_labels=of_labels)
     if "p_clicker" in result.annotator_results:
         shares, n_votes = _of_readers(annotations, result.annotator_results["p_clicker"])
-    available = 0 if result.draws is None else len(result.draws)
-    return Truth(
-        result.probs,
-        annotations.index,
-        chosen.estimand,
-        name,
-        shares=shares,
-        n_votes=np.asarray(n_votes),
-        draws=result.draws,
-        marginals=result.marginals,
-        confusion=result.confusion,
-        diagnostics={
-            **result.diagnostics,
-            "n_gold": int((known >= 0).sum()),
-            "draws": available,
-            "draws_asked": n_draws,
-            **({"drifted_labels": _drifted(annotations, result.probs, known)} if chosen.estimand == "class" else {}),
-            **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
-        },
-        annotator_results=result.annotator_results,
-        item_results=result.item_results,
-        evidence=result.evidence,
-        sampled=result.sampled,
-    )
+    diagnostics = {
+        **result.diagnostics,
+        "n_gold": int((known >= 0).sum()),
+        "draws": 0 if result.draws is None else len(result.draws),
+        "draws_asked": n_draws,
+        **({"drifted_labels": _drifted(annotations, result.probs, known)} if chosen.estimand == "class" else {}),
+        **({"excluded_annotators": annotations.excluded} if annotations.excluded else {}),
+    }
+    told = {**vars(result), "diagnostics": diagnostics, "shares": shares, "n_votes": np.asarray(n_votes)}
+    return Truth(index=annotations.index, estimand=chosen.estimand, method=name, **told)
 
 
 @check.checks_itself

@@ -34,19 +34,12 @@ DIAGONAL_LOGIT = 2.0
 """Prior mean of the right label's logit above the others', in the hierarchical program."""
 
 
-def dawid_skene(
-    item: Int[Array, " annotation"],
-    cell: Int[Array, " annotation"],
-    weight: Float[Array, " annotation"],
-    kinds: Float[Array, "item kind"],
-    annotators: Float[Array, " annotator"],
-    table: Float[Array, "row cell"],
-    times: Float[Array, " item"],
-) -> None:
+def dawid_skene(kinds: Float[Array, "item kind"], annotators: Float[Array, " annotator"], **seen: Array) -> None:
     r"""$\pi \sim Dirichlet(2)$, $\theta_{jk} \sim Dirichlet(4.8 on the diagonal, 3.2/(K-1) off it)$.
 
-    `annotators` only carries their number. Each Dirichlet of an annotator is written as gammas of mean 1 times its
-    pseudo-counts, so that every chain starts near the prior's mean, where classes have the names of the labels.
+    `annotators` only carries their number; `seen` are the annotations, as `observe` takes them. Each Dirichlet of an
+    annotator is written as gammas of mean 1 times its pseudo-counts, so that every chain starts near the prior's mean,
+    where classes have the names of the labels.
     """
     n_labels = kinds.shape[1] - 1
     off = ROW_COUNTS * (1 - DIAGONAL_SHARE) / max(n_labels - 1, 1)
@@ -56,17 +49,11 @@ def dawid_skene(
     log_answers = jnp.log(gammas * counts)
     log_answers = log_answers - jax.nn.logsumexp(log_answers, axis=2, keepdims=True)
     log_marginals = class_marginals(n_labels)
-    observe(item, cell, weight, kinds, table, times, alone(log_marginals), log_answers)
+    observe(alone(log_marginals), log_answers, kinds, **seen)
 
 
 def hierarchical_dawid_skene(
-    item: Int[Array, " annotation"],
-    cell: Int[Array, " annotation"],
-    weight: Float[Array, " annotation"],
-    kinds: Float[Array, "item kind"],
-    annotators: Float[Array, " annotator"],
-    table: Float[Array, "row cell"],
-    times: Float[Array, " item"],
+    kinds: Float[Array, "item kind"], annotators: Float[Array, " annotator"], **seen: Array
 ) -> None:
     r"""$\theta_{jk} = softmax(\beta_k + \sigma_k z_{jk})$: annotators' confusion partially pooled.
 
@@ -86,18 +73,10 @@ def hierarchical_dawid_skene(
     moved = shift + jnp.einsum("kab,jkb->jka", roots, own)
     logits = DIAGONAL_LOGIT * jnp.eye(n_labels) + moved @ contrasts.T
     log_marginals = class_marginals(n_labels)
-    observe(item, cell, weight, kinds, table, times, alone(log_marginals), jax.nn.log_softmax(logits, axis=2))
+    observe(alone(log_marginals), jax.nn.log_softmax(logits, axis=2), kinds, **seen)
 
 
-def ordinal(
-    item: Int[Array, " annotation"],
-    cell: Int[Array, " annotation"],
-    weight: Float[Array, " annotation"],
-    kinds: Float[Array, "item kind"],
-    annotators: Float[Array, " annotator"],
-    table: Float[Array, "row cell"],
-    times: Float[Array, " item"],
-) -> None:
+def ordinal(kinds: Float[Array, "item kind"], annotators: Float[Array, " annotator"], **seen: Array) -> None:
     r"""Cumulative link: annotators' cuts $c_{jl}$ and precision $a_j$ on a line; labels in ascending order.
 
     Class k stands at k - (K - 1)/2, its items at the places of `places`, with the density of a normal of sd s there:
@@ -128,7 +107,7 @@ def ordinal(
 
     away = positions - (np.arange(n_labels)[:, None] - (n_labels - 1) / 2)
     near = jax.nn.log_softmax(-0.5 * jnp.exp(-2 * spread) * away**2, axis=1)
-    observe(item, cell, weight, kinds, table, times, class_marginals(n_labels)[:, None] + near, log_answers)
+    observe(class_marginals(n_labels)[:, None] + near, log_answers, kinds, **seen)
 
 
 def places(n_labels: int) -> Float[np.ndarray, " place"]:
@@ -158,14 +137,14 @@ def alone(log_marginals: Float[Array, " label"]) -> Float[Array, "label label"]:
 
 
 def observe(
+    log_places: Float[Array, "label place"],
+    log_answers: Float[Array, "annotator place label"],
+    kinds: Float[Array, "item kind"],
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    kinds: Float[Array, "item kind"],
     table: Float[Array, "row cell"],
     times: Float[Array, " item"],
-    log_places: Float[Array, "label place"],
-    log_answers: Float[Array, "annotator place label"],
 ) -> None:
     """The likelihood of the annotations with the classes and places of the items summed out.
 

@@ -91,7 +91,7 @@ def fit_joint(
     )
     generator = np.random.default_rng([seed, 3])
     shares = (data.of_item @ data.answers + 0.5) / (data.of_item @ ones + 1)[:, None]
-    single = _climb(data, np.ones((n_items, 1)), _with_known(shares, known))
+    single = _climb(data, np.ones((n_items, 1)), np.where(known < 0, shares, known))
     tried = {1: single}
     for many in range(2, MOST_KINDS + 1) if kinds is None else [kinds] * (kinds > 1):
         runs = [_climb(data, _kinds(single.applies, many, generator), single.applies) for _ in range(RESTARTS)]
@@ -189,10 +189,6 @@ def _kinds(applies: np.ndarray, many: int, generator: np.random.Generator) -> np
     closeness = np.exp(-2 * ((applies[:, None] - centres) ** 2).sum(2)) + 1e-6
     shares: np.ndarray = closeness / closeness.sum(1, keepdims=True)
     return shares
-
-
-def _with_known(shares: np.ndarray, known: np.ndarray) -> np.ndarray:
-    return np.where(known < 0, shares, known)
 
 
 def _aic(run: _PrototypeRun) -> float:

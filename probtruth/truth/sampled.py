@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.inference.precision import float64_on_cpu
+from probtruth.kernels.precision import float64_on_cpu
 from probtruth.truth import em
 from probtruth.truth.annotators.quality import quality, sampled_columns
 from probtruth.truth.fit import DRAW_BYTES, MethodFit, MethodRequest, class_rows
@@ -45,8 +46,6 @@ TIE = 1e-9
 
 NEAR = 0.1
 """How far from the middle of the priors chains start: from far away, some stay where hardly any probability is."""
-
-Kernel = Callable[..., Array]
 
 
 @dataclass(frozen=True)
@@ -126,17 +125,16 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     log_marginals = drawn.sites["log_marginals"]
     with float64_on_cpu():
         arrays = {name: jnp.asarray(part) for name, part in data.items()}
-        arrays["each"] = jnp.asarray(np.repeat(np.arange(len(flat.item)), flat.weight.astype(int)))
+        arrays["each"] = jnp.asarray(flat.each())
         sites = (drawn.sites[name] for name in ("log_marginals", "log_places", "log_answers"))
         parts = (jnp.asarray(part.reshape(-1, *part.shape[2:])) for part in sites)
-        tools = Kernels(programs.log_joint, programs.classes, programs.log_confusion)
-        probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, tools, **arrays))
+        probs, of_draw = jax.tree.map(np.asarray, _summaries(jax.random.key(request.seed), *parts, programs, **arrays))
     by_chain = {name: part.reshape(*log_marginals.shape[:2], *part.shape[1:]) for name, part in of_draw.items()}
     log_rows = by_chain["log_confusion"]
     columns = sampled_columns(flat.n_annotations, *(of_draw[name] for name in ("accuracy", "skill", "information")))
     diagnostics = settings.diagnostics(drawn, {"log_marginals": log_marginals, "log_confusion": log_rows})
     diagnostics["label_switching"] = switching(log_rows) or em.label_switching(probs, flat)
-    item, label = (jnp.asarray(np.repeat(part, flat.weight.astype(int))) for part in (flat.item, flat.label))
+    item, label = (jnp.asarray(part[flat.each()]) for part in (flat.item, flat.label))
     for name, observed in zip(CHECKS, _agreement(item, label, flat.n_items, flat.n_labels), strict=True):
         above, same = of_draw[name] > observed + TIE, np.abs(of_draw[name] - observed) <= TIE
         diagnostics |= {name: float(observed), f"p_{name}": float(above.mean() + same.mean() / 2)}
@@ -189,28 +187,23 @@ def _table(flat: FlatAnnotations) -> Float[np.ndarray, "row cell"]:
     return table
 
 
-class Kernels(NamedTuple):
-    """Those of the programs that summarise draws, which load NumPyro."""
-
-    log_joint: Kernel
-    classes: Kernel
-    log_confusion: Kernel
-
-
 @partial(jax.jit, static_argnames="of")
 def _summaries(
     key: Array,
     log_marginals: Float[Array, "draw label"],
     log_places: Float[Array, "draw label place"],
     log_answers: Float[Array, "draw annotator place label"],
-    of: Kernels,
+    of: ModuleType,
     each: Int[Array, " answer"],
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
     kinds: Float[Array, "item kind"],
 ) -> tuple[Float[Array, "item label"], dict[str, Array]]:
-    """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks."""
+    """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks.
+
+    `of` is the module of the programs, which loads NumPyro.
+    """
     n_items, n_labels = len(kinds), log_marginals.shape[1]
 
     def one(total: Array, now: tuple[Array, ...]) -> tuple[Array, dict[str, Array]]:

@@ -11,7 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Frame, Numbers
-from probtruth.types.index import Index, as_names, match_items, match_labels, positions, sort_names
+from probtruth.types.index import Index, as_names, first_repeated, match_items, match_labels, positions, sort_names
 from probtruth.types.shown import Shown
 
 
@@ -228,16 +228,12 @@ def index_of_labels(labels: Iterable[object]) -> Index:
 
 def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.ndarray, source: Source) -> None:
     (item, items), (annotator, annotators) = coded["item"], coded["annotator"]
-    order = np.lexsort((repeat, annotator, item))
-    same = np.ones(max(len(order) - 1, 0), bool)
-    for column in (item, annotator, repeat):
-        same &= np.diff(column[order]) == 0
-    if same.any():
-        rows = order[1:][same]
-        row = int(rows.min())
+    found = first_repeated(repeat, annotator, item)
+    if found is not None:
+        row, number = found
         raise InputError(
             f"item {check.quote(items[item[row]])}, annotator {check.quote(annotators[annotator[row]])} twice "
-            f"({int(same.sum())} such rows)",
+            f"({number} such rows)",
             "every (item, annotator) pair once",
             "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
             source.at(row),

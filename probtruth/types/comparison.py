@@ -17,7 +17,6 @@ Row = Mapping[str, object]
 Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
 """From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
 
-
 Tests = Callable[[Collection[str] | None], Sequence[Row]]
 """The model-free tests of the pairs of some models."""
 

@@ -2,14 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Int, Integer
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.frames import Names, compact, name_text, rising, text
 from probtruth.types.shown import Brief
@@ -73,10 +73,6 @@ class Index(Brief):
         rows = None if self.item_rows is None else ranks(self.item_rows[positions])
         return replace(self, items=tuple(self.items[position] for position in positions.tolist()), item_rows=rows)
 
-    def without_columns(self) -> "Index":
-        """The same names, with labels that came in no order."""
-        return replace(self, label_columns=None)
-
     def written_items(self, array: str) -> Sequence[str]:
         """The items in the caller's order.
 
@@ -116,6 +112,7 @@ def _rows_of(
     )
 
 
+@check.checks_itself
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     """Names as text, in their order; None if there are none. Those in one column were checked where they were read.
 
@@ -123,12 +120,10 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     """
     if names is None or isinstance(names, Names):
         return names
-    if isinstance(names, (str, bytes, Mapping, Set)):
-        raise InputError(f"{what} as a {type(names).__name__}", f"a list of {what}", f"Give {what}=[...] in order.")
-    listed = list(names)
+    listed = check.listed(names, what)
     written = tuple(map(name_text, listed))
     for position, (name, word) in enumerate(zip(listed, written, strict=True)):
-        if name is None or name != name or not word.strip():
+        if frames.missing(name) or not word.strip():
             singular = what.rstrip("s")
             raise InputError(
                 f"a blank name for {singular} {position}", f"a name for every {singular}", f"Name that {singular}."
@@ -211,6 +206,16 @@ def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " 
     """The position of each wanted name in `names`; every wanted name must be there."""
     position_of = {name: position for position, name in enumerate(names)}
     return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
+
+
+def first_repeated(*columns: Int[np.ndarray, " row"]) -> tuple[int, int] | None:
+    """The first row that is in all columns as one before it, and how many such rows there are; None without any."""
+    order = np.lexsort(columns)
+    same = np.ones(max(len(order) - 1, 0), bool)
+    for column in columns:
+        same &= np.diff(column[order]) == 0
+    rows = order[1:][same]
+    return (int(rows.min()), len(rows)) if len(rows) else None
 
 
 Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import overload
 
 import numpy as np
@@ -17,8 +18,6 @@ from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 from probtruth.types.shown import Shown
-
-Build = Callable[[Table, Callable[[int], str]], Table]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,12 +79,7 @@ class Predictions(Shown):
         Errors: `InputError` names the model and item of a NaN, a negative value, or a row that does not sum to 1
         (tolerance `probtruth.check_arrays.SUM_TOLERANCE`); nothing is clipped or renormalised.
         """
-
-        def log(array: Table, where: Callable[[int], str]) -> Table:
-            check_arrays.simplex(array, "probabilities", where)
-            return as_logs("probs", array)
-
-        return cls._build(probs, items, labels, index, "probabilities", log)
+        return cls._build("probs", probs, items, labels, index)
 
     @classmethod
     @check.checks_itself
@@ -97,12 +91,7 @@ class Predictions(Shown):
         index: Index | None = None,
     ) -> "Predictions":
         """Predictions from log-probabilities (nats), which never pass through probabilities; see `from_probs`."""
-
-        def same(array: Table, where: Callable[[int], str]) -> Table:
-            check_arrays.exponentials(array, "exponentials of log-probabilities", where)
-            return array
-
-        return cls._build(log_probs, items, labels, index, "log-probabilities", same)
+        return cls._build("log-probs", log_probs, items, labels, index)
 
     @classmethod
     @check.checks_itself
@@ -117,17 +106,7 @@ class Predictions(Shown):
 
         Rows between 0 and 1 that all sum to 1 are probabilities: `warnings` says so.
         """
-        like_probs: list[bool] = []
-
-        def normalise(array: Table, where: Callable[[int], str]) -> Table:
-            check_arrays.logits(array, where)
-            like_probs.append(check_arrays.surely_simplex(array))
-            return as_logs("logits", array)
-
-        made = cls._build(logits, items, labels, index, "logits", normalise)
-        return replace(
-            made, warnings=of_logits(name for name, like in zip(made.models, like_probs, strict=True) if like)
-        )
+        return cls._build("logits", logits, items, labels, index)
 
     @classmethod
     @check.checks_itself
@@ -148,14 +127,14 @@ class Predictions(Shown):
         return cls.from_probs(one_hot, items=items, index=index)
 
     @classmethod
+    @check.checks_itself
     def _build(
         cls,
+        kind: str,
         tables: object,
         items: Iterable[object] | None,
         labels: Iterable[object] | None,
         index: Index | None,
-        what: str,
-        build: Build,
     ) -> "Predictions":
         if not isinstance(tables, Mapping) or not tables:
             raise _no_dict(tables)
@@ -165,7 +144,7 @@ class Predictions(Shown):
         own = read[0]
         arrays = together(
             check_arrays.as_float_table(
-                table.in_order_of(own, f"model {check.quote(name)}"), f"{what} of model {check.quote(name)}"
+                table.in_order_of(own, f"model {check.quote(name)}"), f"{WORDS[kind]} of model {check.quote(name)}"
             )
             for name, table in zip(models, read, strict=True)
         )
@@ -184,8 +163,26 @@ class Predictions(Shown):
             if labels is None and not index.positional_labels:
                 labels = index.written_labels("predictions")
         made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
-        logs = [build(array, _row_name(name, names)) for name, array in zip(models, arrays, strict=True)]
-        return cls(stacked(logs, rows, columns), models, made)
+        like_probs = []
+        for name, array in zip(models, arrays, strict=True):
+            _check(kind, array, partial(_row_name, name, names))
+            if kind == "logits" and check_arrays.surely_simplex(array):
+                like_probs.append(name)
+        logs = [as_logs(kind, array) for array in arrays]
+        return cls(stacked(logs, rows, columns), models, made, warnings=of_logits(like_probs))
+
+
+WORDS = {"probs": "probabilities", "log-probs": "log-probabilities", "logits": "logits"}
+"""What cells are, by their kind."""
+
+
+def _check(kind: str, cells: Float[Table, "item label"], where: Callable[[int], str]) -> None:
+    if kind == "probs":
+        check_arrays.simplex(cells, WORDS[kind], where)
+    elif kind == "log-probs":
+        check_arrays.exponentials(cells, f"exponentials of {WORDS[kind]}", where)
+    else:
+        check_arrays.logits(cells, where)
 
 
 def of_logits(like_probs: Iterable[str]) -> tuple[str, ...]:
@@ -232,9 +229,5 @@ def _no_dict(tables: object) -> InputError:
     return InputError(problem, "a dict {model name: array}", "Wrap the array: {'my model': array}.")
 
 
-def _row_name(model: str, items: Sequence[str] | None) -> Callable[[int], str]:
-    def name(row: int) -> str:
-        item = str(row) if items is None else items[row]
-        return f"model {check.quote(model)}, item {check.quote(item)}"
-
-    return name
+def _row_name(model: str, items: Sequence[str] | None, row: int) -> str:
+    return f"model {check.quote(model)}, item {check.quote(row if items is None else items[row])}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,8 +14,11 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, some_items, to_host
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, positions, ranks, sort_names
+from probtruth.types.index import Audit, first_repeated, positions, ranks, sort_names
 from probtruth.types.shown import Brief, Shown
+
+if TYPE_CHECKING:
+    import polars
 
 
 @dataclass(frozen=True)
@@ -297,14 +300,12 @@ def _no_duplicates(
     model_names: list[str],
     source: Source,
 ) -> None:
-    key = np.stack([items, models, repeat])
-    order = np.lexsort(key)
-    same = (np.diff(key[:, order], axis=1) == 0).all(0)
-    if same.any():
-        row = int(order[1:][same].min())
+    found = first_repeated(items, models, repeat)
+    if found is not None:
+        row, number = found
         raise InputError(
             f"item {check.quote(item_names[items[row]])}, model {check.quote(model_names[models[row]])} twice "
-            f"({int(same.sum())} such rows)",
+            f"({number} such rows)",
             "one score for each item and model",
             "Remove the duplicates, or tell repeats apart with replicate=... (command line: --replicate).",
             source.at(row),
@@ -335,7 +336,7 @@ def _by_replicate(
 
 
 def _per_item(
-    table: object,
+    table: "polars.DataFrame",
     column: str | None,
     rows: np.ndarray,
     keep: np.ndarray,
@@ -345,7 +346,7 @@ def _per_item(
 ) -> Partition | None:
     if column is None:
         return None
-    codes, names_of = frames.encode(frames.as_polars(table), column, source, what)
+    codes, names_of = frames.encode(table, column, source, what)
     of_item = np.full(len(names), -1)
     of_item[rows[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
     clash = of_item[rows] != codes

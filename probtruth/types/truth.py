@@ -183,7 +183,11 @@ class Truth(Shown):
             )
         one_hot = check_arrays.one_hot(coded, n_labels if names is None else len(names), "labels")  # type: ignore[arg-type]
         made = cls.from_probs(one_hot, items=items, labels=names, estimand="class")
-        return made if names is None or classes is not None else replace(made, index=made.index.without_columns())
+        return (
+            made
+            if names is None or classes is not None
+            else replace(made, index=replace(made.index, label_columns=None))
+        )
 
 
 def _coded(labels: object, classes: Sequence[str] | None) -> tuple[object, Sequence[str] | None]:

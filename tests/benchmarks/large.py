@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars
@@ -64,15 +65,20 @@ def run(n_items: int = 1_000_000, n_labels: int = 10, n_models: int = 5) -> Sect
         for path in files.values():
             polars.read_parquet(path)
 
+    ways: dict[str, dict[str, Any]] = {
+        "streamed": {"memory": 1e9},
+        "streamed, an interrupted run could go on": {"memory": 1e9, "scratch": Path(place) / "scratch"},
+        "in memory": {"memory": 1e11},
+    }
     works = [
         Work("floor: polars.read_parquet of every file, on all cores", read),
         *(
             Work(
                 f"**evaluate of files**, {how}: read, checked, scored, compared by the exact engine",
-                partial(pt.evaluate, truth, files, memory=memory, engine="exact"),
+                partial(pt.evaluate, truth, files, engine="exact", **options),
                 "<= 5",
             )
-            for how, memory in (("streamed", 1e9), ("in memory", 1e11))
+            for how, options in ways.items()
         ),
     ]
     title = f"`run` on Parquet, {n_items:,} items x {n_labels} labels x {n_models} models, float32"

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from probtruth.cli.fail_if import Condition, findings, is_open, parse
+from probtruth.cli.fail_if import Condition, against, findings, is_open, parse
 from probtruth.errors import InputError
 
 PAIRS = [
@@ -75,25 +75,28 @@ def test_equivalence_with_a_rope():
     ],
 )
 def test_new_against_old_by_hand(text, value, fails):
-    found = findings(parse(text), PAIRS, MODELS, None)[0]
+    found = findings(parse(text), *against(PAIRS, MODELS, None))[0]
     assert (found.model, found.baseline, found.value, found.fails) == ("new", "old", value, fails)
 
 
 def test_the_other_way_round_signs_and_ends_change():
-    values = {name: findings(parse(f"{name} > 0.5"), PAIRS, MODELS, "new")[0].value for name in ("difference", "low")}
+    values = {
+        name: findings(parse(f"{name} > 0.5"), *against(PAIRS, MODELS, "new"))[0].value
+        for name in ("difference", "low")
+    }
     assert values == {"difference": -0.3, "low": -0.5}
-    assert findings(parse("p_worse > 0.5"), PAIRS, MODELS, "new")[0].value == 0.04
+    assert findings(parse("p_worse > 0.5"), *against(PAIRS, MODELS, "new"))[0].value == 0.04
 
 
 def test_what_is_not_known_fails():
-    found = findings(parse("p_better > 0.9"), PAIRS, MODELS, None)[1]
+    found = findings(parse("p_better > 0.9"), *against(PAIRS, MODELS, None))[1]
     assert (found.value, found.fails) == (None, True)
-    assert "not known" in found.words(parse("p_better > 0.9"))
+    assert "not known" in str(found)
 
 
 def test_an_unknown_baseline():
     with pytest.raises(InputError, match="--baseline 'odl'"):
-        findings(parse("p_worse > 0.9"), PAIRS, MODELS, "odl")
+        findings(parse("p_worse > 0.9"), *against(PAIRS, MODELS, "odl"))
 
 
 @pytest.fixture

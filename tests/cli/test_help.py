@@ -5,7 +5,7 @@ from importlib.metadata import version
 import pytest
 import typer
 
-from probtruth.cli.app import app
+from probtruth.cli import app
 from probtruth.cli.blocks import PANELS, WIDTH
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]

@@ -76,18 +76,27 @@ def with_marks(*marks, **named):
     return [pytest.param(value, marks=[*MEASURED, *marks], id=name) for name, value in named.items()]
 
 
+@pytest.fixture(scope="module")
+def two_million(tmp_path_factory):
+    """Soft labels and two models' predictions of 2 million items."""
+    folder, rng = tmp_path_factory.mktemp("items"), np.random.default_rng(0)
+    number = polars.int_range(2_000_000, eager=True).cast(polars.String).str.zfill(8)
+    for name in ("soft", "a", "b"):
+        share = rng.uniform(0.1, 0.9, len(number))
+        frame = polars.DataFrame({"item": "item-" + number, "no": share, "yes": 1 - share})
+        frame.write_parquet(folder / f"{name}.parquet")
+    return folder
+
+
 @pytest.mark.parametrize(
     "words",
     [*with_marks(here="--memory 1GB"), *with_marks(pytest.mark.cluster, on_workers="--dask local --memory 1.5GB")],
 )
-def test_the_memory_of_all_processes_keeps_to_what_a_streamed_run_may_take(tmp_path, words):
+def test_the_memory_of_all_processes_keeps_to_what_a_streamed_run_may_take(tmp_path, two_million, words):
     """2 million items, of which a model's file holds 64 MB of numbers; 1.25 times what is allowed is the limit."""
-    rng, names = np.random.default_rng(0), polars.Series("item", [f"item-{item:08}" for item in range(2_000_000)])
-    for name in ("soft", "a", "b"):
-        share = rng.uniform(0.1, 0.9, len(names))
-        polars.DataFrame({"item": names, "no": share, "yes": 1 - share}).write_parquet(tmp_path / f"{name}.parquet")
-    models = ["--predictions", "a=a.parquet", "--predictions", "b=b.parquet"]
-    most = peak(tmp_path, "run", "--soft", "soft.parquet", *models, "--engine", "exact", "--out", "out", *words.split())
+    tables = [f"--soft={two_million / 'soft.parquet'}"]
+    tables += [f"--predictions={name}={two_million / name}.parquet" for name in "ab"]
+    most = peak(tmp_path, "run", *tables, "--engine", "exact", "--out", "out", *words.split())
     assert "streaming" in (tmp_path / "said").read_text()
     assert 2e8 < most < 1.25 * float(words.split()[-1].removesuffix("GB")) * 1e9
 

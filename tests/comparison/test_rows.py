@@ -54,7 +54,7 @@ def test_population_rows_are_in_units_of_the_score():
     differences = np.repeat([3.0, 3.6, 2.4], 30) + rng.normal(0, 0.1, 90)
     parts = moments(np.stack([differences, np.zeros(90)]), Structure.of(np.repeat([0, 1, 2], 30), None))
     population = population_of(parts)
-    rows = population_rows(Facts.of(make(np.ones((2, 3)), "ba")), np.array([0, 1]), population, 0.5)
+    rows = population_rows(["b", "a"], population, 0.5)
     (row,), (new,) = rows["population of groups"], rows["one new group"]
     assert (row["a"], row["b"]) == ("a", "b")
     assert row["difference"] == pytest.approx(-float(population.differences(False).average()[0]))

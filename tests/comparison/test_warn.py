@@ -16,9 +16,8 @@ SCORES = make(np.random.default_rng(0).normal(size=(2, 20)), "ab")
 
 def said(scores=SCORES, diagnostics=FINE, pairs=(), population="new-items", **structure):
     plan = design(scores, *(structure.get(name) for name in ("groups", "clusters", "weights")))
-    return warnings_of(
-        of_scores(scores, plan), checked_options("exact", population, None, 1, 0, False), diagnostics, pairs
-    )
+    options = checked_options("exact", population, None, 1, 0, False)
+    return warnings_of(of_scores(scores, plan, options), options, diagnostics, pairs)
 
 
 def test_nothing_to_say():

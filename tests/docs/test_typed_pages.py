@@ -17,6 +17,9 @@ ignore_errors = true
 [mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,pyarrow.*,jinja2.*,h5py.*,distributed.*]
 ignore_missing_imports = true
 follow_imports = skip
+[mypy-dask.*,narwhals.*,typer.*,rich.*,pydantic.*,deltalake.*]
+ignore_missing_imports = true
+follow_imports = skip
 """
 """Other packages are not looked into, which takes most of the time."""
 MISSPELT = 'pt.infer_truth(annotations, method="dawid-skene-emm")'

@@ -107,8 +107,7 @@ for device in jax.devices():
     chunks.append(sum("chunk" in name for name in compiled))
 print(np.array_equal(*draws), *chunks)
 """
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **flags}, capture_output=True, text=True, timeout=300
-    )
+    flags = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=2"}
+    environment = {**os.environ, **flags, "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert done.stdout.strip() == "True 1 1", done.stderr[-2000:]

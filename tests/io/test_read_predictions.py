@@ -54,6 +54,22 @@ class TestAlignment:
         assert (pred.audit.missing, pred.audit.extra) == (("u", "y"), ("w",))
         assert pred.audit.by_model == (("a", 1, 0), ("b", 2, 1))
 
+    @pytest.mark.parametrize("items", [("x", "y", "z"), ("2", "10", "11"), ("9" * 20, "1" + "0" * 20, "1" + "1" * 20)])
+    def test_names_of_the_reference_are_not_made_anew(self, tmp_path: Path, items: tuple[str, ...]) -> None:
+        path = write(tmp_path, "".join(["item,cat,dog\n", *(f"{item},0.25,0.75\n" for item in items)]))
+        known = read_predictions({"m": path}, Index(items, ("cat", "dog")))
+        assert known.index.items[0] is items[0]
+        fresh = read_predictions({"m": path})
+        assert (known.index, known.audit) == (fresh.index, fresh.audit)
+        for rows in ("item_rows", "label_columns"):
+            np.testing.assert_array_equal(getattr(known.index, rows), getattr(fresh.index, rows))
+
+    def test_an_index_that_is_not_sorted_does_not_order_the_items(self, tmp_path: Path) -> None:
+        path = write(tmp_path, "item,cat,dog\nz,0.25,0.75\nx,0.5,0.5\n")
+        pred = read_predictions({"m": path}, Index(("z", "x"), ("cat", "dog")))
+        assert pred.index.items == ("x", "z")
+        np.testing.assert_allclose(pred.probs[0, 1], [0.25, 0.75], rtol=EXP_ROUND_OFF)
+
     def test_labels_that_no_annotator_used_stay(self, files: dict[str, Path]) -> None:
         assert read_predictions(files, Index(("x",), ("dog",))).index.labels == ("cat", "dog")
 

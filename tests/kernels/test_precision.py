@@ -1,4 +1,4 @@
-"""probtruth/kernels/simplex.py: NumPy's float64 is not rounded to float32 in silence; transformations stay JAX's."""
+"""probtruth/kernels/precision.py: NumPy's float64 is not rounded to float32 in silence; transformations stay JAX's."""
 
 import jax
 import jax.numpy as jnp

@@ -149,9 +149,9 @@ def test_an_item_in_two_groups_is_named_across_batches(tmp_path):
 
 
 def test_only_what_is_asked_for_is_read(tmp_path, monkeypatch):
-    asked, stream = set(), BigTable.stream
+    asked, stream = set(), BigTable.decoded
     monkeypatch.setattr(
-        BigTable, "stream", lambda self, cut, columns: asked.update(columns) or stream(self, cut, columns)
+        BigTable, "decoded", lambda self, cut, columns: asked.update(columns) or stream(self, cut, columns)
     )
     table().write_parquet(tmp_path / "scores.parquet")
     pt.Result.of_scores(tmp_path / "scores.parquet", memory=1, engine="exact", higher_is_better=False)

@@ -60,9 +60,9 @@ def truth_of(folder):
 @pytest.fixture
 def asked(monkeypatch):
     """The columns of every batch that is read."""
-    listed, stream = [], BigTable.stream
+    listed, stream = [], BigTable.decoded
     monkeypatch.setattr(
-        BigTable, "stream", lambda self, cut, columns: listed.append(tuple(columns)) or stream(self, cut, columns)
+        BigTable, "decoded", lambda self, cut, columns: listed.append(tuple(columns)) or stream(self, cut, columns)
     )
     return listed
 

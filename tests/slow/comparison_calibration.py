@@ -52,7 +52,7 @@ def hierarchy(many: int) -> Ranks:
     variance = np.outer([0.05, 0.05, 0.05, 0.3, 1.0], [1.3, 0.7])  # three sizes: the first three groups are summed up
     prior = Prior(np.array([0.2, 0.5]), np.array([4.0, 2.0]))
     for seed in range(many):
-        between = prior.between(rng.uniform(size=2))
+        between = prior.knee * np.expm1(rng.uniform(size=2) * prior.reach)
         mean = np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
         drawn = draws(programs.hierarchy, program_data(Groups.of(mean, variance), prior), seed)
         for pair, word in enumerate(("first", "second")):

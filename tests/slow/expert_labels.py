@@ -22,6 +22,7 @@ import probtruth as pt
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.from_scores import of_scores
 from probtruth.comparison.evidence.moments import combine
+from probtruth.comparison.options import checked_options
 from probtruth.comparison.posterior.margins import margins
 from probtruth.io.gold import ExpertAnswers
 from probtruth.line.gold import with_answers
@@ -115,7 +116,7 @@ def scored(votes: np.ndarray, probs: np.ndarray) -> pt.Scores:
 def interval(scores: pt.Scores) -> tuple[float, float]:
     """The reported interval of a minus b."""
     plan = design(scores, None, None, None)
-    evidence = of_scores(scores, plan)
+    evidence = of_scores(scores, plan, checked_options("nuts", "new-items", None, 1, 0, False))
     low, high = margins(combine(evidence.moments, evidence.moments.pairs, plan.weights))[0].interval()
     return (low, high) if evidence.order[0] == 0 else (-high, -low)
 

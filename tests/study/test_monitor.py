@@ -1,6 +1,7 @@
 """Fed in any way, the same numbers; each item once; what cannot be watched is said."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -192,6 +193,17 @@ def test_any_dataframe():
 
 WATCH = monitor(table(20), bounds=(0, 1))
 GROUPED = monitor(table(4, clusters=[0, 0, 1, 1]), bounds=(0, 1), cluster="cluster", largest_cluster=2)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("n", [2, 5, 30, 300])
+def test_one_difference_on_every_item_is_no_certainty(gap, n):
+    # as `compare` says it, of scores whose bounds it knows or does not
+    rows = {"item": [*range(n)] * 2, "model": ["x"] * n + ["y"] * n, "score": [gap] * n + [0.0] * n}
+    scores = pt.Scores.from_frame(rows, higher_is_better=False)
+    bounded = pt.compare(replace(scores, known=RuleFacts(range=(0.0, 1.0))), engine="exact").pairs[0]
+    assert monitor(rows, bounds=(0, 1)).p_a_better == bounded["p_a_better"]
+    assert monitor(rows, method="asymptotic").p_a_better == (None if gap else 0.5)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """plan.py, pilot.py and pilot_of.py: widths and chances against simulation, designs against hand algebra."""
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from coverage_study import fitted
 from made_scores import make
 from planning_study import by_annotators, by_clusters, by_items, decided, labelled
 from scipy.stats import norm, t
@@ -94,6 +96,31 @@ def test_chance_by_the_normal_distribution():
     assert rows(made)["study"]["p_b"] > rows(made)["study"]["p_a"]
 
 
+@pytest.mark.parametrize(
+    ("draw", "n_items"),
+    [
+        (lambda rng, size: rng.standard_normal(size), 6),
+        (lambda rng, size: (rng.lognormal(size=size) - math.exp(0.5)) / math.sqrt((math.e - 1) * math.e), 30),
+    ],
+    ids=["few", "skewed"],
+)
+def test_a_study_of_few_or_skewed_items_decides_as_often_as_planned(draw, n_items):
+    # a bar as far away as the mean interval's half-width gave 0.35 for 0.57 (few) and 0.41 for 0.95 (a long tail on the
+    # side of the difference)
+    rng = np.random.default_rng(4)
+    pilot, error = draw(rng, 2000), 1 / math.sqrt(n_items)
+    pilot = (pilot - pilot.mean()) / pilot.std(ddof=1)
+    studies = np.stack([rng.choice(pilot, n_items) for _ in range(1500)])
+    for sign in (1, -1):
+        truth = sign * 2.5 * error
+        made = rows(pt.plan(make([pilot, 0 * pilot], "ab"), n_items=n_items, difference=truth))["study"]
+        margins, _ = fitted(studies + truth, 1, 0.0)
+        share = np.mean([margin.below(0.0) > 0.95 for margin in margins])
+        other = np.mean([margin.above(0.0) > 0.95 for margin in margins])
+        assert made["p_a"] == pytest.approx(share, abs=0.06)  # errors of 0.013 and 0.016, and the smoothing
+        assert made["p_b"] == pytest.approx(other, abs=0.06)
+
+
 def test_a_pilot_that_is_kept_cannot_change_its_mind_alone():
     same = rows(pt.plan(SCORES, keep=True))["study"]
     p = compare(SCORES, engine="exact").pairs[0]["p_a_better"]
@@ -102,6 +129,18 @@ def test_a_pilot_that_is_kept_cannot_change_its_mind_alone():
     kept, fresh = (rows(pt.plan(clear, n_items=160, keep=keep))["study"] for keep in (True, False))
     assert kept["width"] == fresh["width"]
     assert kept["p_certain"] > fresh["p_certain"]
+
+
+def test_no_design_is_smaller_than_the_pilot_that_it_keeps():
+    # a clear pilot of 80 items: 20 of them would decide as well, but the study contains all 80
+    clear = make([DIFFERENCE - 1, 0 * DIFFERENCE], "ab")
+    for aim in ({}, {"width": 3.0}):
+        made = pt.plan(clear, n_items=160, keep=True, costs={"item": 1}, **aim)
+        assert rows(made)["cheapest"]["n_items"] == 80
+        assert made.curve()["n_items"].min() >= 80
+    votes = labelled(np.random.default_rng(1), 150, 2, "brier")
+    with pytest.raises(pt.InputError, match="smaller than the pilot"):
+        pt.plan(votes, n_items=100, n_annotators=100, keep=True)
 
 
 def test_exchanged_models():
@@ -226,6 +265,50 @@ def test_comparisons_that_say_too_little_to_plan_from():
         pt.plan(compare(make([[1.0, math.inf, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
     with pytest.raises(pt.errors.PosteriorError, match="3 independent units"):
         pt.plan(compare(make([[1.0, 3.0, 2.0], [1.0, 2.0, 2.5]], "ab"), engine="exact"))
+
+
+HALVES = ["x"] * 40 + ["y"] * 40
+PAIRS = [f"c{row // 2}" for row in range(80)]
+
+
+@pytest.mark.parametrize("asked", [pt.plan, pt.validate])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": HALVES}, "a result with 2 groups"),
+        ({"clusters": PAIRS}, "a result with 40 clusters"),
+        ({"groups": HALVES, "weights": {"x": 0.9, "y": 0.1}}, "a result with 2 groups"),
+    ],
+)
+def test_a_result_of_another_design_than_its_scores_say_is_refused(asked, options, message):
+    # clusters or groups that were given beside the scores: a plan was for independent items, without a word
+    result = pt.Result.of_scores(SCORES, engine="exact", **options)
+    with pytest.raises(pt.InputError, match=message):
+        asked(result)
+    with pytest.raises(pt.InputError, match="alone give") if "weights" in options else nullcontext():
+        asked(result, **{name: names for name, names in options.items() if name != "weights"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"replicates": "crossed"}, "same replicates on many items"),
+        ({"replicates": "folds", "fold_correlation": 0.1}, "folds that share"),
+    ],
+)
+def test_what_more_items_do_not_make_smaller_is_refused(options, message):
+    result = pt.Result.of_scores(REPEATED, engine="exact", **options)
+    for pilot in (result, result.comparison):
+        with pytest.raises(pt.InputError, match=message):
+            pt.plan(pilot)
+
+
+@pytest.mark.parametrize(("size", "message"), [(1e-200, "at least 1e-75"), (1e160, "up to 1e[+]75")])
+@pytest.mark.parametrize("asked", [pt.plan, pt.validate])
+def test_scores_whose_powers_have_no_number_are_refused(asked, size, message):
+    # as `compare` refuses them; a plan said that two items decide with certainty, or NaN
+    with pytest.raises(pt.InputError, match=message):
+        asked(make([size * DIFFERENCE, 0 * DIFFERENCE], "ab"))
 
 
 @pytest.mark.parametrize("values", [[[1.0], [2.0]], [[1.0, math.inf], [1.0, 2.0]]])

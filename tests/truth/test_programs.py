@@ -17,7 +17,7 @@ from probtruth.truth.sampled import ROWS, distinct_items
 @pytest.mark.long
 def test_ranks_of_the_hierarchical_program_are_even() -> None:
     """Forty simulations, ranks in four bins of ten: gross errors only; the slow form has the power for small ones."""
-    ranks, errors = simulations(programs.hierarchical_dawid_skene, 40, warmup=100, thin=2, batch=40, seed=0)
+    ranks, errors = simulations(programs.hierarchical_dawid_skene, 40, warmup=100, thin=2, batch=10, seed=0)
     assert ranks.shape == (40, 8)
     chance = 0.001  # of one p-value; eight are looked at, of a fixed seed
     assert p_values(ranks, bins=4).min() > chance
@@ -52,12 +52,13 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
         "marginals": drawn["marginals"][::-1],
     }
 
-    of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, data, {}, drawn)[0])
+    of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, (), data, drawn)[0])
 
     def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
         cell, kinds = jnp.asarray(annotator * n_labels + labels), jnp.tile(jnp.eye(n_labels + 1)[0], (n_items, 1))
         table = jnp.zeros((0, n_annotators * n_labels))
-        data = jnp.asarray(item), cell, jnp.ones(len(item)), kinds, jnp.zeros(n_annotators), table, jnp.ones(n_items)
+        data = {"item": jnp.asarray(item), "cell": cell, "weight": jnp.ones(len(item)), "kinds": kinds}
+        data |= {"annotators": jnp.zeros(n_annotators), "table": table, "times": jnp.ones(n_items)}
         return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
 
     with jax.enable_x64(True):
@@ -67,11 +68,12 @@ def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
 def test_contrasts_have_the_prior_of_independent_logits() -> None:
     """Differences of the logits of a row, drawn in contrasts, against the normals that the docstring names."""
     n_labels, n_annotators, many = 3, 2, 4000
-    nothing = [np.zeros(0, int), np.zeros(0, int), np.zeros(0), np.zeros((0, n_labels + 1)), np.zeros(n_annotators)]
-    nothing += [np.zeros((0, n_annotators * n_labels)), np.zeros(0)]
+    nothing = {"item": np.zeros(0, int), "cell": np.zeros(0, int), "weight": np.zeros(0), "times": np.zeros(0)}
+    nothing |= {"kinds": np.zeros((0, n_labels + 1)), "annotators": np.zeros(n_annotators)}
+    nothing |= {"table": np.zeros((0, n_annotators * n_labels))}
 
     def differences(key: jax.Array) -> jax.Array:
-        trace = handlers.trace(handlers.seed(programs.hierarchical_dawid_skene, key)).get_trace(*nothing)
+        trace = handlers.trace(handlers.seed(programs.hierarchical_dawid_skene, key)).get_trace(**nothing)
         rows = trace["log_answers"]["value"]
         return rows[:, :, 1:] - rows[:, :, :1]
 
@@ -130,14 +132,14 @@ def test_items_that_are_alike_count_as_often_as_they_are_there() -> None:
     assert few["table"].shape == (ROWS, 4)
     np.testing.assert_array_equal(few["times"], [2, 1, 2] + [0] * (ROWS - 3))  # sorted, cell by cell
     np.testing.assert_array_equal(few["kinds"][:3], [[1, 0, 0], [0, 0, 1], [1, 0, 0]])
-    list_form = [jnp.zeros(1, int), jnp.zeros(1, int), jnp.ones(1)]
+    nothing = {"item": jnp.zeros(1, int), "cell": jnp.zeros(1, int), "weight": jnp.ones(1), "annotators": jnp.zeros(2)}
     drawn = {"confusion_gammas": np.array([[[0.8, 0.4], [0.3, 1.1]], [[0.9, 0.2], [0.5, 0.7]]])}
     drawn["marginals"] = np.array([0.3, 0.7])
 
-    def density(kinds: np.ndarray, table: np.ndarray, times: np.ndarray) -> float:
-        data = *list_form, *map(jnp.asarray, (kinds, np.zeros(2), table, times))
-        return float(jax.jit(lambda data: log_density(programs.dawid_skene, data, {}, drawn)[0])(data))
+    def density(**rows: np.ndarray) -> float:
+        data = nothing | {name: jnp.asarray(row) for name, row in rows.items()}
+        return float(jax.jit(lambda data: log_density(programs.dawid_skene, (), data, drawn)[0])(data))
 
     with jax.enable_x64(True):
-        one_by_one = density(kinds, table, np.ones(5))
-        assert density(few["kinds"], few["table"], few["times"]) == pytest.approx(one_by_one, rel=1e-12)
+        one_by_one = density(kinds=kinds, table=table, times=np.ones(5))
+        assert density(**few) == pytest.approx(one_by_one, rel=1e-12)

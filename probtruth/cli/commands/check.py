@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,6 @@ from probtruth.io.formats import ANNOTATION_FORMATS, ANNOTATION_TOOLS, SCORE_FOR
 from probtruth.redaction import redacted
 
 if TYPE_CHECKING:
-    import probtruth.io.loaders.lm_eval_tasks
     import probtruth.types
 
 AS_COUNTS = "read as counts with --format counts, or beside predictions that have every column as a label"
@@ -186,7 +186,7 @@ def _log(tool: str, files: Any) -> CheckedFile:
     if len(log.tasks) > 1:
         lines.append(f"tasks: {checks.shortlist((name for name, _ in log.tasks), 12)}")
     if len(log.of_tasks) > 1:
-        lines += [_of_task(task) for task in log.of_tasks[:MOST_TASKS]]
+        lines += [_of_task(*task) for task in islice(log.of_tasks.items(), MOST_TASKS)]
         lines.append("choose with --task TASK, --metric TASK=NAME and --filter TASK=NAME; else the first of each")
     else:
         lines.append(f"metrics: {checks.shortlist(log.metrics, 20)} (choose with --score)")
@@ -197,11 +197,11 @@ def _log(tool: str, files: Any) -> CheckedFile:
     return CheckedFile(tool, (f"{tool} log", *(count(*size) for size in sizes)), tuple(lines), facts)
 
 
-def _of_task(task: "probtruth.io.loaders.lm_eval_tasks.Task") -> str:
+def _of_task(task: str, filters: Mapping[str, Sequence[str]]) -> str:
     """A task's filters and metrics in the order of the log."""
-    metrics = list(dict.fromkeys(name for one in task.filters.values() for name in one.numbers))
-    words = f"{checks.quote(task.name)}: metrics {checks.shortlist(metrics)}"
-    return f"{words}; filters {checks.shortlist(task.filters)}" if len(task.filters) > 1 else words
+    metrics = dict.fromkeys(name for names in filters.values() for name in names)
+    words = f"{checks.quote(task)}: metrics {checks.shortlist(metrics)}"
+    return f"{words}; filters {checks.shortlist(filters)}" if len(filters) > 1 else words
 
 
 def _together(

@@ -36,15 +36,15 @@ def choose_gold(
         "engine": "exact",
         "seed": seed,
     }
-    joined, models = files.sources()
+    joined, _ = files.sources
     if joined is None and (files.annotations is None) == (files.soft is None):
         raise InputError(
             "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
             "one of the two",
             "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (probabilities of classes).",
         )
-    check_method(files, joined, options)
-    result = evaluated(*read_all(joined, models, files, options, console), console)
+    check_method(files, options)
+    result = evaluated(*read_all(files, options, console), console)
     groups = None if files.groups is None else read_groups(files.groups, None, files.columns.item)
     chosen = result.choose_gold(number, pair.a, pair.b, groups, seed)
     write_gold(chosen, out)

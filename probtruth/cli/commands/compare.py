@@ -77,8 +77,7 @@ def compare(
     if _streams(scores, reading, whole, available, machine.dask):
         from probtruth.line.result import Result
 
-        named = columns.named()
-        del named["replicate"]
+        named = {what: name for what, name in columns._asdict().items() if what != "replicate"}
         options |= {**named, "higher_is_better": reading.higher_is_better}
         with streamed.streaming(scores[0], out, available, machine, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)

@@ -60,11 +60,7 @@ def monitor(
     if _content(state) != before:
         raise InputError("a state that another run changed meanwhile", "one run at a time", "Run it again.", state)
     write_monitor(watched, state)
-    if plot is not None:
-        from probtruth.figures import plot_monitor
-
-        title = "The mean difference over time"
-        write_plot(plot, "monitor", lambda: plot_monitor(watched), title, words.monitor_words(watched))
+    write_plot(plot, "monitor", watched, "The mean difference over time", words.monitor_words)
     for note in words.monitor_notes(watched):
         console.note(note)
     console.show(*words.monitor_summary(watched))

@@ -1,7 +1,7 @@
 """`probtruth plan`: what a study would show, and what it costs."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from probtruth.cli import options as opt
 from probtruth.cli import settings
@@ -57,14 +57,8 @@ def plan(
             b=pair.b,
             seed=seed,
         )
-    if plot is not None:
-        from probtruth.figures import plot_plan
-
-        def draw() -> Any:
-            return plot_plan(planned, "chance" if planned.width is None else "width")
-
-        title = "What studies of each size would show"
-        write_plot(plot, "plan", draw, title, plan_words(planned))
+    show = "chance" if planned.width is None else "width"
+    write_plot(plot, "plan", planned, "What studies of each size would show", plan_words, show=show)
     console.show(*plan_summary(planned))
     console.emit(planned.to_dict())
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check
@@ -42,6 +43,7 @@ class LabelledFiles:
         str | None, opt.question(metavar="FILE:COL", help="Group (task, language, ...) of each item.")
     ] = None
 
+    @cached_property
     def sources(self) -> "tuple[probtruth.io.tables.read.Block | None, list[Source]]":
         """The reference, where it is a part of one table with the models, and each model's file or columns.
 
@@ -69,6 +71,12 @@ class LabelledFiles:
         columns = dict(model_files(self.table_columns or (), "--columns ours=prefix"))
         reference, models = joined_table(self.table, columns, self.columns.item)
         return reference, [*models.items()]
+
+    @property
+    def soft_labels(self) -> "str | probtruth.io.tables.read.Block | None":
+        """Where soft labels are."""
+        joined, _ = self.sources
+        return joined if joined is not None and not joined.counts else self.soft
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,27 +167,28 @@ def evaluate_and_report(
     from probtruth.io.output.folder import check_out
 
     console = console.of_stages((2 if files.annotations else 1) + 1 + (out is not None))
-    joined, models = files.sources()
+    joined, models = files.sources
     if out is not None:
         check_out(out)
     content = content or opt.ItemContent()
     reading.check_content(content, files.columns.item)
     logged = None if joined is not None else _logged(files, console)
     jax_setup.switch_on()
-    check_method(files, joined, options)
+    check_method(files, options)
     options = {**options, **_gold(files)}
     memory = streamed.known_memory(files.machine.memory)
     if files.machine.memory is not None:
-        _need_reference(joined, files, options, memory)
+        _need_reference(files, options, memory)
     if logged is not None:
         items = logged[1].index.items
         result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
     elif files.machine.dask is not None or streamed.too_large(models, memory, files.machine.memory):
         if files.gold is not None:
             raise InputError("--gold with predictions that are streamed", "files in memory", "Raise --memory.")
-        result = _streamed(joined, models, files, options, memory, out, console)
+        result = _streamed(files, options, memory, out, console)
     else:
-        result = _held(joined, models, files, options, console)
+        reference, predictions, options = read_all(files, options, console)
+        result = evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
     conclude(reading.with_content(replace(result, note=note), content, files.columns.item), out, console, gate)
 
 
@@ -217,10 +226,9 @@ def _tasks(items: Sequence[str]) -> dict[str, str] | None:
     return tasks if len(set(tasks.values())) > 1 else None
 
 
-def check_method(
-    files: LabelledFiles, joined: "probtruth.io.tables.read.Block | None", options: Mapping[str, Any]
-) -> None:
+def check_method(files: LabelledFiles, options: Mapping[str, Any]) -> None:
     """Raises for a truth method without annotations to apply it to."""
+    joined, _ = files.sources
     annotated = files.annotations is not None or (joined is not None and joined.counts)
     if not annotated and options["method"] is not None:
         raise InputError(
@@ -228,45 +236,20 @@ def check_method(
         )
 
 
-def _soft(
-    joined: "probtruth.io.tables.read.Block | None", files: LabelledFiles
-) -> "str | probtruth.io.tables.read.Block | None":
-    """The table of soft labels, where the reference is one."""
-    return joined if joined is not None and not joined.counts else files.soft
-
-
-def _need_reference(
-    joined: "probtruth.io.tables.read.Block | None", files: RunFiles, options: Mapping[str, Any], memory: float
-) -> None:
+def _need_reference(files: RunFiles, options: Mapping[str, Any], memory: float) -> None:
     """Raises where the reference would take more than `--memory` allows."""
     from probtruth.truth.infer import METHODS, choose
 
-    soft, option = _soft(joined, files), files.machine.memory
-    if soft is not None:
-        streamed.need_items(soft, memory, option)
+    option = files.machine.memory
+    if files.soft_labels is not None:
+        streamed.need_items(files.soft_labels, memory, option)
     if files.annotations is not None:
         method = METHODS[choose(options["method"], options["estimand"])]
         streamed.need_annotations(files.annotations, memory, option, method.estimand == "class")
 
 
-def _held(
-    joined: "probtruth.io.tables.read.Block | None",
-    models: "Sequence[Source]",
-    files: RunFiles,
-    options: Mapping[str, Any],
-    console: Console,
-) -> "probtruth.line.result.Result":
-    """The result of files that memory holds."""
-    reference, predictions, options = read_all(joined, models, files, options, console)
-    return evaluated(reference, predictions, {**options, **_strata(files, predictions.index.items)}, console)
-
-
 def read_all(
-    joined: "probtruth.io.tables.read.Block | None",
-    models: "Sequence[Source]",
-    files: LabelledFiles,
-    options: Mapping[str, Any],
-    console: Console,
+    files: LabelledFiles, options: Mapping[str, Any], console: Console
 ) -> "tuple[Any, probtruth.types.Predictions, dict[str, Any]]":
     """The labels and the predictions of files that memory holds, and the options that are left for `evaluate`."""
     from probtruth.io.annotations import read_annotations
@@ -275,14 +258,15 @@ def read_all(
     from probtruth.scoring import device_losses
 
     item, options = files.columns.item, dict(options)
-    soft = _soft(joined, files)
-    if soft is not None:
+    joined, models = files.sources
+    if files.soft_labels is not None:
         of_class = "class" if "gold" in options else None
-        reference: Any = read_soft(soft, item, options.pop("estimand") or of_class)  # type: ignore[arg-type]
+        estimand: Any = options.pop("estimand") or of_class
+        reference: Any = read_soft(files.soft_labels, item, estimand)
     elif joined is not None:
         reference = read_annotations(joined, item, format="counts")
     else:
-        reference = _annotations(models, files, console)
+        reference = _annotations(files, console)
     with console.progress("reading predictions") as on_progress:
         how = (item, files.kind, files.renormalise, on_progress)
         predictions = device_losses.placed(read_predictions_pairs(models, reference.index, *how))
@@ -336,13 +320,7 @@ def _by_metric(
 
 
 def _streamed(
-    joined: "probtruth.io.tables.read.Block | None",
-    models: "Sequence[Source]",
-    files: RunFiles,
-    options: Mapping[str, Any],
-    memory: float,
-    out: str | None,
-    console: Console,
+    files: RunFiles, options: Mapping[str, Any], memory: float, out: str | None, console: Console
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
     from probtruth.line.evaluate import evaluate
@@ -353,7 +331,8 @@ def _streamed(
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
-    reference = joined or files.soft or _annotations(models, files, console)
+    joined, models = files.sources
+    reference = joined or files.soft or _annotations(files, console)
     check.unique([name for name, _ in models], "model")
     options |= {
         "item": files.columns.item,
@@ -366,9 +345,10 @@ def _streamed(
         return evaluate(reference, dict(models), **options, **how)
 
 
-def _annotations(models: "Sequence[Source]", files: LabelledFiles, console: Console) -> Any:
+def _annotations(files: LabelledFiles, console: Console) -> Any:
     with console.progress("reading annotations"):
-        return reading.read_annotations(str(files.annotations), files.columns, files.format, str(models[0][1]))
+        first = str(files.sources[1][0][1])
+        return reading.read_annotations(str(files.annotations), files.columns, files.format, first)
 
 
 def _strata(files: RunFiles, items: Sequence[str] | None) -> dict[str, dict[str, str]]:

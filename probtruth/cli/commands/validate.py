@@ -47,10 +47,6 @@ def validate(
             seed=seed,
             on_progress=on_progress,
         )
-    if plot is not None:
-        from probtruth.figures import plot_validation
-
-        title = "What probabilities meant"
-        write_plot(plot, "validation", lambda: plot_validation(validation), title, validation_words(validation))
+    write_plot(plot, "validation", validation, "What probabilities meant", validation_words)
     console.show(*validation_summary(validation))
     console.emit(validation.to_dict())

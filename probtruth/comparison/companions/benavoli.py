@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from probtruth import check, check_arrays
-from probtruth.comparison.options import known_correlation, known_rope, whole
+from probtruth.comparison.options import known_correlation, known_rope
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.programs import correlated_hierarchy
 from probtruth.errors import InputError, PosteriorError
@@ -95,11 +95,11 @@ def signed_rank_test(
     True
     """
     values = np.r_[0.0, _finite(differences, "data set")]
-    draws, width = whole(draws, "draws", 1), known_rope(rope) or 0.0
+    draws, width = check.whole(draws, 1, "draws"), known_rope(rope) or 0.0
     sums = values[:, None] + values
     left, right = (sums < -2 * width).astype(float), (sums > 2 * width).astype(float)
     strength = np.r_[_positive(prior_strength), np.ones(len(values) - 1)]
-    rng = np.random.default_rng(whole(seed, "seed", 0))
+    rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     counts = np.zeros(3)
     for start in range(0, draws, BLOCK):
         weights = rng.dirichlet(strength, min(BLOCK, draws - start))
@@ -150,7 +150,9 @@ def hierarchical_test(
         "centre_limit": np.asarray(float(np.abs(table).max()) / unit),
         "between_limit": np.asarray(1000 * float((table.mean(1) / unit).std(ddof=1)) or 1000.0),
     }
-    drawn = nuts.sample(correlated_hierarchy, data, whole(seed, "seed", 0), draws=whole(draws, "draws", 1), warmup=1000)
+    drawn = nuts.sample(
+        correlated_hierarchy, data, check.whole(seed, 0, "seed"), draws=check.whole(draws, 1, "draws"), warmup=1000
+    )
     centre, between, df = (drawn.sites[name].ravel() for name in ("centre", "between", "df"))
     width = (known_rope(rope) or 0.0) / unit
     left, right = (stdtr(df, (side * centre - width) / between) for side in (-1, 1))

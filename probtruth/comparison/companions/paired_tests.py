@@ -1,25 +1,22 @@
 """Model-free tests to show beside the posterior, Holm-adjusted over the pairs.
 
-Model-free tests of a mean by resampling: sign flips and the Bayesian bootstrap, in bounded memory and time.
-
-Both act on independent units (items or clusters): `units[j]` is what unit j adds to the estimated mean difference. The
-EXPLICIT largest units of each pair are flipped or weighted one by one; the sum of the many smaller ones is drawn from
-a normal.
+Sign flips and the Bayesian bootstrap resample, in bounded memory and time. Both act on independent units (items or
+clusters): `units[j]` is what unit j adds to the estimated mean difference. The EXPLICIT largest units of each pair are
+flipped or weighted one by one; the sum of the many smaller ones is drawn from a normal. Wilcoxon's signed-rank test is
+exact with ties for few differences, normal with the tie correction for many.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
-from scipy.special import bdtr, stdtr
+from jaxtyping import Float, Int
+from scipy.special import bdtr, ndtr, stdtr
 
-from probtruth.comparison.companions.signed_rank import signed_rank_p
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.sweeps import pairs_of
-from probtruth.comparison.naming import Names, by_name
 from probtruth.kernels.exact_sums import exact_sum
 
 EXPLICIT = 400
@@ -33,6 +30,8 @@ ENUMERATED = 13
 BLOCK = 500
 ROUNDING = 1e-9
 """Sums closer than this, relative to the larger, are ties."""
+EXACT = 50
+"""With at most this many non-zero differences the distribution of the signed ranks is enumerated."""
 
 
 def sign_flip_p(units: Float[np.ndarray, "pair unit"], seed: int = 0) -> list[float | None]:
@@ -133,6 +132,39 @@ def bootstrap_p_below(
     return [float(count / WEIGHTS) if some else None for count, some in zip(below, varies, strict=True)]
 
 
+def signed_rank_p(differences: Float[np.ndarray, " item"]) -> float | None:
+    """Two-sided p-value for a pseudo-median of zero; zero differences are left out; None if none remains.
+
+    Source: Wilcoxon 1945, doi:10.2307/3001968; exact with ties: Streitberg and Roehmel 1986 (shift algorithm).
+    """
+    values = differences[differences != 0]
+    n = len(values)
+    if n == 0:
+        return None
+    sizes = np.sort(np.abs(values))
+    first = np.flatnonzero(np.diff(sizes, prepend=-1.0))  # of every run of ties
+    tied = np.diff(first, append=n)
+    doubled = 2 * first + tied + 1  # twice the mean rank of each run
+    above = np.searchsorted(sizes[first], np.sort(values[values > 0]))
+    return two_sided_p(doubled, tied, int(doubled[above].sum()))
+
+
+def two_sided_p(doubled: Int[np.ndarray, " rank"], number: Int[np.ndarray, " rank"], observed: int) -> float:
+    """Two-sided p-value of the total of the positive differences' doubled ranks; `number` counts how often each
+    occurs."""
+    n, most = int(number.sum()), int((doubled * number).sum())
+    if n <= EXACT:
+        counts = np.zeros(most + 1)
+        counts[0] = 1.0
+        for rank in np.repeat(doubled, number).tolist():
+            counts[rank:] = (counts[rank:] + counts[: most + 1 - rank]) / 2
+            counts[:rank] /= 2
+        tail = counts[: min(observed, most - observed) + 1].sum()
+        return min(1.0, 2 * float(tail))
+    variance = float((number * doubled.astype(np.float64) ** 2).sum())  # of the doubled rank sum: sum of (2r)^2 / 4
+    return float(2 * ndtr(-abs(observed - most / 2) / math.sqrt(variance / 4)))
+
+
 HELD = 1 << 22
 """Numbers held at once."""
 TESTS = ("t_p", "wilcoxon_p", "sign_flip_p")
@@ -168,7 +200,7 @@ def companions(
 ) -> list[Companion]:
     """The tests of every pair (a < b) of models with finite scores.
 
-    Source: Student 1908, doi:10.1093/biomet/6.1.1; for the others see `signed_rank` and `resampling`.
+    Source: Student 1908, doi:10.1093/biomet/6.1.1; for the others see their functions.
     """
     pairs = pairs_of(np.arange(len(values)))
     step = max(1, HELD // values.shape[1])
@@ -195,21 +227,20 @@ def held_fixed(location: Location) -> list[Companion]:
 
 
 def companion_rows(
-    models: Sequence[str], order: np.ndarray, tests: Sequence[Companion], names: Sequence[Names]
+    known: Mapping[tuple[str, str], Companion], pairs: Sequence[tuple[str, str]], n_models: int
 ) -> list[dict[str, object]]:
-    """The tests of the pairs with these names, with Holm's adjustment over all pairs of the models.
+    """The tests of these pairs, with Holm's adjustment over all pairs of the models.
 
     Those that are not tested count as if they had a p-value of 1, so that a choice of pairs makes none smaller.
     """
-    known = by_name(models, order, tests)
-    extremes = [known.get(pair, Companion()) for pair in names]
+    tests = [known.get(pair, Companion()) for pair in pairs]
     rows: list[dict[str, object]] = [
-        {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(names, extremes, strict=True)
+        {"a": a, "b": b, **asdict(test)} for (a, b), test in zip(pairs, tests, strict=True)
     ]
     for name in TESTS:
-        p_values = [getattr(test, name) for test in extremes]
-        for row, adjusted in zip(rows, holm(p_values, math.comb(len(models), 2) - len(names)), strict=True):
-            row[f"{name}_holm"] = adjusted
+        adjusted = holm([getattr(test, name) for test in tests], math.comb(n_models, 2) - len(pairs))
+        for row, p in zip(rows, adjusted, strict=True):
+            row[f"{name}_holm"] = p
     return rows
 
 

@@ -90,11 +90,6 @@ class Crossed:
     order: Int[np.ndarray, " finite"]
     item_weights: Float[np.ndarray, " item"]
 
-    @property
-    def what(self) -> str:
-        """What the units are."""
-        return self.cells.what
-
     def widened(self, pairs: Location, levels: Location) -> tuple[Location, Location]:
         """The locations with the units' variance added, degrees of freedom by Satterthwaite.
 

@@ -4,7 +4,7 @@ Finds infinite, NaN and oversized scores, and the mean of each model with these 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol, runtime_checkable
 
@@ -38,11 +38,11 @@ class Facts:
     models: tuple[str, ...]
     rule: str
     higher_is_better: bool
-    known: RuleFacts
-    n_replicates: int
-    audit: Audit
-    from_labels: bool
-    single_votes: bool
+    known: RuleFacts = field(default_factory=RuleFacts)
+    n_replicates: int = 1
+    audit: Audit = field(default_factory=Audit)
+    from_labels: bool = False
+    single_votes: bool = False
     no_second_vote: bool = False
     of_means: bool = True
 
@@ -62,19 +62,6 @@ class Facts:
         )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ModelMeans:
-    """The models' weighted mean scores, and where these are infinite.
-
-    `means` are infinite where a score is, NaN where infinities of both signs meet; `infinite_items` names the first
-    items of infinite score.
-    """
-
-    means: Float[np.ndarray, " model"]
-    n_infinite: Int[np.ndarray, " model"]
-    infinite_items: Sequence[Sequence[str]]
-
-
 @runtime_checkable
 class FixedItems(Protocol):
     """What is unsure though the items are held fixed: their labels, or answers that would be given again."""
@@ -90,7 +77,9 @@ class FixedItems(Protocol):
 class Evidence:
     """The facts, and what was summed up over the items; nothing but `parts` grows with their number.
 
-    `parts` are None where the items are no longer at hand, only their sums.
+    `parts` are None where the items are no longer at hand, only their sums. `means` are the models' weighted mean
+    scores: infinite where a score is, NaN where infinities of both signs meet; `infinite_items` names the first items
+    of infinite score.
     `order` are the models with finite scores, by content, and `moments` what is known of their means and differences.
     `gold` are the scores as experts' answers correct them; `parts` and `moments` are then of these.
     `crossed` are units that items share (annotators, seeds); `notes` is what must be said of repeated scores.
@@ -101,7 +90,9 @@ class Evidence:
     facts: Facts
     design: Design
     parts: Parts | None
-    totals: ModelMeans
+    means: Float[np.ndarray, " model"]
+    n_infinite: Int[np.ndarray, " model"]
+    infinite_items: Sequence[Sequence[str]]
     order: Int[np.ndarray, " finite"]
     moments: Moments | None
     fixed_items: FixedItems
@@ -112,9 +103,9 @@ class Evidence:
     reach: float = 0.0
 
     @property
-    def means(self) -> Float[np.ndarray, " model"]:
-        """The models' weighted mean scores."""
-        return self.totals.means
+    def names(self) -> list[str]:
+        """The models with finite scores, in their order."""
+        return [self.facts.models[row] for row in self.order]
 
 
 SMALLEST, LARGEST = 1e-75, 1e75

@@ -1,64 +1,133 @@
-"""From scores that are held in memory, which are one part, to the evidence that a comparison takes from them."""
+"""From scores to the evidence that a comparison takes: scores in memory, or in parts wherever these are."""
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth.comparison.evidence.crossed import Crossed
 from probtruth.comparison.evidence.design import Design
-from probtruth.comparison.evidence.evidence import Evidence, Facts, FixedItems, steps_of
-from probtruth.comparison.evidence.from_parts import evidence_of, reach
-from probtruth.comparison.evidence.label_variance import label_locations, label_variance
-from probtruth.comparison.evidence.moments import Location
-from probtruth.comparison.evidence.parts import held
+from probtruth.comparison.evidence.evidence import (
+    NOWHERE,
+    Evidence,
+    Facts,
+    FixedItems,
+    Soundness,
+    Steps,
+    check_size,
+    soundness,
+    steps_of,
+    weighted_means,
+)
+from probtruth.comparison.evidence.label_variance import FixedLabels
+from probtruth.comparison.evidence.model_order import model_order
+from probtruth.comparison.evidence.moments import moments_of
+from probtruth.comparison.evidence.parts import Parts, held
 from probtruth.comparison.evidence.rectified import Rectified
 from probtruth.comparison.evidence.replicates import FixedReplicates, cells_of, correlated_folds, notes_of
 from probtruth.comparison.evidence.serial import serial_notes
 from probtruth.comparison.evidence.unseen import Outcomes
-from probtruth.comparison.options import PLAIN, Options
+from probtruth.comparison.options import Options
+from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items
-from probtruth.kernels.exact_sums import weighted_mean
 from probtruth.types import Scores
 from probtruth.types.scores import LabelsBehind
 
 
-def of_scores(scores: Scores, plan: Design, options: Options = PLAIN, annotations: object = None) -> Evidence:
+def evidence_of(
+    parts: Parts,
+    *,
+    facts: Facts,
+    design: Design,
+    name: Callable[[int], str],
+    fixed_items: FixedItems,
+    moved: Parts | None = None,
+    outcomes: Outcomes | None = None,
+) -> Evidence:
+    """The evidence of the parts.
+
+    Arguments: `name` gives the name of an item from its code; `moved` are the parts with what else each item does to a
+    mean, which counts in the spread (default: nothing); `outcomes` are what the labels that did not come would cost.
+
+    Errors: `InputError` for NaN, and for scores too large or too small to be cubed.
+    """
+    sound = soundness(parts)
+    _check(sound, facts, name)
+    order = model_order(parts, np.nonzero(sound.whole)[0])
+    counted = parts if moved is None else moved
+    furthest = reach(facts.known.range, sound.steps)
+    moments = moments_of(counted, order, sound.largest, furthest) if len(order) else None
+    return Evidence(
+        facts=facts,
+        design=design,
+        parts=counted,
+        means=weighted_means(parts, sound, design.weights),
+        n_infinite=sound.positive.sum(1) + sound.negative.sum(1),
+        infinite_items=[[name(int(item)) for item in row if item != NOWHERE] for row in sound.infinite],
+        order=order,
+        moments=moments,
+        fixed_items=fixed_items,
+        outcomes=outcomes,
+        reach=furthest,
+    )
+
+
+def reach(bounds: tuple[float, float] | None, steps: Steps | None) -> float:
+    """The largest difference that two scores of an item can have; 0 where that is not known or infinite.
+
+    Arguments: `bounds` of a loss, where they are known; else `steps` (see `steps_of`): scores of 0 and 1, or of 0 and
+    -1, can differ by 1, scores of -1 and 1 by 2.
+    """
+    if bounds is not None:
+        low, high = bounds
+        return high - low if math.isfinite(high - low) else 0.0
+    return 0.0 if steps is None else float(max(steps[1] - steps[0], 1))
+
+
+def _check(sound: Soundness, facts: Facts, name: Callable[[int], str]) -> None:
+    for model, item in zip(facts.models, sound.unknown, strict=True):
+        if item != NOWHERE:
+            raise InputError("NaN", "a number", "Remove the item.", f"model {model!r}, item {name(int(item))!r}")
+    check_size(float(sound.largest.max(initial=0.0)))
+
+
+def of_scores(scores: Scores, plan: Design, options: Options, annotations: object = None) -> Evidence:
     """The evidence of scores under a design; `annotations` are those behind them, where their annotators matter."""
-    structure, item_weights = plan.structure, plan.item_weights()
+    item_weights, facts, values, moved = plan.item_weights(), Facts.of(scores), scores.values, None
     gold = None if scores.gold is None else Rectified.of(scores, scores.gold, plan)
-    influence = _influence(scores, plan) if gold is None else None  # what experts correct is a stand-in, however fitted
+    fixed_items: FixedItems
+    if (
+        gold is not None
+    ):  # what experts correct is a stand-in, however fitted, and its entropy is not that of the answers
+        facts = replace(facts, known=replace(facts.known, entropy=None))
+        values, fixed_items = gold.values, gold
+    elif scores.labels is None and scores.replicates is not None:
+        fixed_items = FixedReplicates(scores, scores.replicates, item_weights, options.fold_correlation)
+    else:
+        influence = _influence(scores, plan)
+        fixed_items = FixedLabels(scores, item_weights, influence)
+        moved = None if influence is None else held(values + influence, plan.structure, scores.models)
     evidence = evidence_of(
-        held(scores.values if gold is None else gold.values, structure, scores.models),
-        facts=Facts.of(scores) if gold is None else _anchored(Facts.of(scores)),
+        held(values, plan.structure, scores.models),
+        facts=facts,
         design=plan,
         name=scores.items.__getitem__,
-        fixed_items=_fixed_items(scores, item_weights, influence, options) if gold is None else gold,
-        moved=None if influence is None else held(scores.values + influence, structure, scores.models),
+        fixed_items=fixed_items,
+        moved=moved,
         outcomes=_outcomes(scores.labels),
     )
     cells = cells_of(scores, plan, options, annotations)
-    moments = evidence.moments
+    moments, notes = evidence.moments, notes_of(scores, options, item_weights, cells)
     if moments is not None and gold is not None:
         moments = gold.corrected(moments, evidence.order)
     if moments is not None and options.fold_correlation is not None and scores.replicates is None:
         moments = correlated_folds(moments, options.fold_correlation)
-    return replace(
-        evidence,
-        moments=moments,
-        gold=gold,
-        crossed=None if cells is None else Crossed(cells, evidence.order, item_weights),
-        notes=(*notes_of(scores, options, item_weights, cells), *_serial(scores, plan, options, evidence)),
-    )
-
-
-def _anchored(facts: Facts) -> Facts:
-    """The facts without the entropy of the inferred classes, which is not that of the experts' answers."""
-    return replace(facts, known=replace(facts.known, entropy=None))
-
-
-def _serial(scores: Scores, plan: Design, options: Options, evidence: Evidence) -> tuple[str, ...]:
-    return () if options.these_items or scores.gold is not None else serial_notes(scores, plan, evidence.means)
+    if gold is None and not options.these_items:
+        notes += serial_notes(scores, plan, evidence.means)
+    crossed = None if cells is None else Crossed(cells, evidence.order, item_weights)
+    return replace(evidence, moments=moments, gold=gold, crossed=crossed, notes=notes)
 
 
 def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:
@@ -79,48 +148,6 @@ def _influence(scores: Scores, plan: Design) -> Float[np.ndarray, "model item"] 
         items = np.nonzero(of_item == group)[0]
         centred[:, items] -= centred[:, items].mean(1, keepdims=True)
     return centred
-
-
-def _fixed_items(
-    scores: Scores,
-    item_weights: Float[np.ndarray, " item"],
-    influence: Float[np.ndarray, "model item"] | None,
-    options: Options,
-) -> FixedItems:
-    if scores.labels is None and scores.replicates is not None:
-        return FixedReplicates(scores, item_weights, options.fold_correlation)
-    return FixedLabels(scores, item_weights, influence)
-
-
-@dataclass(frozen=True, eq=False)
-class FixedLabels:
-    """What the labels leave unsure, the items held fixed; `influence` is what each does through fitted weights."""
-
-    scores: Scores
-    item_weights: Float[np.ndarray, " item"]
-    influence: Float[np.ndarray, "model item"] | None = None
-
-    def variance(self, a: int, b: int) -> float | None:
-        """The labels' part of the variance of a mean difference; see `label_variance`.
-
-        Where weights were fitted to uncertain classes it is what the comparison has beyond the items' own variance,
-        which is that of the expected losses and of the losses around them.
-        """
-        within = label_variance(self.scores, a, b, self.item_weights)
-        if within is None or self.influence is None:
-            return within
-        expected = self.scores.values[a] - self.scores.values[b]
-        moved = expected + self.influence[a] - self.influence[b]
-        spread = [_variance(row, self.item_weights) for row in (moved, expected)]
-        return max(spread[0] - spread[1] - within, 0.0)
-
-    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
-        """See `label_locations`."""
-        return label_locations(self.scores, order, self.item_weights)
-
-
-def _variance(row: Float[np.ndarray, " item"], item_weights: Float[np.ndarray, " item"]) -> float:
-    return weighted_mean((row - weighted_mean(row, item_weights)) ** 2, item_weights**2)
 
 
 def reach_of(scores: Scores) -> float:

@@ -10,7 +10,7 @@ from probtruth.comparison.evidence.moments import Location
 from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import Table, moments_around_mean, on_device, to_host
-from probtruth.kernels.exact_sums import exact_sum
+from probtruth.kernels.exact_sums import exact_sum, weighted_mean
 from probtruth.types import Scores
 
 LARGE_DF = 1e6
@@ -126,39 +126,64 @@ def label_variance(scores: Scores, a: int, b: int, item_weights: Float[np.ndarra
     return labels.moments(a, b, item_weights)[0]
 
 
-def label_locations(
-    scores: Scores, order: np.ndarray, item_weights: Float[np.ndarray, " item"]
-) -> tuple[Location, Location]:
-    r"""The posterior of the pairs' mean differences and of the models' mean scores, the items held fixed.
+@dataclass(frozen=True, eq=False)
+class FixedLabels:
+    """What the labels leave unsure, the items held fixed; `influence` is what each does through fitted weights."""
 
-    Under the estimand `distribution`, with m votes of shares y on an item and L_k the loss (or the difference of two
-    models' losses) if the label were k, the item's mean has the unbiased variance
-    [sum y_k L_k^2 - (sum y_k L_k)^2]/(m - 1); for an item with a single vote the label is taken to be as uncertain as
-    the models' average prediction says. Under `class` the variance is that of L under the item's posterior. Items add
-    up with their weights squared.
+    scores: Scores
+    item_weights: Float[np.ndarray, " item"]
+    influence: Float[np.ndarray, "model item"] | None = None
 
-    Errors: `InputError` where the scores say nothing about the labels behind them; `PosteriorError` where a label that
-    may be has an infinite loss.
-    """
-    labels = labels_of(scores)
-    if labels is None:
-        raise InputError(
-            "scores without votes or class probabilities behind them",
-            "labels whose uncertainty is known, for population='these-items'",
-            "Score against a truth inferred from annotations, or leave population out for new items.",
-        )
-    models, means = [int(model) for model in order], scores.values[order]
-    odd = labels.first_infinite(models)
-    if odd is not None:
-        raise PosteriorError(
-            f"model {scores.models[models[odd[0]]]!r} has an infinite loss under a label that item "
-            f"{scores.items[odd[1]]!r} may have: the variance due to labels is infinite. "
-            "Hint: score with a floor, or with another rule."
-        )
-    pairs = [labels.moments(models[a], models[b], item_weights) for a, b in all_pairs(len(order))]
-    levels = [labels.moments(model, None, item_weights) for model in models]
-    differences = [means[a] - means[b] for a, b in all_pairs(len(order))]
-    return _location(differences, pairs, item_weights), _location(list(means), levels, item_weights)
+    def variance(self, a: int, b: int) -> float | None:
+        """The labels' part of the variance of a mean difference; see `label_variance`.
+
+        Where weights were fitted to uncertain classes it is what the comparison has beyond the items' own variance,
+        which is that of the expected losses and of the losses around them.
+        """
+        within = label_variance(self.scores, a, b, self.item_weights)
+        if within is None or self.influence is None:
+            return within
+        expected = self.scores.values[a] - self.scores.values[b]
+        moved = expected + self.influence[a] - self.influence[b]
+        spread = [_variance(row, self.item_weights) for row in (moved, expected)]
+        return max(spread[0] - spread[1] - within, 0.0)
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        r"""The posterior of the pairs' mean differences and of the models' mean scores, the items held fixed.
+
+        Under the estimand `distribution`, with m votes of shares y on an item and L_k the loss (or the difference of
+        two models' losses) if the label were k, the item's mean has the unbiased variance
+        [sum y_k L_k^2 - (sum y_k L_k)^2]/(m - 1); for an item with a single vote the label is taken to be as uncertain
+        as the models' average prediction says. Under `class` the variance is that of L under the item's posterior.
+        Items add up with their weights squared.
+
+        Errors: `InputError` where the scores say nothing about the labels behind them; `PosteriorError` where a label
+        that may be has an infinite loss.
+        """
+        scores, labels = self.scores, labels_of(self.scores)
+        if labels is None:
+            raise InputError(
+                "scores without votes or class probabilities behind them",
+                "labels whose uncertainty is known, for population='these-items'",
+                "Score against a truth inferred from annotations, or leave population out for new items.",
+            )
+        models, means = [int(model) for model in order], scores.values[order]
+        odd = labels.first_infinite(models)
+        if odd is not None:
+            raise PosteriorError(
+                f"model {scores.models[models[odd[0]]]!r} has an infinite loss under a label that item "
+                f"{scores.items[odd[1]]!r} may have: the variance due to labels is infinite. "
+                "Hint: score with a floor, or with another rule."
+            )
+        places = all_pairs(len(order))
+        pairs = [labels.moments(models[a], models[b], self.item_weights) for a, b in places]
+        levels = [labels.moments(model, None, self.item_weights) for model in models]
+        differences = [means[a] - means[b] for a, b in places]
+        return _location(differences, pairs, self.item_weights), _location(list(means), levels, self.item_weights)
+
+
+def _variance(row: Float[np.ndarray, " item"], item_weights: Float[np.ndarray, " item"]) -> float:
+    return weighted_mean((row - weighted_mean(row, item_weights)) ** 2, item_weights**2)
 
 
 def _location(

@@ -226,3 +226,12 @@ def contrast_covariance(variance: Float[np.ndarray, " pair"], n_models: int) -> 
     """The covariance of the contrasts whose differences have these variances (minus half of them, doubly centred)."""
     half = -0.5 * square(variance, n_models)
     return half - half.mean(0) - half.mean(1)[:, None] + half.mean()
+
+
+def directions(
+    covariance: Float[np.ndarray, "model model"],
+) -> tuple[Float[np.ndarray, " direction"], Float[np.ndarray, "model direction"]]:
+    """The variances of a covariance along its directions of some variance (at most K - 1: contrasts sum to zero)."""
+    values, vectors = np.linalg.eigh(covariance)
+    keep = values > len(values) * np.finfo(np.float64).eps * max(float(values.max()), 0.0)
+    return values[keep], vectors[:, keep]

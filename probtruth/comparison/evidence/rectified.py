@@ -13,8 +13,11 @@ from probtruth.errors import InputError
 from probtruth.kernels.exact_sums import exact_sum, exact_totals
 from probtruth.types import ExpertScores, Scores
 
-FEWEST, FEWEST_IN_GROUP = 10, 2
-"""Items with an expert's answer that carry an interval, in all and in each group."""
+FEWEST, FEWEST_IN_GROUP, LEAST_EFFECTIVE = 10, 2, 3.0
+"""Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must
+be worth: the mean and lambda take two."""
+OUTWEIGHS = 0.99
+"""From this sum of squared shares on one unit outweighs all others, and no digit of the freedom would be left."""
 SKEWNESS_FROM = 40.0
 """The skewness of the corrections counts by m / (m + so many), m their effective number: of few it is mostly noise."""
 AGREEING = 5.0
@@ -56,42 +59,48 @@ class Rectified:
         slope = known[finite] - slope
         tuned = _tuned(base, slope, plan, len(gold.items))
         values[finite] = base + tuned * slope
-        return cls(gold, plan, values, weights, tuned)
+        made = cls(gold, plan, values, weights, tuned)
+        if made.effective < LEAST_EFFECTIVE:
+            raise InputError(
+                f"expert labels that are worth {made.effective:.2g} chosen alike",
+                f"worth at least {LEAST_EFFECTIVE:g}: a few with small probabilities outweigh all others",
+                "Choose items with probabilities that differ less (command line: probtruth choose-gold).",
+            )
+        return made
 
     def corrected(self, moments: Moments, order: Int[np.ndarray, " finite"]) -> Moments:
         """The moments of the corrected scores with the freedom that so few answers leave.
 
-        The part of a variance that comes from units with an answer is that of m units, m their effective number, and
-        has m - 1 degrees of freedom, of which fitting lambda takes one in all; the rest has those of the other units
-        (Welch and Satterthwaite).
+        The part of a variance that comes from units with an answer is that of a weighted mean of so few, with its
+        degrees of freedom (see `_weighing`), of which fitting lambda takes one in all; the rest has those of the other
+        units (Welch and Satterthwaite). With an answer on every item nothing is corrected.
         """
-        totals = self._unit_deviations(order)
+        if (self.weights == 1.0).all():
+            return moments
+        totals = _deviations(self.values[order], self.design)
         pairs = (totals[a] - totals[b] for a, b in all_pairs(len(order)))
         return replace(
             moments, pairs=self._few(moments.pairs, list(pairs)), levels=self._few(moments.levels, list(totals))
         )
 
-    def _unit_deviations(self, order: Int[np.ndarray, " finite"]) -> Float[np.ndarray, "model unit"]:
-        return _deviations(self.values[order], self.design)
-
     def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
         structure, answered = self.design.structure, self._unit_weights() > 0
         of_unit, n_groups = structure.of_unit(), structure.n_groups
-        few = self._effective()
+        few, (room, few_df) = self._effective(), self._weighing()
         other = structure.n_units - np.bincount(of_unit, answered, n_groups)
         variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
-        used = 1.0 if (self.weights == 1.0).all() else 1.0 - 1.0 / (self.effective - 1.0)
-        grown = [_grown(few) / used, _grown(other)]
+        used = 1.0 - 1.0 / max(float(few_df.sum()) + n_groups - 1, LEAST_EFFECTIVE - 1)
         for row, deviations in enumerate(rows):
             square = deviations**2
-            parts = exact_totals(np.stack([square * answered, square * ~answered]), of_unit, n_groups)
+            squares = np.stack([np.where(answered, square / room, 0.0), square * ~answered, square])
+            own, rest, plain = exact_totals(squares, of_unit, n_groups)
+            own, rest = own / used, rest * _grown(other)
             with np.errstate(divide="ignore", invalid="ignore"):
-                own, rest = parts[0] * grown[0], parts[1] * grown[1]
-                freedom = (own + rest) ** 2 / (own**2 / (used * (few - 1)) + rest**2 / np.maximum(other - 1, 1))
-                ratio = (own + rest) / (parts.sum(0) * _grown(structure.n_units))
-            varies = parts.sum(0) > 0
+                freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
+                ratio = (own + rest) / (plain * _grown(structure.n_units))
+            varies = plain > 0
             variance[row] = np.where(varies, ratio, 1.0)
-            df[row] = np.where(varies, freedom, structure.n_units - 1)
+            df[row] = np.where(varies, np.maximum(freedom, 1.0), structure.n_units - 1)
         bent = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
         return replace(
             means,
@@ -103,6 +112,25 @@ class Rectified:
 
     def _unit_weights(self) -> Float[np.ndarray, " unit"]:
         return np.asarray(self.design.structure.unit_totals(self.weights[None])[0])
+
+    def _weighing(self) -> tuple[Float[np.ndarray, " unit"], Float[np.ndarray, " group"]]:
+        r"""What the squared deviation of a unit is divided by, and the degrees of freedom of the sum in each group.
+
+        With shares p of the answered units in the weights of their group and $S = \sum p^2$, a deviation from the
+        weighted mean has $1 - 2 p + S$ of the variance; freedom as Bell and McCaffrey's, for independent units. With
+        equal weights these are 1 - 1/m and m - 1; where one unit outweighs all others there is one degree of freedom.
+        """
+        structure, weights = self.design.structure, self._unit_weights()
+        of_unit, n_groups = structure.of_unit(), structure.n_groups
+        share = weights / exact_totals(weights[None], of_unit, n_groups)[0, of_unit]
+        square = exact_totals(share[None] ** 2, of_unit, n_groups)[0]
+        room = 1 - 2 * share + square[of_unit]
+        pull = share**2 / room
+        own = share**4 - (pull * (square[of_unit] - 2 * share)) ** 2
+        rows = np.stack([own, pull, pull * share, pull * share**2])
+        total, zero, one, two = exact_totals(rows, of_unit, n_groups)
+        df = square**2 / (total + (square * zero) ** 2 + 2 * two * zero + 2 * one**2 - 4 * square * one * zero)
+        return room, np.where(square > OUTWEIGHS, 1.0, df)
 
     def _effective(self) -> Float[np.ndarray, " group"]:
         """The effective number of units with an answer in each group (Kish)."""

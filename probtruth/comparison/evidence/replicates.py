@@ -18,7 +18,7 @@ from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.kernels.exact_sums import exact_sum
-from probtruth.types import Scores
+from probtruth.types import Replicates, Scores
 
 Spread = tuple[float, float]
 """A variance and its degrees of freedom."""
@@ -37,41 +37,6 @@ def correlated_folds(parts: Moments, correlation: float) -> Moments:
         return replace(means, **wide, third=third)
 
     return replace(parts, n_items=parts.n_items / factor, pairs=scaled(parts.pairs), levels=scaled(parts.levels))
-
-
-def repeated_locations(
-    scores: Scores, order: np.ndarray, item_weights: Float[np.ndarray, " item"], correlation: float | None
-) -> tuple[Location, Location]:
-    r"""The posterior of mean differences and mean scores on these very items, were they answered again.
-
-    An item's mean over r replicates has the variance $s^2/r$ of those replicates; models are answered independently of
-    one another. With the correlation $\rho$ of folds it is $s^2 (1/r + \rho/(1 - \rho))$ of the differences by fold.
-    Items add up with their weights squared.
-
-    Errors: `InputError` where an item has a single replicate.
-    """
-    if scores.replicates is None:
-        raise InputError("scores without replicates", "at least two replicates of every item", "Give replicate=COLUMN.")
-    table, means = scores.replicates.values[order], scores.values[order]
-    seen = (~np.isnan(table)).sum(2)
-    if (seen < 2).any():
-        model, item = (int(axis[0]) for axis in np.nonzero(seen < 2))
-        raise InputError(
-            "one replicate",
-            "at least two of every item, for population='these-items'",
-            "Repeat it, or leave population out for new items.",
-            f"model {scores.models[order[model]]!r}, item {scores.items[item]!r}",
-        )
-    own = [_spread([row], item_weights, correlation) for row in table]
-    pairs = []
-    for a, b in all_pairs(len(order)):
-        if correlation is None:
-            pairs.append(_spread([table[a], table[b]], item_weights, None))
-        else:
-            pairs.append(_spread([table[a] - table[b]], item_weights, correlation))
-    levels = exact_sum(means * item_weights)
-    differences = [float(exact_sum((means[a] - means[b]) * item_weights)) for a, b in all_pairs(len(order))]
-    return _location(differences, pairs, scores), _location(levels.tolist(), own, scores)
 
 
 def _spread(
@@ -102,22 +67,48 @@ def _location(mean: Sequence[float], spreads: Sequence[Spread], scores: Scores) 
 
 @dataclass(frozen=True, eq=False)
 class FixedReplicates:
-    """What answers given again would change, the items held fixed."""
+    """What answers given again would change, the items held fixed; `correlation` is that of folds."""
 
     scores: Scores
+    replicates: Replicates
     item_weights: Float[np.ndarray, " item"]
-    correlation: float | None = None
+    correlation: float | None
 
     def variance(self, a: int, b: int) -> float | None:
         """The replicates' part of the variance of a mean difference; None where an item has only one."""
-        repeated = self.scores.replicates
-        if repeated is None or (np.isfinite(repeated.values[[a, b]]).sum(2) < 2).any():
+        table = self.replicates.values
+        if (np.isfinite(table[[a, b]]).sum(2) < 2).any():
             return None
-        return _spread([repeated.values[a], repeated.values[b]], self.item_weights, None)[0]
+        return _spread([table[a], table[b]], self.item_weights, None)[0]
 
     def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
-        """See `repeated_locations`."""
-        return repeated_locations(self.scores, order, self.item_weights, self.correlation)
+        r"""The posterior of mean differences and mean scores on these very items, were they answered again.
+
+        An item's mean over r replicates has the variance $s^2/r$ of those replicates; models are answered independently
+        of one another. With the correlation $\rho$ of folds it is $s^2 (1/r + \rho/(1 - \rho))$ of the differences by
+        fold. Items add up with their weights squared.
+
+        Errors: `InputError` where an item has a single replicate.
+        """
+        scores, item_weights, correlation = self.scores, self.item_weights, self.correlation
+        table, means = self.replicates.values[order], scores.values[order]
+        seen = (~np.isnan(table)).sum(2)
+        if (seen < 2).any():
+            model, item = (int(axis[0]) for axis in np.nonzero(seen < 2))
+            raise InputError(
+                "one replicate",
+                "at least two of every item, for population='these-items'",
+                "Repeat it, or leave population out for new items.",
+                f"model {scores.models[order[model]]!r}, item {scores.items[item]!r}",
+            )
+        own = [_spread([row], item_weights, correlation) for row in table]
+        pairs, differences = [], []
+        for a, b in all_pairs(len(order)):
+            independent = [table[a], table[b]] if correlation is None else [table[a] - table[b]]
+            pairs.append(_spread(independent, item_weights, correlation))
+            differences.append(float(exact_sum((means[a] - means[b]) * item_weights)))
+        levels = exact_sum(means * item_weights)
+        return _location(differences, pairs, scores), _location(levels.tolist(), own, scores)
 
 
 SUSPECT = 0.01

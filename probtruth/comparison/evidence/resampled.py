@@ -6,7 +6,7 @@ is a companion.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -143,9 +143,7 @@ def _location(
     excess = fourth - second**2 / len(group)
     told = 2 * second**2 / np.where(excess > 0, excess, 1.0)
     df = np.where(excess > 0, np.clip(told, LEAST_DF, location.df), location.df)
-    return Location(
-        location.n_units, estimate, location.plain_variance, estimate, location.variance, location.third, df
-    )
+    return replace(location, mean=estimate, centre=estimate, df=df)
 
 
 def bootstrap_p_below(

@@ -5,10 +5,10 @@ import math
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from probtruth import check
 from probtruth.comparison.evidence.design import Design
+from probtruth.kernels.ranks import first_and_last
 from probtruth.types import Scores
 
 FALSE_ALARMS = 0.005
@@ -56,7 +56,8 @@ def lag_one(row: Float[np.ndarray, " item"], group: Int[np.ndarray, " item"]) ->
     ranks, bias, neighbours = np.zeros(len(row)), 0.0, 0
     for one in np.unique(group):
         own = np.nonzero(group == one)[0]
-        centred = rankdata(row[own])
+        first, last = first_and_last(row[own])
+        centred = (first + last) / 2
         centred -= centred.mean()
         spread = math.sqrt(float((centred**2).mean()))
         pairs = int((np.diff(own) == 1).sum())

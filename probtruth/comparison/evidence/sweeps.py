@@ -10,20 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
+from operator import iadd
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from probtruth.comparison.companions.size_counts import SizeCounts
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part, Parts, over_blocks
 from probtruth.kernels.exact_sums import exact_sum, exponent, part_sum, part_totals, settled
 
 RARE = 30
 """Sizes are looked at one by one where fewer numbers than this differ from 0."""
-TOGETHER = 16
-"""Parts whose counts are joined at once."""
 ALONE = -1
 """In place of the second model: the row is the first model's own scores."""
 
@@ -103,11 +101,6 @@ class Extremes:
     def of(self, chosen: Int[np.ndarray, " chosen"]) -> "Extremes":
         """Those of some rows."""
         return Extremes(*(values[chosen] for values in (self.low, self.high, self.differ, self.least, self.most)))
-
-
-def extremes(parts: Parts, rows: Pairs) -> Extremes:
-    """The extremes of all items."""
-    return over_blocks(parts, len(rows), partial(_extremes, rows, parts.structure.n_groups), Extremes.merged)
 
 
 def _extremes(rows: Pairs, n_groups: int, part: Part) -> Extremes:
@@ -202,35 +195,12 @@ def unit_sums(parts: Parts, terms: Terms, peak: Float[np.ndarray, " row"]) -> Fl
     """Exact totals of the terms of each unit."""
     top, bits = exponent(peak, int(parts.structure.n_items.sum()))
     work = partial(_unit_sums, terms, top, bits, int(parts.structure.n_units.sum()))
-    return settled(over_blocks(parts, len(terms.rows), work, _added))
+    return settled(over_blocks(parts, len(terms.rows), work, iadd))
 
 
 def _unit_sums(terms: Terms, top: Int[np.ndarray, " row"], bits: int, n_units: int, part: Part) -> np.ndarray:
     unit = part.item if part.unit is None else part.unit
     return part_totals(terms.of(part), unit, n_units, top, bits)
-
-
-def _added(total: np.ndarray, more: np.ndarray) -> np.ndarray:
-    total += more
-    return total
-
-
-def size_counts(parts: Parts, rows: Pairs) -> list[SizeCounts]:
-    """How many numbers of each row lie in narrow bins of their size."""
-    waiting: list[list[SizeCounts]] = []
-    for counted in parts.each(partial(_size_counts, rows)):
-        waiting.append(counted)
-        if len(waiting) == TOGETHER:
-            waiting = [_joined_counts(waiting)]
-    return _joined_counts(waiting)
-
-
-def _size_counts(rows: Pairs, part: Part) -> list[SizeCounts]:
-    return [SizeCounts.of(differences(part.values, row[None])[0]) for row in rows]
-
-
-def _joined_counts(parts: list[list[SizeCounts]]) -> list[SizeCounts]:
-    return [SizeCounts.joined(of_row) for of_row in zip(*parts, strict=True)]
 
 
 ROUNDING = 8 * np.finfo(np.float64).eps
@@ -278,7 +248,8 @@ class RowSums:
     @cached_property
     def extremes(self) -> Extremes:
         """The least and the largest number of every row."""
-        return extremes(self.parts, self.rows)
+        work = partial(_extremes, self.rows, self.within.n_groups)
+        return over_blocks(self.parts, len(self.rows), work, Extremes.merged)
 
     @cached_property
     def units(self) -> Float[np.ndarray, "row unit"] | None:
@@ -316,8 +287,9 @@ class RowSums:
         terms, peak = self._terms()
         if self.units is None:
             return np.concatenate(list(sums(self.parts, terms, peak, (1, 2, 3))), axis=1)
-        of_items = sums(self.parts, Terms(self.rows, 1), peak, (2, 3))
-        return np.concatenate([*self._powers_of(self.units), *of_items], axis=1)
+        square = self.units * self.units
+        own = [self.within.group_totals(power) for power in (self.units, square, square * self.units)]
+        return np.concatenate([*own, *sums(self.parts, Terms(self.rows, 1), peak, (2, 3))], axis=1)
 
     def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
         """Where the pseudo-items of each row lie, 0 where it needs none; see `moments_of`."""
@@ -334,10 +306,6 @@ class RowSums:
         units = unit_sums(self.parts, terms, peak)
         return exact_sum(self.within.group_totals(units * units)), np.maximum(units.max(1), -units.min(1))
 
-    def size_counts(self) -> list[SizeCounts]:
-        """How many numbers of each row lie in narrow bins of their size."""
-        return size_counts(self.parts, self.rows)
-
     def _terms(
         self, chosen: Int[np.ndarray, " chosen"] | None = None, centre: np.ndarray | None = None
     ) -> tuple[Terms, Float[np.ndarray, " row"]]:
@@ -345,11 +313,6 @@ class RowSums:
         rows, ends = (self.rows, self.extremes) if chosen is None else (self.rows[chosen], self.extremes.of(chosen))
         terms = Terms(rows, self.within.n_groups, centre)
         return terms, terms.bounds(ends)
-
-    def _powers_of(self, units: Float[np.ndarray, "row unit"]) -> list[Float[np.ndarray, "row group"]]:
-        """Sums of the units, of their squares and of their cubes in each group."""
-        square = units * units
-        return [self.within.group_totals(power) for power in (units, square, square * units)]
 
 
 def pseudo_items(

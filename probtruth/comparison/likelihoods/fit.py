@@ -16,12 +16,11 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.comparison.likelihoods.programs import LIKELIHOODS, Bins, bins
-from probtruth.comparison.options import whole
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.errors import InputError
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import convergence
-from probtruth.inference.precision import float64_on_cpu
+from probtruth.kernels.precision import float64_on_cpu
 from probtruth.types import Scores
 
 if TYPE_CHECKING:
@@ -120,15 +119,12 @@ def fit(name: str, differences: Float[np.ndarray, " item"], seed: int, draws: in
         raise InputError(f"likelihood={name!r} for differences that never vary", "differences that vary", "Use 'auto'.")
     data = bins(differences)
     if name == "tie-spike" and data.ties:
-        without_ties = bins_without_ties(differences, data)
-        weight = without_ties.weight
-        value = without_ties.value
-    else:
-        value, weight = data.value, data.weight
-    arrays = {"value": value, "weight": weight, "ties": np.asarray(float(data.ties)), "zero": np.asarray(data.zero)}
+        data = bins_without_ties(differences, data)
+    ties, zero = np.asarray(float(data.ties)), np.asarray(data.zero)
+    arrays = {"value": data.value, "weight": data.weight, "ties": ties, "zero": zero}
     drawn = nuts.sample(LIKELIHOODS[name], arrays, seed, draws=draws, warmup=500, target_accept=0.9)
     rhat, ess = convergence({"mean": drawn.sites["mean"]})
-    return Fit(name, replace(data, value=value, weight=weight), drawn, rhat, ess)
+    return Fit(name, data, drawn, rhat, ess)
 
 
 def bins_without_ties(differences: Float[np.ndarray, " item"], whole: Bins) -> Bins:
@@ -270,10 +266,10 @@ def compare_likelihoods(scores: Scores, a: str, b: str, *, draws: int = 1000, se
 
     >>> import numpy as np
     >>> import probtruth as pt
-    >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 40)
-    >>> rows = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": [*loss, *loss[::-1] + 0.1]}
+    >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 150)
+    >>> rows = {"item": [*range(150)] * 2, "model": ["a"] * 150 + ["b"] * 150, "score": [*loss, *loss[::-1] + 0.1]}
     >>> scores = pt.Scores.from_frame(rows, higher_is_better=False)
-    >>> table = pt.companions.compare_likelihoods(scores, "a", "b", draws=200)
+    >>> table = pt.companions.compare_likelihoods(scores, "a", "b", draws=400)
     >>> sorted(table["likelihood"])
     ['normal', 'skew-t', 'student-t', 'tie-spike', 'two-component']
     """
@@ -281,9 +277,9 @@ def compare_likelihoods(scores: Scores, a: str, b: str, *, draws: int = 1000, se
     if not np.isfinite(scores.values[rows]).all():
         raise InputError("infinite scores", "finite ones", "Score with a floor, or with another rule.")
     difference = scores.values[rows[0]] - scores.values[rows[1]]
-    size, told = whole(draws, "draws", 1), []
+    size, told = check.whole(draws, 1, "draws"), []
     for name in LIKELIHOODS:
-        fitted = fit(name, difference, whole(seed, "seed", 0), size)
+        fitted = fit(name, difference, check.whole(seed, 0, "seed"), size)
         margin = fitted.margin()
         low, high = margin.interval()
         commensurable = name != "tie-spike" or fitted.data.ties == 0

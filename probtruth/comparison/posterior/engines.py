@@ -8,13 +8,12 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts
-from probtruth.comparison.evidence.sweeps import LEADING, pairs_of
+from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts, directions
+from probtruth.comparison.evidence.sweeps import LEADING, pair_rows_of, pairs_of
 from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.joint_draws import with_margins
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.quadrature import collapse
-from probtruth.comparison.posterior.sensitivity import location_densities
 from probtruth.inference.diagnostics import convergence, mean_with_error
 
 CHAINS = 4
@@ -43,39 +42,18 @@ class Sampled:
     sampler: str | None = None
 
 
-def from_nuts(
-    program: str,
-    data: Mapping[str, np.ndarray],
-    draws: int,
-    seed: int,
-    progress: Progress,
-    target_accept: float = 0.8,
+def _independent(
+    mean: Float[np.ndarray, " model"], root: Float[np.ndarray, "model direction"], df: float, draws: int, seed: int
 ) -> Sampled:
-    """Draws of a program by NUTS, with its diagnostics."""
-    from probtruth.comparison.posterior import programs  # with JAX and NumPyro, which the exact engine does without
-    from probtruth.inference import nuts
-
-    drawn = nuts.sample(
-        getattr(programs, program),
-        data,
-        seed,
-        draws=draws,
-        chains=CHAINS,
-        target_accept=target_accept,
-        on_progress=progress,
-    )
-    rhat, ess = convergence(drawn.sites)
-    return Sampled(drawn.sites, drawn.stats, rhat, ess, int(drawn.stats["diverging"].sum()), sampler="NUTS")
-
-
-def _independent(program: str, data: Mapping[str, np.ndarray], draws: int, seed: int) -> Sampled:
-    """Draws of a program that conditions on nothing, which need no sampler; the diagnostics are those of any draws."""
+    """Draws of `programs.location`, which conditions on nothing and needs no sampler; diagnostics as of any draws."""
     from probtruth.comparison.posterior import programs  # with JAX and NumPyro, which the exact engine does without
     from probtruth.inference import ancestral
 
-    drawn = ancestral.draw(getattr(programs, program), data, seed, draws=draws, chains=CHAINS)
+    data = {"mean": mean, "root": root, "df": np.asarray(df)}
+    drawn = ancestral.draw(programs.location, data, seed, draws=draws, chains=CHAINS)
     rhat, ess = convergence({name: _some(values) for name, values in drawn.sites.items()})
-    return Sampled(drawn.sites, drawn.stats, rhat, ess, sampler="independent draws")
+    agree = location_agrees(drawn.sites, mean, root, df)
+    return Sampled(drawn.sites, drawn.stats, rhat, ess, engines_agree=agree, sampler="independent draws")
 
 
 def _some(values: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "chain draw ..."]:
@@ -84,11 +62,9 @@ def _some(values: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "cha
 
 
 def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "model direction"]:
-    """A root of a covariance on its directions of non-zero variance (at most K - 1: contrasts sum to zero)."""
-    values, vectors = np.linalg.eigh(covariance)
-    keep = values > len(values) * np.finfo(np.float64).eps * max(float(values.max()), 0.0)
-    root: np.ndarray = vectors[:, keep] * np.sqrt(values[keep])
-    return root
+    """A root of a covariance on its directions of some variance."""
+    variance, basis = directions(covariance)
+    return basis * np.sqrt(variance)
 
 
 def sample_location(
@@ -109,23 +85,31 @@ def sample_location(
     if len(alone.distinct) == 1:
         shape = (CHAINS, draws, 1)
         return Sampled({"contrast": alone.expand(np.zeros(shape))}, {})
-    rows, size, df = alone.pair_rows(), len(alone.distinct), location.total_df
+    rows = pair_rows_of(pairs_of(alone.distinct), n_models)
+    size, df = len(alone.distinct), location.total_df
     mean = contrasts(location.centre[rows], size)
     root = factor(contrast_covariance(location.variance[rows], size))
     if engine == "exact":
         sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
     else:
-        sampled = _independent("location", {"mean": mean, "root": root, "df": np.asarray(df)}, draws, seed)
+        sampled = _independent(mean, root, df, draws, seed)
         progress(1, 1)
-        sampled = replace(sampled, engines_agree=location_agrees(sampled.sites, mean, root, df))
     prior, likelihood = location_densities(sampled.sites, df)
-    sampled = replace(sampled, log_prior=prior, log_likelihood=likelihood)
     sites = {name: values for name, values in sampled.sites.items() if name != "innovation"}
     drawn = sites.pop("contrast")
-    sampled = replace(sampled, sites=sites)  # the largest site goes before the draws are moved
+    # the largest site goes before the draws are moved
+    sampled = replace(sampled, sites=sites, log_prior=prior, log_likelihood=likelihood)
     moved = with_margins(drawn, mean, root, df, [margins[row] for row in rows])
     few = {"program_contrast": alone.expand(drawn)} if n_models <= LEADING else {}
     return replace(sampled, sites={**sites, **few, "contrast": alone.expand(moved)})
+
+
+def location_densities(sites: Mapping[str, np.ndarray], df: float) -> tuple[np.ndarray, np.ndarray]:
+    """Log prior and log-likelihood of the draws of `programs.location`, in terms of the means and the precision."""
+    scale, innovation = sites["scale"], sites["innovation"]
+    size = innovation.shape[-1]
+    likelihood = 0.5 * ((df + size) * np.log(scale) - df * scale - (innovation**2).sum(-1))
+    return -np.log(scale), likelihood
 
 
 CHECKED_PAIRS = math.comb(LEADING, 2)

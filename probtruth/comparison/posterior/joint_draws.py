@@ -1,13 +1,10 @@
-"""Joint draws whose pairwise differences have the reported margins, as nearly as draws of K means can.
+"""Joint draws whose pairwise differences have the reported margins, as nearly as draws of K means can."""
 
-The chosen model: which models may be the best, and what its score is once luck is taken out.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import logsumexp, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from probtruth.comparison.evidence.sweeps import LEADING, Pairs, all_pairs, leading, pair_rows_of, pairs_of
 from probtruth.comparison.posterior.margins import Margin
@@ -100,14 +97,14 @@ def rake(contrast: Float[np.ndarray, "*batch model"], margins: Sequence[Margin])
     """
     draws = contrast.reshape(-1, contrast.shape[-1])
     weights = np.full(len(draws), 1 / len(draws))
-    ahead = {}
+    ahead = []
     for (a, b), margin in zip(all_pairs(draws.shape[1]), margins, strict=True):
         first = draws[:, a] < draws[:, b]
         if margin.scale > 0 and 0 < np.count_nonzero(first) < len(draws):
-            ahead[a, b] = first, margin.below(0.0), margin.above(0.0)
+            ahead.append((first, margin.below(0.0), margin.above(0.0)))
     for _ in range(SWEEPS):
         off = 0.0
-        for first, p, q in ahead.values():
+        for first, p, q in ahead:
             now = float(weights[first].sum())
             off = max(off, abs(now - p))
             if 0 < now < 1 and abs(now - p) > SETTLED / 2:
@@ -116,62 +113,3 @@ def rake(contrast: Float[np.ndarray, "*batch model"], margins: Sequence[Margin])
             break
     fitted: np.ndarray = weights / weights.sum()
     return fitted
-
-
-LEVEL = 0.95
-GRID = 5.0 * (np.arange(401) / 400) ** 2
-"""Values of tau, in units of its prior: dense near 0, to where a half-normal ends."""
-
-
-def credible_set(p_best: Mapping[str, float]) -> tuple[list[str], float]:
-    """The fewest models that hold the best with probability 0.95, most probable first, and that probability.
-
-    Models as probable as the last of them are in it too: nothing tells them apart.
-    """
-    ranked = sorted(p_best, key=lambda name: (-p_best[name], name))
-    mass, last = 0.0, 0.0
-    chosen: list[str] = []
-    for name in ranked:
-        if mass >= LEVEL - 1e-12 and p_best[name] < last:
-            break
-        mass, last = mass + p_best[name], p_best[name]
-        chosen.append(name)
-    return chosen, min(mass, 1.0)
-
-
-def shrunk(
-    contrast: Float[np.ndarray, " model"], covariance: Float[np.ndarray, "model model"], unit: float
-) -> Float[np.ndarray, " model"]:
-    r"""The models' mean contrasts with the luck taken out: drawn together as far as their noise explains their spread.
-
-    The true contrasts are $N(0, \tau^2 I)$, their estimates have this covariance, $\tau$ has a half-normal prior of
-    scale `unit` (the spread of the differences between items) and is integrated out. The best of these is not too good
-    on average, whichever is chosen.
-
-    Source: Efron 2011, "Tweedie's formula and selection bias", doi:10.1198/jasa.2011.tm11181; Dawid 1994, "Selection
-    paradoxes of Bayesian inference", doi:10.1214/lnms/1215463797.
-    """
-    values, vectors = np.linalg.eigh(covariance)
-    keep = values > len(values) * np.finfo(np.float64).eps * max(float(values.max()), 0.0)
-    if not keep.any() or unit <= 0:
-        return contrast
-    variance, basis = values[keep], vectors[:, keep]
-    along = contrast @ basis
-    tau = unit * GRID[:, None]
-    total = tau**2 + variance
-    log = -0.5 * (np.log(total) + along**2 / total).sum(1) - GRID**2 / 2 + np.log(np.gradient(GRID))
-    weight = np.exp(log - logsumexp(log))
-    shift = weight @ (tau**2 / total)
-    fixed: np.ndarray = contrast - basis @ along
-    draws: np.ndarray = fixed + basis @ (shift * along)
-    return draws
-
-
-def chosen_score(
-    scores: Sequence[float], covariance: Float[np.ndarray, "model model"], unit: float
-) -> tuple[int, float, float]:
-    """Which of the models has the lowest mean loss, that mean, and the same without the winner's luck."""
-    means = np.asarray(scores, np.float64)
-    centre = float(means.mean())
-    best = int(means.argmin())
-    return best, float(means[best]), centre + float(shrunk(means - centre, covariance, unit)[best])

@@ -115,6 +115,5 @@ def margins(location: Location) -> list[Margin]:
 
 def infinite_margin(a: float, b: float) -> tuple[float | None, float | None]:
     """The mean difference and P(a better) where a mean is infinite; None where two infinities of one sign meet."""
-    if math.isnan(a) or math.isnan(b) or (math.isinf(a) and math.isinf(b) and a == b):
-        return None, None
-    return a - b, float(a < b)
+    difference = a - b
+    return (None, None) if math.isnan(difference) else (difference, float(a < b))

@@ -18,6 +18,8 @@ LEAST = 1e-6
 """Where it bends at least, in the same units."""
 POINTS = 400
 """Values of the between-group sd that stand for its posterior."""
+EVERY = 4
+"""Of so many of them one is taken for the answers of single groups."""
 NEGLIGIBLE = 40.0
 """Log densities this far below the largest are left out."""
 CELLS = 4_000_000
@@ -90,10 +92,6 @@ class Prior:
         knee = np.maximum(KNEE * (groups.n_groups - 1) * groups.standard_error(), LEAST * spread)
         return cls(knee, np.log1p(REACH * spread / knee))
 
-    def between(self, quantile: Float[np.ndarray, "*batch pair"]) -> Float[np.ndarray, "*batch pair"]:
-        """The between-group sds that these shares of the prior lie below."""
-        return np.asarray(self.knee * np.expm1(quantile * self.reach))
-
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
@@ -110,7 +108,7 @@ class Hierarchy:
         return Mixture(self.weight, self.centre, np.sqrt(self.variance + extra))
 
     def of_groups(
-        self, pair: int, mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, " group"], every: int = 1
+        self, pair: int, mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, " group"], every: int = EVERY
     ) -> Mixture:
         """The posterior of a pair's difference in groups of these means and variances, which it already knows."""
         between, centre, spread = self.between[pair, ::every], self.centre[pair, ::every], self.variance[pair, ::every]

@@ -9,9 +9,9 @@ from scipy.special import ndtr
 
 from probtruth.comparison.evidence.moments import Moments, pool
 from probtruth.comparison.posterior import pooling
-from probtruth.comparison.posterior.engines import CHAINS, Progress, Sampled, close, from_nuts
+from probtruth.comparison.posterior.engines import CHAINS, Progress, Sampled, close
 from probtruth.comparison.posterior.quadrature import Mixture
-from probtruth.comparison.posterior.sensitivity import hierarchy_densities
+from probtruth.inference.diagnostics import convergence
 
 ROUNDING = 1e-12
 """Groups' means whose spread is below this, relative to their size, are one constant."""
@@ -21,6 +21,8 @@ MODERATION = 10.0
 """Degrees of freedom that the pooled variance within groups stands for beside a group's own."""
 ACCEPT = 0.9
 """Acceptance that the sampler aims at: with two or three groups, larger steps miss where they hardly differ."""
+MOST = 20_000_000
+"""Densities of more groups and draws than this are left out (NaN)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class Population:
         weight[self.varies], mean[self.varies], sd[self.varies] = scaled.weight, unit * scaled.mean, unit * scaled.sd
         return Mixture(weight, mean, sd).shifted(self.reference).widened(self.shared)
 
-    def of_groups(self, pair: int, every: int) -> Mixture:
+    def of_groups(self, pair: int) -> Mixture:
         """The posterior of one pair's difference in every group, partially pooled, in units of the score."""
         unit, reference = self.unit[pair], self.reference[pair]
         if not self.varies[pair]:
@@ -62,7 +64,7 @@ class Population:
         else:
             varying = int(np.count_nonzero(self.varies[:pair]))
             mean, variance = (self.means[pair] - reference) / unit, self.own_variances[pair] / unit**2
-            scaled = self.quadrature.of_groups(varying, mean, variance, every)
+            scaled = self.quadrature.of_groups(varying, mean, variance)
             mixture = Mixture(scaled.weight, unit * scaled.mean + reference, unit * scaled.sd)
         return mixture.widened(np.broadcast_to(self.shared, self.varies.shape)[pair])
 
@@ -115,7 +117,7 @@ def prepare_population(population: Population) -> None:
     from probtruth.comparison.posterior import programs
     from probtruth.inference import nuts
 
-    nuts.prepare(programs.hierarchy, program_data(population.groups, population.prior), target_accept=ACCEPT)
+    nuts.prepare(programs.hierarchy, program_data(population.groups, population.prior), ACCEPT)
 
 
 def sample_population(population: Population, engine: str, draws: int, seed: int, progress: Progress) -> Population:
@@ -124,11 +126,38 @@ def sample_population(population: Population, engine: str, draws: int, seed: int
     if engine == "exact":
         sampled = Sampled(pooling.draw_hierarchy(quadrature, (CHAINS, draws), seed), {})
     else:
-        sampled = from_nuts("hierarchy", program_data(groups, prior), draws, seed, progress, ACCEPT)
-        agree = agrees(sampled.sites, population)
-        sampled = replace(sampled, engines_agree=agree)
+        sampled = _by_nuts(population, draws, seed, progress)
     log_prior, log_likelihood = hierarchy_densities(sampled.sites, groups, prior)
     return replace(population, sampled=replace(sampled, log_prior=log_prior, log_likelihood=log_likelihood))
+
+
+def hierarchy_densities(
+    sites: Mapping[str, np.ndarray], groups: pooling.Groups, prior: pooling.Prior
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log prior (of the between-group sds) and log-likelihood of the draws of `programs.hierarchy`, all pairs."""
+    between, centre = sites["between"], sites["centre"]
+    if between.size * len(groups.count) > MOST:
+        unknown = np.full(between.shape[:-1], np.nan)
+        return unknown, unknown
+    likelihood = np.zeros(between.shape[:-1])
+    for pair in range(between.shape[-1]):
+        mean, total, log = pooling.conditional(groups, pair, between[..., pair].ravel())
+        likelihood += (log - 0.5 * total * (centre[..., pair].ravel() - mean) ** 2).reshape(likelihood.shape)
+    return -np.log(between + prior.knee).sum(-1), likelihood
+
+
+def _by_nuts(population: Population, draws: int, seed: int, progress: Progress) -> Sampled:
+    """Draws of `programs.hierarchy` with their diagnostics."""
+    from probtruth.comparison.posterior import programs  # with JAX and NumPyro, which the exact engine does without
+    from probtruth.inference import nuts
+
+    data = program_data(population.groups, population.prior)
+    drawn = nuts.sample(
+        programs.hierarchy, data, seed, draws=draws, chains=CHAINS, target_accept=ACCEPT, on_progress=progress
+    )
+    rhat, ess = convergence(drawn.sites)
+    divergences, agree = int(drawn.stats["diverging"].sum()), agrees(drawn.sites, population)
+    return Sampled(drawn.sites, drawn.stats, rhat, ess, divergences, agree, sampler="NUTS")
 
 
 def program_data(groups: pooling.Groups, prior: pooling.Prior) -> dict[str, np.ndarray]:

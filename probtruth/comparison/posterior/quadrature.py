@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr, ndtri
 
 from probtruth.comparison.evidence.moments import square
-from probtruth.comparison.evidence.sweeps import pair_rows_of, pairs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +94,6 @@ class Collapse:
     distinct: Int[np.ndarray, " distinct"]
     home: Int[np.ndarray, " model"]
     offset: Float[np.ndarray, " model"]
-
-    def pair_rows(self) -> Int[np.ndarray, " pair"]:
-        """The rows of the pairs' statistics that belong to pairs of distinct models."""
-        return pair_rows_of(pairs_of(self.distinct), len(self.home))
 
     def expand(self, distinct: Float[np.ndarray, "*batch distinct"]) -> Float[np.ndarray, "*batch model"]:
         """Values of all models from those of the distinct ones, as contrasts that sum to zero."""

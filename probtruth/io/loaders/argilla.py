@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from probtruth import check
-from probtruth.io.loaders.choices import Vote, annotations
 from probtruth.io.loaders.json_values import JsonObject, as_list, as_name, as_object, need, need_name, read_objects
+from probtruth.io.loaders.votes import Vote, annotations
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 

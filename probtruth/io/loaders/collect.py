@@ -1,4 +1,4 @@
-"""Scores that stand one by one in logs, put side by side: repeated ones refused, other questions left out.
+"""What harnesses log one by one, put side by side: repeated samples refused, other questions left out.
 
 Which files a loader reads: one, several, a folder of them, or some for each model.
 """
@@ -6,8 +6,10 @@ Which files a loader reads: one, several, a folder of them, or some for each mod
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from probtruth import check
 from probtruth.check import Source
@@ -19,9 +21,9 @@ from probtruth.types import Audit, Scores
 from probtruth.types.index import sort_names
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One answer of a log.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSample:
+    """One answer of a model in a log; `values` are its scores by name, as they stand there.
 
     `content` identifies the item's question and `prompt` the words that were sent, if the log has them; `where` is
     the position in the file.
@@ -29,12 +31,45 @@ class Entry:
 
     item: str
     model: str
-    score: float
-    group: str
-    replicate: str
+    task: str
     where: str
+    replicate: str = "0"
+    values: dict[str, Any] = field(default_factory=dict)
     content: str | None = None
     prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The models, the tasks with their numbers of items, and the metrics (or scorers) of some logs.
+
+    `of_tasks` are the metrics under each filter of each task, in logs that have filters.
+    """
+
+    models: tuple[str, ...]
+    tasks: tuple[tuple[str, int], ...]
+    metrics: tuple[str, ...]
+    of_tasks: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The filters of all tasks."""
+        return sort_names({filter for filters in self.of_tasks.values() for filter in filters})
+
+
+def listing(
+    samples: Iterable[LogSample], names: Callable[[LogSample], Iterable[str]] = attrgetter("values")
+) -> Listing:
+    """What there is to compare, for a user who does not know its names; `names` are those of a sample's metrics."""
+    models: dict[str, None] = {}
+    tasks: dict[str, set[str]] = {}
+    metrics: set[str] = set()
+    for sample in samples:
+        models[sample.model] = None
+        tasks.setdefault(sample.task, set()).add(sample.item)
+        metrics |= set(names(sample))
+    counted = tuple((task, len(tasks[task])) for task in sort_names(tasks))
+    return Listing(tuple(models), counted, sort_names(metrics))
 
 
 def choose(
@@ -58,21 +93,29 @@ def choose(
     return known[0]
 
 
-def scores(entries: Sequence[Entry], rule: str, higher_is_better: bool, repeated: str, what: str) -> Scores:
-    """The entries as scores, with the audit of the items.
+def scores(
+    scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, repeated: str, what: str
+) -> Scores:
+    """The samples, each with its score, as scores of which tasks are the groups; with the audit of the items.
 
     Arguments: `repeated` is the hint if an item of a model stands twice; `what` names the logs in messages.
 
-    Errors: `InputError` for repeated entries, no entry, or no item that all models have.
+    Errors: `InputError` for repeated samples, no sample, or no item that all models have.
     """
-    if not entries:
+    if not scored:
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
-    alike, audit = same_questions(entries, repeated, what)
-    names = ("item", "model", "score", "group", "replicate")
-    columns: dict[str, Iterable[object]] = {name: [getattr(entry, name) for entry in alike] for name in names}
+    audit = differences([sample for sample, _ in scored], repeated, what)
+    different = set(audit.different)
+    alike = [(sample, score) for sample, score in scored if sample.item not in different]
     table = Scores.from_frame(
-        columns,
-        group="group" if len(set(columns["group"])) > 1 else None,
+        {
+            "item": [sample.item for sample, _ in alike],
+            "model": [sample.model for sample, _ in alike],
+            "score": [score for _, score in alike],
+            "group": [sample.task for sample, _ in alike],
+            "replicate": [sample.replicate for sample, _ in alike],
+        },
+        group="group" if len({sample.task for sample, _ in alike}) > 1 else None,
         replicate="replicate",
         higher_is_better=higher_is_better,
         source=Source(what),
@@ -80,28 +123,33 @@ def scores(entries: Sequence[Entry], rule: str, higher_is_better: bool, repeated
     return replace(table, rule=rule, audit=table.audit + audit)
 
 
-def same_questions(entries: Sequence[Entry], repeated: str, what: str) -> tuple[Sequence[Entry], Audit]:
-    """The entries on items that are the same question in all of them, and the audit of the others.
+def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit:
+    """The items that are another question, or were asked in other words, in some of the samples.
 
-    Errors: `InputError` for an item of a model that stands twice, or if there is no such item.
+    Errors: `InputError` for an item of a model that stands twice, or if no item is the same question in all.
     """
     once(
-        (((entry.item, entry.model, entry.replicate), entry.where) for entry in entries),
+        (((sample.item, sample.model, sample.replicate), sample.where) for sample in samples),
         lambda key: f"item {check.quote(key[0])} of model {check.quote(key[1])} again",
         "every item of a model once",
         repeated,
     )
-    audit = _differences(entries)
-    different = set(audit.different)
-    alike = [entry for entry in entries if entry.item not in different] if different else entries
-    if not alike:
+    content: dict[str, str] = {}
+    prompt: dict[str, str] = {}
+    different, prompts = set(), set()
+    for sample in samples:
+        if sample.content is not None and content.setdefault(sample.item, sample.content) != sample.content:
+            different.add(sample.item)
+        if sample.prompt is not None and prompt.setdefault(sample.item, sample.prompt) != sample.prompt:
+            prompts.add(sample.item)
+    if all(sample.item in different for sample in samples):
         raise InputError(
-            f"items that are different questions under the same names ({check.shortlist(audit.different, 3)})",
+            f"items that are different questions under the same names ({check.shortlist(sort_names(different), 3)})",
             "the same questions for every model",
             "Run every model on the same version of the task.",
             what,
         )
-    return alike, audit
+    return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
 
 
 def once[K: tuple[str, ...]](
@@ -113,19 +161,6 @@ def once[K: tuple[str, ...]](
         if key in first:
             raise InputError(f"{again(key)} (first: {first[key]})", expected, hint, where)
         first[key] = where
-
-
-def _differences(entries: Sequence[Entry]) -> Audit:
-    """The items that are another question, or were asked in other words, in some of the entries."""
-    content: dict[str, str] = {}
-    prompt: dict[str, str] = {}
-    different, prompts = set(), set()
-    for entry in entries:
-        if entry.content is not None and content.setdefault(entry.item, entry.content) != entry.content:
-            different.add(entry.item)
-        if entry.prompt is not None and prompt.setdefault(entry.item, entry.prompt) != entry.prompt:
-            prompts.add(entry.item)
-    return Audit(different=sort_names(different), prompts=sort_names(prompts - different))
 
 
 def digest(value: object) -> str:

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Entry, LogFiles, choose, digest, log_files
+from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, choose, digest, listing, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_name,
@@ -20,7 +19,6 @@ from probtruth.io.loaders.json_values import (
     read_json,
     read_objects,
 )
-from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -31,18 +29,6 @@ MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
 WHAT = "the statistics"
 """The logs in messages."""
 REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
-
-
-class _Instance(NamedTuple):
-    """An instance of a run: its statistics by name, None if nothing was counted."""
-
-    item: str
-    model: str
-    group: str
-    trial: str
-    stats: dict[str, float | None]
-    where: str
-    content: str | None
 
 
 @check.checks_itself
@@ -76,32 +62,24 @@ def read_helm(
     instances = _instances(files, perturbation)
     if not instances:
         raise InputError("no instance", "at least one", "Check `perturbation`, and that the run ended.", WHAT)
-    names = {name for one in instances for name in _counted(one)}
+    names = {name for one in instances for name in one.values}
     name = choose(
         names, metric, "metric", "--score", WHAT, "no statistic that was counted", "Check that the run ended."
     )
-    entries = [
-        Entry(one.item, one.model, value, one.group, one.trial, one.where, one.content)
-        for one in instances
-        if (value := one.stats.get(name)) is not None
-    ]
-    return collect.scores(entries, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    scored = [(one, one.values[name]) for one in instances if name in one.values]
+    return collect.scores(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
 def listed(files: LogFiles) -> Listing:
     """What there is to compare: models, runs and the statistics that were counted."""
-    return listing((one.model, one.group, one.item, _counted(one), None) for one in _instances(files, None))
+    return listing(_instances(files, None))
 
 
-def _counted(instance: _Instance) -> list[str]:
-    return [name for name, value in instance.stats.items() if value is not None]
-
-
-def _instances(files: LogFiles, perturbation: str | None) -> list[_Instance]:
+def _instances(files: LogFiles, perturbation: str | None) -> list[LogSample]:
     return [one for model, path in log_files(files, PATTERNS) for one in _of_file(model, path, perturbation)]
 
 
-def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterator[_Instance]:
+def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterator[LogSample]:
     """The instances of a file that have the perturbation."""
     records = list(read_objects(path, "instance"))
     run = path.resolve().parent.name
@@ -112,9 +90,15 @@ def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterato
         if _perturbation(record, where) != perturbation:
             continue
         item = need_name(record, "instance_id", where)
-        trial = as_name(record.get("train_trial_index", 0), where, "train_trial_index")
-        stats = _stats(record, where)
-        yield _Instance(f"{group}/{item}" if group else item, model, group, trial, stats, where, content.get(item))
+        yield LogSample(
+            item=f"{group}/{item}" if group else item,
+            model=model,
+            task=group,
+            where=where,
+            replicate=as_name(record.get("train_trial_index", 0), where, "train_trial_index"),
+            values=_stats(record, where),
+            content=content.get(item),
+        )
 
 
 def _perturbation(record: JsonObject, where: str) -> str | None:
@@ -124,8 +108,8 @@ def _perturbation(record: JsonObject, where: str) -> str | None:
     return need_name(row, "name", where)
 
 
-def _stats(record: JsonObject, where: str) -> dict[str, float | None]:
-    """The means of an instance's statistics; None if nothing was counted."""
+def _stats(record: JsonObject, where: str) -> dict[str, float]:
+    """The means of an instance's statistics that were counted."""
     stats: dict[str, float | None] = {}
     for row in need_list(record, "stats", where):
         stat = as_object(row, where, "stats")
@@ -135,7 +119,7 @@ def _stats(record: JsonObject, where: str) -> dict[str, float | None]:
                 f"the statistic {check.quote(name)} twice", "every statistic once", "Check the run.", where
             )
         stats[name] = as_number(stat["mean"], where, name) if stat.get("mean") is not None else None
-    return stats
+    return {name: mean for name, mean in stats.items() if mean is not None}
 
 
 def _model(path: Path, run: str) -> str:

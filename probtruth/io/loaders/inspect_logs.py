@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect
-from probtruth.io.loaders.collect import Entry, LogFiles, choose, digest, log_files
+from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, choose, digest, listing, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_list,
@@ -22,7 +21,6 @@ from probtruth.io.loaders.json_values import (
     need_object,
     parse,
 )
-from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -37,20 +35,6 @@ REPEATED = "Leave out older runs of the task, or name the models: {'my model': p
 
 MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
 """Inspect's own scorers, which say how right an answer is."""
-
-
-@dataclass(frozen=True, slots=True)
-class _InspectSample:
-    """A sample of a log: its scores by name, a part of a score as `scorer.part`."""
-
-    item: str
-    model: str
-    task: str
-    epoch: str
-    values: dict[str, Any]
-    where: str
-    content: str | None
-    prompt: str | None
 
 
 @check.checks_itself
@@ -84,29 +68,25 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     name = choose(
         scorers, scorer, "scorer", "--score", WHAT, "no sample with a score", "Score the log first: `inspect score`."
     )
-    entries = []
-    for sample in samples:
-        value = _grade(sample.values.get(name), f"{sample.where}, score {check.quote(name)}")
-        if value is not None:
-            position = (sample.item, sample.model, value, sample.task, sample.epoch, sample.where)
-            entries.append(Entry(*position, sample.content, sample.prompt))
+    graded = [(one, _grade(one.values.get(name), f"{one.where}, score {check.quote(name)}")) for one in samples]
+    scored = [(one, grade) for one, grade in graded if grade is not None]
     merit = name.split(".")[0] in MERITS or all(_is_grade(sample.values.get(name)) for sample in samples)
     if higher_is_better is None and merit:
         higher_is_better = True
     upward = orientation.upward(name.rpartition(".")[2], higher_is_better, WHAT)
-    return collect.scores(entries, name, upward, REPEATED, WHAT)
+    return collect.scores(scored, name, upward, REPEATED, WHAT)
 
 
 def listed(files: LogFiles) -> Listing:
     """What there is to compare: models, tasks and scorers."""
-    return listing((one.model, one.task, one.item, one.values, None) for one in _samples(files))
+    return listing(_samples(files))
 
 
-def _samples(files: LogFiles) -> list[_InspectSample]:
+def _samples(files: LogFiles) -> list[LogSample]:
     return [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
 
 
-def _of_file(model: str | None, path: Path) -> Iterator[_InspectSample]:
+def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
     name = shown(path)
     data = read_bytes(path)
     if data.startswith(b"PK"):
@@ -150,7 +130,8 @@ def _archived(log: archive.Archive) -> tuple[JsonObject, Any]:
     return header, [member(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _sample(row: JsonObject, model: str, task: str, where: str) -> _InspectSample:
+def _sample(row: JsonObject, model: str, task: str, where: str) -> LogSample:
+    """A sample; a part of a score is called `scorer.part`."""
     item = need_name(row, "id", where)
     epoch = as_name(row.get("epoch", 1), where, "epoch")
     values: dict[str, Any] = {}
@@ -160,9 +141,16 @@ def _sample(row: JsonObject, model: str, task: str, where: str) -> _InspectSampl
             values |= {f"{name}.{part}": one for part, one in value.items()}
         else:
             values[name] = value
-    content = digest(_words(row["input"])) if "input" in row else None
-    prompt = digest([row.get("target"), row.get("choices")])
-    return _InspectSample(f"{task}/{item}", model, task, epoch, values, where, content, prompt)
+    return LogSample(
+        item=f"{task}/{item}",
+        model=model,
+        task=task,
+        where=where,
+        replicate=epoch,
+        values=values,
+        content=digest(_words(row["input"])) if "input" in row else None,
+        prompt=digest([row.get("target"), row.get("choices")]),
+    )
 
 
 def _words(content: Any) -> Any:

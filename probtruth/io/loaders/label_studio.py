@@ -5,7 +5,6 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders.choices import Vote, annotations
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_list,
@@ -16,6 +15,7 @@ from probtruth.io.loaders.json_values import (
     need_object,
     read_objects,
 )
+from probtruth.io.loaders.votes import Vote, annotations
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 

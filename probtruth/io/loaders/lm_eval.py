@@ -1,35 +1,27 @@
 """EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.choices import Choice, chosen, predictions_and_truth
-from probtruth.io.loaders.collect import Entry, LogFiles, log_files
+from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, listing, log_files
 from probtruth.io.loaders.json_values import (
     JsonObject,
-    as_list,
     as_name,
     as_number,
     as_object,
-    described,
     need,
-    need_list,
     need_name,
     read_json,
     read_lines,
 )
-from probtruth.io.loaders.listing import Listing, listing
 from probtruth.io.loaders.lm_eval_tasks import ByTask, Metrics, Task, TaskMeasure, chosen_tasks, measured, rule_of
 from probtruth.io.tables.read import shown
-from probtruth.types import Predictions, Scores, Truth, orientation
+from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
 PATTERNS = ("samples_*.jsonl",)
@@ -47,13 +39,10 @@ REPEATED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _LmEvalSample:
-    row: JsonObject
-    where: str
-    model: str
-    task: str
-    item: str
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LmEvalSample(LogSample):
+    """A sample, with all that its line holds; `upward` is what its run says of the metrics of each task."""
+
     upward: JsonObject
 
 
@@ -97,56 +86,22 @@ def read_lm_eval_samples(
     >>> scores.models, scores.items, (-scores.values).tolist()
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
-    samples = chosen_tasks(_samples(files), tasks)
-    measures = measured(_tasks(samples), metric, filter)
+    samples = samples_in(files, tasks)
+    measures = measured(tasks_of(samples), metric, filter)
     of_task = {one.task: one for one in measures}
-    entries = [
-        Entry(one.item, one.model, _score(one, of_task[one.task].metric), one.task, "0", one.where, *_hashes(one.row))
-        for one in samples
-        if _filter(one) == of_task[one.task].filter
+    scored = [
+        (one, _score(one, of_task[one.task].metric)) for one in samples if filter_of(one) == of_task[one.task].filter
     ]
-    return collect.scores(entries, rule_of(measures), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
-
-
-@check.checks_itself
-def read_lm_eval_choices(
-    files: Files,
-    normalise: Literal["none", "characters"] = "none",
-    tasks: str | Sequence[str] | None = None,
-) -> tuple[Predictions, Truth]:
-    r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
-
-    The log-likelihoods of an item's choices go through a softmax: p_k is proportional to exp(l_k). Labels are the
-    positions of the choices, from 0; positions that an item lacks have probability 0.
-
-    Arguments: `files` and `tasks` as in `read_lm_eval_samples`; `normalise` is `"none"`, or `"characters"` to divide
-    each log-likelihood by the length of its choice first, as the metric `acc_norm` does (a softmax of such means is a
-    convention, not a probability that the model states).
-
-    Returns: predictions, and the truth of the estimand `class`, for `score` or `evaluate`.
-
-    Errors: `InputError` names file and line of what is no multiple-choice sample with one right choice.
-
-    >>> import probtruth as pt, pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "samples_quiz.jsonl"
-    >>> _ = path.write_text('{"doc_id": 7, "target": "1", "filtered_resps": [["-2.0", "False"], ["-1.0", "True"]]}')
-    >>> predictions, truth = pt.loaders.read_lm_eval_choices({"small": path})
-    >>> predictions.probs.round(3).tolist(), truth.probs.tolist()
-    ([[[0.269, 0.731]]], [[0.0, 1.0]])
-    """
-    check.one_of(normalise, ("none", "characters"), "normalise")
-    samples = chosen_tasks(_samples(files), tasks)
-    filter_of = {one.task: one.filter for one in measured(_tasks(samples), None, None, need_metric=False)}
-    samples = [one for one in samples if _filter(one) == filter_of[one.task]]
-    _refuse_generated(samples)
-    return predictions_and_truth([_choice(sample, normalise) for sample in samples], REPEATED, WHAT)
+    return collect.scores(scored, rule_of(measures), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
 
 
 def listed(files: LogFiles) -> Listing:
     """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
-    samples = _samples(files)
-    rows = ((one.model, one.task, one.item, _numbers(one.row), _filter(one)) for one in samples)
-    return replace(listing(rows), of_tasks=_tasks(samples))
+    samples = samples_in(files, None)
+    of_tasks = {
+        task.name: {name: metrics.numbers for name, metrics in task.filters.items()} for task in tasks_of(samples)
+    }
+    return replace(listing(samples, lambda one: _numbers(one.values)), of_tasks=of_tasks)
 
 
 def _numbers(row: JsonObject) -> list[str]:
@@ -157,19 +112,19 @@ def _numbers(row: JsonObject) -> list[str]:
     return [key for key in known if key not in OWN and isinstance(row[key], (int, float))]
 
 
-def _tasks(samples: Sequence[_LmEvalSample]) -> tuple[Task, ...]:
+def tasks_of(samples: Sequence[LmEvalSample]) -> tuple[Task, ...]:
     """The tasks, each with its filters and the metrics of each filter, in the order of the files."""
     tasks: dict[str, dict[str, Metrics]] = {}
     for sample in samples:
-        own, filter = tasks.setdefault(sample.task, {}), _filter(sample)
+        own, filter = tasks.setdefault(sample.task, {}), filter_of(sample)
         if filter not in own:
-            numbers = _numbers(sample.row)
-            others = tuple(key for key in sample.row if key not in OWN and key not in numbers)
+            numbers = _numbers(sample.values)
+            others = tuple(key for key in sample.values if key not in OWN and key not in numbers)
             own[filter] = Metrics(tuple(numbers), others, sample.where)
     return tuple(Task(name, own) for name, own in sorted(tasks.items()))
 
 
-def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, TaskMeasure], stated: bool | None) -> bool:
+def _upward(samples: Sequence[LmEvalSample], of_task: Mapping[str, TaskMeasure], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says.
 
     Errors: `InputError` where nothing says it, or the tasks differ.
@@ -196,8 +151,12 @@ def _upward(samples: Sequence[_LmEvalSample], of_task: Mapping[str, TaskMeasure]
     return next(iter(upward.values()))
 
 
-def _samples(files: LogFiles) -> list[_LmEvalSample]:
-    samples: list[_LmEvalSample] = []
+def samples_in(files: LogFiles, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
+    """The samples of the tasks that are wanted (None: of all) in the files.
+
+    Errors: `InputError` where there is none.
+    """
+    samples: list[LmEvalSample] = []
     runs: dict[tuple[Path, str], _Run] = {}
     for model, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
@@ -205,10 +164,27 @@ def _samples(files: LogFiles) -> list[_LmEvalSample]:
         if (path.parent, date) not in runs:
             runs[path.parent, date] = _run(path, date)
         run = runs[path.parent, date]
-        samples += _of_file(model or run.model or _folder(path), path, task, run.upward)
+        name = model or run.model or _folder(path)
+        for row, where in read_lines(path):
+            item = need_name(row, "doc_id", where, "Give samples_*.jsonl of `lm_eval --log_samples`.")
+            document, prompt = (
+                value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
+            )
+            samples.append(
+                LmEvalSample(
+                    item=f"{task}/{item}" if task else item,
+                    model=name,
+                    task=task,
+                    where=where,
+                    values=row,
+                    content=document,
+                    prompt=prompt,
+                    upward=run.upward,
+                )
+            )
     if not samples:
         raise InputError("empty files", "at least one sample", "Check that the run was finished.", WHAT)
-    return samples
+    return chosen_tasks(samples, tasks)
 
 
 def _run(path: Path, date: str) -> _Run:
@@ -229,12 +205,6 @@ def _of_results(path: Path) -> _Run:
     return _Run(as_name(model, name, "model_name") if named else "", upward if isinstance(upward, dict) else {})
 
 
-def _of_file(model: str, path: Path, task: str, upward: JsonObject) -> Iterator[_LmEvalSample]:
-    for row, where in read_lines(path):
-        item = need_name(row, "doc_id", where, "Give samples_*.jsonl of `lm_eval --log_samples`.")
-        yield _LmEvalSample(row, where, model, task, f"{task}/{item}" if task else item, upward)
-
-
 def _folder(path: Path) -> str:
     """The model that the harness named the folder after."""
     model = path.resolve().parent.name
@@ -243,13 +213,14 @@ def _folder(path: Path) -> str:
     return model
 
 
-def _filter(sample: _LmEvalSample) -> str:
-    return as_name(sample.row.get("filter", "none"), sample.where, "filter")
+def filter_of(sample: LogSample) -> str:
+    """The filter that made the sample's answers out of the model's."""
+    return as_name(sample.values.get("filter", "none"), sample.where, "filter")
 
 
-def _score(sample: _LmEvalSample, metric: str) -> float:
+def _score(sample: LmEvalSample, metric: str) -> float:
     hint = "Choose a metric that all models have."
-    value = need(sample.row, metric, sample.where, hint)
+    value = need(sample.values, metric, sample.where, hint)
     if isinstance(value, list):
         raise InputError(
             f"a list of {len(value)}",
@@ -258,96 +229,3 @@ def _score(sample: _LmEvalSample, metric: str) -> float:
             f"{sample.where}, {check.quote(metric)}",
         )
     return as_number(value, sample.where, metric)
-
-
-def _hashes(row: JsonObject) -> tuple[str | None, str | None]:
-    """What identifies the document and the prompt, if the sample has it."""
-    document, prompt = (
-        value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
-    )
-    return document, prompt
-
-
-def _refuse_generated(samples: Sequence[_LmEvalSample]) -> None:
-    """Raises where some tasks have no choices but generated answers, with the names of the others."""
-    generated: dict[str, bool] = {}
-    for sample in samples:
-        answers = sample.row.get("filtered_resps")
-        if sample.task not in generated:
-            generated[sample.task] = isinstance(answers, list) and bool(answers) and isinstance(answers[0], str)
-    others = [task for task, one in generated.items() if not one]
-    if others and len(others) < len(generated):
-        raise InputError(
-            f"tasks of generated answers: {check.shortlist(task for task, one in generated.items() if one)}",
-            "multiple-choice tasks, whose choices have log-likelihoods",
-            f"Name those, tasks={others[:20]} (command line: --task); read the others with read_lm_eval_samples "
-            "(probtruth compare).",
-            WHAT,
-            tuple(word for task in others for word in ("--task", task)),
-        )
-
-
-def _choice(sample: _LmEvalSample, normalise: str) -> Choice:
-    """One item's distribution over its choices, and the right one."""
-    row, where = sample.row, sample.where
-    logs = [_log_likelihood(entry, where) for entry in need_list(row, "filtered_resps", where)]
-    words = _continuations(row, len(logs), where)
-    half = len(logs) // 2
-    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half, where):
-        logs, words = logs[:half], words[:half]  # of acc_mutual_info
-    if normalise == "characters":
-        if words is None:
-            raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
-        logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
-    gold = chosen(need(row, "target", where), words, len(logs), where)
-    return Choice(sample.item, sample.model, np.array(logs), gold, where, *_hashes(row))
-
-
-def _log_likelihood(entry: object, where: str) -> float:
-    while isinstance(entry, list) and len(entry) == 1:
-        entry = entry[0]
-    pair = isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False")
-    try:
-        if not pair or not isinstance(entry, list):
-            raise ValueError
-        value = float(entry[0])
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(
-            described(entry),
-            "a log-likelihood and whether it is the greedy answer",
-            "Only multiple-choice tasks have distributions: name them, tasks=[...] (command line: --task NAME), and "
-            "read others with read_lm_eval_samples (probtruth compare).",
-            f"{where}, 'filtered_resps'",
-        ) from None
-    if np.isnan(value) or value == np.inf:
-        raise InputError(f"{value}", "a log-likelihood", "Check the run.", f"{where}, 'filtered_resps'")
-    return value
-
-
-def _continuations(row: JsonObject, n_choices: int, where: str) -> list[str] | None:
-    """The texts of the choices, if the sample has its requests."""
-    if "arguments" not in row:
-        return None
-    words = [_argument(request, 1) for request in _requests(row, where)]
-    if len(words) != n_choices or not all(isinstance(word, str) for word in words):
-        raise InputError(
-            f"{len(words)} requests for {n_choices} answers", "one for each", "Check the file.", f"{where}, 'arguments'"
-        )
-    return [str(word).strip() for word in words]
-
-
-def _requests(row: JsonObject, where: str) -> list[Any]:
-    arguments = row["arguments"]
-    return list(arguments.values()) if isinstance(arguments, dict) else as_list(arguments, where, "arguments")
-
-
-def _argument(request: Any, position: int) -> Any:
-    if isinstance(request, dict):
-        return request.get(f"arg_{position}")
-    return request[position] if isinstance(request, list) and len(request) > position else None
-
-
-def _unconditional(row: JsonObject, words: list[str], half: int, where: str) -> bool:
-    """Whether the second half of the requests asks for the choices again, without the question."""
-    empty = all(_argument(request, 0) == "" for request in _requests(row, where)[half:])
-    return empty and words[:half] == words[half:]

@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Protocol, runtime_checkable
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.io.loaders.collect import LogSample
 
 type ByTask = str | Mapping[str, str] | None
 """A name for all tasks, or one for each; None for each task's first."""
@@ -48,17 +48,7 @@ class TaskMeasure:
         return f"{self.metric},{self.filter}" if self.one_of_several else self.metric
 
 
-@runtime_checkable
-class OfTask(Protocol):
-    """A sample of a task."""
-
-    @property
-    def task(self) -> str:
-        """The task's name."""
-        ...
-
-
-def chosen_tasks[Sample: OfTask](samples: Sequence[Sample], wanted: str | Sequence[str] | None) -> Sequence[Sample]:
+def chosen_tasks[S: LogSample](samples: Sequence[S], wanted: str | Sequence[str] | None) -> Sequence[S]:
     """The samples of the tasks that are wanted; `*` in a name stands for any letters.
 
     Errors: `InputError` for a task that is not there.
@@ -73,9 +63,7 @@ def chosen_tasks[Sample: OfTask](samples: Sequence[Sample], wanted: str | Sequen
     return [sample for sample in samples if sample.task in chosen]
 
 
-def measured(
-    tasks: Sequence[Task], metric: ByTask, filter: ByTask, need_metric: bool = True
-) -> tuple[TaskMeasure, ...]:
+def measured(tasks: Sequence[Task], metric: ByTask, filter: ByTask) -> tuple[TaskMeasure, ...]:
     """The metric and filter of each task.
 
     Errors: `InputError` for a name that a task does not have, with what it has.
@@ -84,8 +72,6 @@ def measured(
     if EVERY in filters:
         check.one_of(filters[EVERY], sorted({name for task in tasks for name in task.filters}), "filter")
     ways = {task.name: _filter(task, filters) for task in tasks}
-    if not need_metric:
-        return tuple(TaskMeasure(task.name, "", ways[task.name], len(task.filters) > 1) for task in tasks)
     lacking = [task for task in tasks if not _has(task.filters[ways[task.name]], _named(task.name, metrics))]
     if lacking:
         raise _no_metric(lacking, ways, metrics)

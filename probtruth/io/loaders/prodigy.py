@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders.choices import Vote, annotations, label_text
 from probtruth.io.loaders.json_values import (
     JsonObject,
     as_list,
@@ -15,6 +14,7 @@ from probtruth.io.loaders.json_values import (
     need_name,
     read_lines,
 )
+from probtruth.io.loaders.votes import Vote, annotations, label_text
 from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath

@@ -10,7 +10,7 @@ import polars
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_file
+from probtruth.io.output.folder import check_file, whole_file
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes as the start of a formula, or skips before one."""
@@ -30,14 +30,6 @@ def safe_text(text: str) -> str:
     """
     shown = text.translate(_ESCAPES)
     return f"'{shown}" if text.startswith(FORMULA) else shown
-
-
-def refuse_formulas(names: Iterable[str], hint: str) -> None:
-    """Raises where a name would not come back from CSV as it is, because it needs an apostrophe."""
-    risky = [name for name in names if safe_text(name) != name]
-    if risky:
-        problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"
-        raise InputError(problem, "other names in CSV", hint)
 
 
 def check_free(path: str | Path) -> None:
@@ -68,3 +60,17 @@ def csv_text(frame: polars.DataFrame) -> str:
 def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
     """Writes the frame with `csv_text`."""
     Path(path).write_bytes(csv_text(frame).encode())
+
+
+def write_new_csv(frame: polars.DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
+    """Writes a CSV that is read again, never over a file that is there.
+
+    Errors: `InputError` where a name would not come back as it is, because it needs an apostrophe; `hint` says what to
+    do about it.
+    """
+    risky = [name for name in names if safe_text(name) != name]
+    if risky:
+        problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"
+        raise InputError(problem, "other names in CSV", hint)
+    with whole_file(path, lambda _: False) as work:
+        write_csv(frame, work)

@@ -1,26 +1,22 @@
-"""Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time.
-
-Soft labels of many items: read some rows at a time, their names kept in a column and not as Python's text.
-"""
+"""Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time."""
 
 import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from io import BytesIO
 from pathlib import Path
 
-import numpy as np
 import polars
 
 from probtruth import check, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import Address, Location, location, matching
-from probtruth.io.tables import decoding, objects
-from probtruth.io.tables.binary import damaged
+from probtruth.io.tables import objects
+from probtruth.io.tables.binary import decoded
 from probtruth.io.tables.file_state import FileState, check_unchanged
+from probtruth.io.tables.handed import Decoded
 from probtruth.io.tables.read import (
     Block,
     Joined,
@@ -32,12 +28,7 @@ from probtruth.io.tables.read import (
     same_columns,
     shown,
 )
-from probtruth.io.tables.wide import cells, labels_of
-from probtruth.io.truth import noted, read_soft
 from probtruth.kernels.host import ahead
-from probtruth.types import Truth
-from probtruth.types.arguments import ESTIMANDS, Estimand
-from probtruth.types.index import Index, order_of, sort_names
 
 LEAST, MOST = 1 << 10, 1 << 18
 """Rows of a batch, whatever the memory."""
@@ -107,26 +98,26 @@ class BigTable:
             before += rows
         return cuts
 
-    def stream(self, cut: Cut, columns: Sequence[str]) -> BytesIO:
-        """Some columns of one batch as an Arrow stream."""
+    def decoded(self, cut: Cut, columns: Sequence[str]) -> Decoded:
+        """Some columns of one batch, as they are handed over."""
         number, start, rows, _ = cut
         file, stored = self.files[number], self.stored(columns)
         if isinstance(file, Address):
-            return BytesIO(objects.rows(file, start, rows, stored))
-        return BytesIO(_ask(b"r", {"path": file, "start": start, "rows": rows, "columns": stored}, self.base))
+            return objects.rows(file, start, rows, stored)
+        return _ask(b"r", {"path": file, "start": start, "rows": rows, "columns": stored}, self.base)
 
-    def batch(self, cut: Cut, stream: BytesIO) -> Batch:
-        """The batch that came as a stream."""
+    def batch(self, cut: Cut, answer: Decoded) -> Batch:
+        """The batch that was handed over."""
         file, start, _, before = cut
         source: Source = BatchSource(shown(self.files[file]), before=start)
-        frame = polars.read_ipc_stream(stream)
+        frame = answer.frame()
         if self.block is not None:
             frame, source = self.block.renamed(frame, source)
         return Batch(frame, source, before)
 
     def read(self, cut: Cut, columns: Sequence[str]) -> Batch:
         """Some columns of one batch."""
-        return self.batch(cut, self.stream(cut, columns))
+        return self.batch(cut, self.decoded(cut, columns))
 
     def batches(self, columns: Sequence[str], size: int, skip: frozenset[int] = frozenset()) -> Iterator[Batch]:
         """All batches but those that start at the rows of `skip`; the next is read while one is used.
@@ -137,8 +128,8 @@ class BigTable:
         """
         wanted = [cut for cut in self.cuts(size) if cut[3] not in skip]
         try:
-            for cut, stream in zip(wanted, ahead(partial(self.stream, columns=columns), wanted, 1), strict=True):
-                yield self.batch(cut, stream)
+            for cut, answer in zip(wanted, ahead(partial(self.decoded, columns=columns), wanted, 1), strict=True):
+                yield self.batch(cut, answer)
         except objects.Unreached:
             raise
         except InputError:  # a file that was replaced reads as a damaged one
@@ -201,7 +192,7 @@ def _state(file: Location) -> FileState:
 def _extent(file: Location, base: str) -> objects.Extent:
     if isinstance(file, Address):
         return objects.extent(file)
-    answer = json.loads(_ask(b"e", {"path": str(file)}, base))
+    answer = json.loads(_ask(b"e", {"path": str(file)}, base).data)
     return objects.Extent(answer["rows"], tuple(answer["columns"]))
 
 
@@ -279,45 +270,8 @@ def _files(path: Location) -> Sequence[Location]:
     return files
 
 
-def _ask(kind: bytes, question: dict[str, object], base: str) -> bytes:
+def _ask(kind: bytes, question: dict[str, object], base: str) -> Decoded:
     path = str(question["path"])
     absolute = {**question, "path": str(Path(base, path))}
-    try:
-        return decoding.decode(kind, json.dumps(absolute).encode())
-    except decoding.DecodingError as error:
-        form = "Parquet" if path.lower().endswith(".parquet") else "Arrow"
-        raise damaged(form, str(error), shown(path)) from None
-
-
-def read_many_soft(
-    path: str | Path | Block, item: str = "item", estimand: Estimand | None = None, memory: float = 2e9
-) -> Truth:
-    """As `read_soft`, for as many items as there are; `memory` (bytes) is what a batch may take.
-
-    Files other than Parquet and Arrow are read whole.
-    """
-    if not can_stream(path):
-        return read_soft(path, item, estimand)
-    table = open_table(path)
-    labels = sort_names(labels_of(table.columns, item, Source(table.name)))
-    size = rows_within(memory, len(labels))
-    names = frames.compact(table.names(item, size))
-    order = order_of(names)
-    ordered = names.gather(order)
-    if bool((ordered[1:] == ordered[:-1]).any()):
-        raise table.repeated(names, item)
-    rank = np.empty(len(order), order.dtype)
-    rank[order] = np.arange(len(order))
-    probs = np.empty((len(order), len(labels)))
-    for batch in table.batches(labels, size):
-        rows = rank[batch.start : batch.start + batch.frame.height]
-        probs[rows] = cells(batch.frame, labels, batch.source, item, "probs", "soft labels")
-
-    def build(kind: str) -> tuple[Truth, bool]:
-        check.one_of(kind, ESTIMANDS, "estimand")
-        written = [column for column in table.columns if column != item]
-        as_written = written == list(labels) and bool((order[1:] > order[:-1]).all())
-        return Truth(probs, Index(frames.Names(ordered), labels), kind, "given"), as_written
-
-    own = "" if isinstance(path, Block) or has_several(location(path)) else path
-    return noted(own, table.name, estimand, build)
+    form = "Parquet" if path.lower().endswith(".parquet") else "Arrow"
+    return decoded(kind, json.dumps(absolute).encode(), form, shown(path))

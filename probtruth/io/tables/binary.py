@@ -2,7 +2,6 @@
 
 import json
 import os
-from io import BytesIO
 from pathlib import Path
 
 import polars
@@ -11,6 +10,7 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables import decoding
+from probtruth.io.tables.handed import Decoded
 from probtruth.kernels.host import free_memory
 
 BYTES_PER_ROW, BYTES_PER_CELL = 100, 8
@@ -39,7 +39,7 @@ def _check_size(ends: bytes, n_bytes: int, name: str) -> None:
 
     A table of 32 million equal rows takes 255 kB.
     """
-    extent = json.loads(_decode(b"s", ends, "Parquet", name))
+    extent = json.loads(decoded(b"s", ends, "Parquet", name).data)
     rows, cells = int(extent["rows"]), int(extent["rows"]) * int(extent["columns"])
     check_fits(rows, int(extent["columns"]), name)
     if cells * BYTES_PER_CELL > max(HUGE, MOST_EXPANDED * n_bytes):
@@ -79,7 +79,7 @@ def arrow(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
 def parquet_notes(data: bytes, name: str) -> dict[str, str]:
     """The key-value metadata of a Parquet file."""
     _check_marks(data, name)
-    notes: dict[str, str] = json.loads(_decode(b"n", data, "Parquet", name))
+    notes: dict[str, str] = json.loads(decoded(b"n", data, "Parquet", name).data)
     return notes
 
 
@@ -91,14 +91,17 @@ def _check_marks(data: bytes, name: str) -> None:
 def _table(
     kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None
 ) -> tuple[polars.DataFrame, Source]:
-    frame = polars.read_ipc_stream(BytesIO(_decode(kind, data, form, name, n_bytes)))
+    frame = decoded(kind, data, form, name, n_bytes).frame()
     if frame.height == 0 or frame.width == 0:
         raise InputError("a table without rows", "at least one row", "Check the file.", name)
     return frame, Source(name)
 
 
-def _decode(kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None) -> bytes:
-    """The answer to a question; `n_bytes` are those of the file, where the question only names it."""
+def decoded(kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None) -> Decoded:
+    """The answer to a question; `n_bytes` are those of the file, where the question only names it.
+
+    Errors: `InputError` for a file that is not sound.
+    """
     try:
         return decoding.decode(kind, data) if n_bytes is None else decoding.decode(kind, data, n_bytes)
     except decoding.DecodingError as error:

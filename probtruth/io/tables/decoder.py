@@ -3,15 +3,16 @@
 It also scans tables at addresses, since these are not to be trusted more than files.
 
 Questions come on standard input: a kind (one byte), a length, the memory and the seconds that may be taken (eight bytes
-each), and so many bytes. Answers go to standard output: a status, a length, and so many bytes; or these stand in a file
-in memory that both processes have open, and are good until the next question. The script imports nothing of probtruth
-and ends when standard input does, or when an answer takes too long.
+each), and so many bytes. Answers go to standard output: a status, a length, and so many bytes. A table of some size is
+handed over in a file in memory, which goes through a socket; what stands where in it is then the answer. The script
+imports nothing of probtruth and ends when standard input does, or when an answer takes too long.
 """
 
 import hashlib
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -26,15 +27,29 @@ import polars
 from polars import selectors
 
 QUESTION, ANSWER = Struct("<cQQd"), Struct("<cQ")
-DONE, SHARED, FAILED = b"d", b"s", b"f"
+DONE, HANDED, FAILED = b"d", b"h", b"f"
 MISSING, REFUSED, UNREACHED = b"m", b"r", b"u"
 """Why a store of objects, or the system, gave nothing."""
 ENDS = 64
 """Rows at both ends of a table that tell it from another."""
 
-Payload = bytes | memoryview
+SMALL = 1 << 20
+"""Bytes of a table up to which it goes through the pipe: no file in memory is made for it, and no numpy loaded."""
+ALIGNED = 64
+"""Columns in a file in memory begin at multiples of so many bytes."""
+KINDS: dict[Any, str] = {
+    polars.Float32: "f4",
+    polars.Float64: "f8",
+    **{kind: f"i{size}" for kind, size in ((polars.Int8, 1), (polars.Int16, 2), (polars.Int32, 4), (polars.Int64, 8))},
+    **{
+        kind: f"u{size}"
+        for kind, size in ((polars.UInt8, 1), (polars.UInt16, 2), (polars.UInt32, 4), (polars.UInt64, 8))
+    },
+}
+"""Columns that are handed over as their numbers lie in memory, and NumPy's names of these kinds."""
+
 Made = bytes | polars.DataFrame
-"""What answers a question; a table goes as an Arrow stream."""
+"""What answers a question."""
 
 
 def parquet(data: bytes) -> Made:
@@ -180,17 +195,48 @@ def _stream(frame: polars.DataFrame) -> memoryview:
     return stream.getbuffer()  # `getvalue` would copy it
 
 
-def answer(kind: bytes, data: bytes, shared: FileIO | None = None) -> tuple[bytes, Payload | int]:
-    """The decoded bytes, or why there are none; how many there are in the file that is shared, if there is one."""
+def _handed(frame: polars.DataFrame, channel: socket.socket) -> bytes:
+    """Sends a file in memory that nobody can change any more, and says what stands where in it, as JSON.
+
+    Columns of numbers without blanks lie there as in memory, one after the other; the others are an Arrow stream behind
+    them.
+    """
+    import fcntl
+
+    descriptor = os.memfd_create("probtruth", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with FileIO(descriptor, "r+") as file:
+        offsets: dict[str, int] = {}
+        for column in frame:
+            if column.dtype in KINDS and not column.has_nulls():
+                file.seek(-file.tell() % ALIGNED, os.SEEK_CUR)
+                offsets[column.name] = file.tell()
+                for chunk in filter(len, column.get_chunks()):
+                    _write(file, memoryview(chunk.to_numpy()).cast("B"))
+        numbers = file.tell()
+        others = [name for name in frame.columns if name not in offsets]
+        if others:
+            _write(file, _stream(frame.select(selectors.by_name(*others))))
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE)
+        socket.send_fds(channel, [b"t"], [descriptor])
+    columns = [[name, KINDS.get(kind), offsets.get(name)] for name, kind in frame.schema.items()]
+    return json.dumps({"rows": frame.height, "columns": columns, "stream": numbers if others else None}).encode()
+
+
+def _write(file: FileIO, data: memoryview) -> None:
+    """All of the bytes; the system takes 2 GiB at most at once."""
+    while len(data):
+        data = data[file.write(data) :]
+
+
+def answer(kind: bytes, data: bytes, channel: socket.socket | None = None) -> tuple[bytes, bytes | memoryview]:
+    """The decoded bytes, or why there are none; of a table handed over through the channel, what stands where in it."""
     try:
         made = DECODERS[kind](data)
         if not isinstance(made, polars.DataFrame):
             return DONE, made
-        if shared is None:
+        if channel is None or made.estimated_size() <= SMALL:
             return DONE, _stream(made)
-        shared.seek(0)
-        made.write_ipc_stream(shared)
-        return SHARED, shared.tell()
+        return HANDED, _handed(made, channel)
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, ValueError) as error:
         reason = str(error).strip().split("\n")[0] or type(error).__name__
         return _status(error), reason.encode(errors="replace")
@@ -240,20 +286,17 @@ def limit_time(seconds: float) -> Iterator[None]:
             timer.cancel()
 
 
-def serve(questions: IO[bytes], answers: IO[bytes], shared: FileIO | None = None) -> None:
+def serve(questions: IO[bytes], answers: IO[bytes], channel: socket.socket | None = None) -> None:
     """Answers questions until they end."""
     while len(head := questions.read(QUESTION.size)) == QUESTION.size:
         kind, size, memory, seconds = QUESTION.unpack(head)
         limit_memory(memory)
         with limit_time(seconds):
-            status, payload = answer(kind, questions.read(size), shared)
-        if isinstance(payload, int):
-            answers.write(ANSWER.pack(status, payload))
-        else:
-            answers.write(ANSWER.pack(status, len(payload)))
-            answers.write(payload)
+            status, payload = answer(kind, questions.read(size), channel)
+        answers.write(ANSWER.pack(status, len(payload)))
+        answers.write(payload)
         answers.flush()
 
 
 if __name__ == "__main__":
-    serve(sys.stdin.buffer, sys.stdout.buffer, FileIO(int(sys.argv[1]), "r+") if len(sys.argv) > 1 else None)
+    serve(sys.stdin.buffer, sys.stdout.buffer, socket.socket(fileno=int(sys.argv[1])) if len(sys.argv) > 1 else None)

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -9,16 +10,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from probtruth.io.tables import decoder
+from probtruth.io.tables import decoder, handed
+from probtruth.io.tables.handed import Decoded
 
 SECONDS, BYTES_PER_SECOND = 60.0, 1e6
 """How long a file may take: the seconds, and one more for so many bytes."""
 SPARE_BYTES, BYTES_PER_BYTE = 4 << 30, 64
 """How much memory a file may take, on systems that can bound it: the spare bytes, and so many for each of its own."""
-
-
-KEPT = 1 << 26
-"""Bytes of the file that answers stand in, which are not given back after each."""
 
 
 class DecodingError(Exception):
@@ -35,7 +33,7 @@ def decode(
     size: int | None = None,
     seconds: float = SECONDS,
     environment: Mapping[str, str | None] | None = None,
-) -> bytes:
+) -> Decoded:
     """The answer of `decoder` to the bytes, in memory and time that are bounded by their number.
 
     Where no process can be started the bytes are decoded here, unless they name an address.
@@ -56,24 +54,29 @@ def decode(
             bounds = (SPARE_BYTES + BYTES_PER_BYTE * size, limit)
             if process is None:
                 status, payload = decoder.answer(kind, data)
+                answer = Decoded(bytes(payload))
             else:
-                status, payload = _ask(process, _SHARED.file, kind, data, *bounds)
+                status, answer = _ask(process, _SHARED.channel, kind, data, *bounds)
         except (OSError, EOFError, MemoryError, OverflowError):
             _SHARED.stop()
             raise DecodingError(f"it is damaged, or needs too much memory or more than {limit:.0f} s") from None
         except BaseException:  # interrupted: the answer still to come must not be taken for that of the next question
             _SHARED.stop()
             raise
-    payload = b"" if isinstance(payload, int) else bytes(payload)  # as it is where it came through the pipe
     if status != decoder.DONE:
-        raise DecodingError(payload.decode(errors="replace"), status)
-    return payload
+        raise DecodingError(answer.data.decode(errors="replace"), status)
+    return answer
 
 
 def _ask(
-    process: "subprocess.Popen[bytes]", shared: int | None, kind: bytes, data: bytes, memory: int, limit: float
-) -> tuple[bytes, bytes]:
-    """Status and payload; an `OSError` or `EOFError` where the process ended instead.
+    process: "subprocess.Popen[bytes]",
+    channel: socket.socket | None,
+    kind: bytes,
+    data: bytes,
+    memory: int,
+    limit: float,
+) -> tuple[bytes, Decoded]:
+    """Status and answer; an `OSError` or `EOFError` where the process ended instead.
 
     The process ends itself at the limit: a watch kept by a thread here would have to be started for every file, and a
     thread cannot be started safely wherever the garbage collector may run.
@@ -88,27 +91,12 @@ def _ask(
     if len(head) < decoder.ANSWER.size:
         raise EOFError
     status, size = decoder.ANSWER.unpack(head)
-    if status == decoder.SHARED and shared is not None:
-        return decoder.DONE, _taken(shared, size)
     payload = answers.read(size)
     if len(payload) < size:
         raise EOFError
-    return status, payload
-
-
-def _taken(shared: int, size: int) -> bytes:
-    """An answer from the file in memory; what a large one took there is given back."""
-    with open(shared, "rb", buffering=0, closefd=False) as stream:
-        stream.seek(0)
-        payload = stream.read(size)
-        while len(payload) < size:  # the system reads 2 GiB at most at once
-            more = stream.read(size - len(payload))
-            if not more:
-                raise EOFError
-            payload += more
-    if size > KEPT:
-        os.ftruncate(shared, 0)
-    return payload
+    if status == decoder.HANDED and channel is not None:
+        return decoder.DONE, handed.received(channel, payload)
+    return status, Decoded(payload)
 
 
 class _Shared:
@@ -117,7 +105,7 @@ class _Shared:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
-        self.file: int | None = None
+        self.channel: socket.socket | None = None
         self.environment: Mapping[str, str | None] | None = None
 
     def running(self, environment: Mapping[str, str | None] | None = None) -> "subprocess.Popen[bytes] | None":
@@ -128,17 +116,20 @@ class _Shared:
         if self.process is None and sys.executable:
             self.environment = environment
             changed = {**os.environ, **(environment or {})}
-            self.file = _file_in_memory()
+            self.channel, theirs = handed.channel()
             try:
-                self.process = _start({key: value for key, value in changed.items() if value is not None}, self.file)
+                self.process = _start({key: value for key, value in changed.items() if value is not None}, theirs)
             except OSError:
-                self._close_file()
+                self._close_channel()
+            finally:
+                if theirs is not None:
+                    theirs.close()
         return self.process
 
-    def _close_file(self) -> None:
-        file, self.file = self.file, None
-        if file is not None:
-            os.close(file)
+    def _close_channel(self) -> None:
+        channel, self.channel = self.channel, None
+        if channel is not None:
+            channel.close()
 
     def stop(self) -> None:
         """Ends the process."""
@@ -147,7 +138,7 @@ class _Shared:
             process.kill()
             process.wait()
             _close_pipes(process)
-        self._close_file()
+        self._close_channel()
 
     def forget(self) -> None:
         """In a forked child: leaves the process to the parent."""
@@ -156,29 +147,21 @@ class _Shared:
         if process is not None:
             process.returncode = 0
             _close_pipes(process)
-        self._close_file()
+        self._close_channel()
 
 
-def _file_in_memory() -> int | None:
-    """An empty file in memory for answers, which then need not go through a pipe; None where the system has none."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            return os.memfd_create("probtruth")
-    return None
-
-
-def _script(shared: int | None) -> str:
+def _script(channel: socket.socket | None) -> str:
     """Runs the decoder, which also has to start within the limit where the system can see to that."""
-    script, words = str(Path(decoder.__file__)), [] if shared is None else [str(shared)]
+    script, words = str(Path(decoder.__file__)), [] if channel is None else [str(channel.fileno())]
     limited = f"import signal, sys, runpy; getattr(signal, 'alarm', int)({SECONDS:.0f})"
     known = f"sys.path[:] = {sys.path!r}; sys.argv[1:] = {words!r}"
     return f"{limited}; {known}; runpy.run_path({script!r}, run_name='__main__')"
 
 
-def _start(environment: Mapping[str, str], shared: int | None) -> "subprocess.Popen[bytes]":
+def _start(environment: Mapping[str, str], channel: socket.socket | None) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _script(shared)],
-        pass_fds=() if shared is None else (shared,),
+        [sys.executable, "-I", "-S", "-c", _script(channel)],
+        pass_fds=() if channel is None else (channel.fileno(),),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -3,9 +3,8 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from io import BytesIO
 from typing import Any
 
 import polars
@@ -16,6 +15,7 @@ from probtruth.errors import InputError, MissingExtraError
 from probtruth.io import addresses
 from probtruth.io.addresses import Address
 from probtruth.io.tables import binary, decoder, decoding
+from probtruth.io.tables.handed import Decoded
 
 PATIENCE = 600.0
 """Seconds that a question may take: all attempts through a slow network."""
@@ -46,7 +46,7 @@ class Extent:
     columns: tuple[str, ...]
 
 
-def ask(kind: bytes, address: Address, size: int = 0, **question: object) -> bytes:
+def ask(kind: bytes, address: Address, size: int = 0, **question: object) -> Decoded:
     """The decoder's answer about a table at an address; `size` is what the answer may take.
 
     Errors: `Unreached` where the object cannot be had, `InputError` where it is not sound, `MissingExtraError`.
@@ -77,9 +77,9 @@ def members(address: Address) -> list[Address]:
     """
     if not address.several or address.form == "iceberg" or address.version is not None:
         return [address]
-    answer = json.loads(ask(b"g", address))
+    answer = json.loads(ask(b"g", address).data)
     if "version" in answer:
-        return [addresses.at_version(address, answer["version"])]
+        return [replace(address, form="delta", version=answer["version"])]
     if not answer["files"]:
         what = "a folder without Parquet files" if address.form == "folder" else "a pattern that matches no object"
         raise Unreached(what, "at least one", "Check the address.", str(address))
@@ -92,7 +92,7 @@ def extent(address: Address) -> Extent:
 
     Errors: `InputError` for a table without any.
     """
-    answer = json.loads(ask(b"e", address))
+    answer = json.loads(ask(b"e", address).data)
     if not (answer["rows"] and answer["columns"]):
         raise InputError("a table without rows", "at least one row", "Check the file.", str(address))
     return Extent(answer["rows"], tuple(answer["columns"]))
@@ -100,7 +100,7 @@ def extent(address: Address) -> Extent:
 
 def ends(address: Address) -> tuple[int, str]:
     """The number of rows, and a digest of the first and last of them: a store tells polars nothing else to go by."""
-    answer = json.loads(ask(b"h", address))
+    answer = json.loads(ask(b"h", address).data)
     return answer["rows"], answer["ends"]
 
 
@@ -110,11 +110,11 @@ def frame(address: Address) -> tuple[polars.DataFrame, Source]:
     known = extent(address)
     binary.check_fits(known.rows, len(known.columns), str(address))
     need = binary.need(known.rows, len(known.columns))
-    return polars.read_ipc_stream(BytesIO(rows(address, 0, known.rows, known.columns, need))), Source(str(address))
+    return rows(address, 0, known.rows, known.columns, need).frame(), Source(str(address))
 
 
-def rows(address: Address, start: int, n_rows: int, columns: Sequence[str], size: int = 0) -> bytes:
-    """Some columns of some rows as an Arrow stream."""
+def rows(address: Address, start: int, n_rows: int, columns: Sequence[str], size: int = 0) -> Decoded:
+    """Some columns of some rows."""
     return ask(b"r", address, size, start=start, rows=n_rows, columns=[*columns])
 
 
@@ -130,12 +130,12 @@ def text(address: Address) -> bytes:
             "Copy it to this machine first.",
             str(address),
         )
-    return ask(b"t", address)
+    return ask(b"t", address).data
 
 
 def notes(address: Address) -> dict[str, Any]:
     """The metadata of a Parquet file; nothing for other tables."""
-    found: dict[str, Any] = json.loads(ask(b"m", address)) if address.form == "parquet" else {}
+    found: dict[str, Any] = json.loads(ask(b"m", address).data) if address.form == "parquet" else {}
     return found
 
 

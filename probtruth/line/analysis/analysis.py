@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from probtruth.line.analysis import annotators, calibration, curves, items, replicates
-from probtruth.line.analysis.items import expected_accuracy
+from probtruth.line.analysis import annotators, calibration, curves, items, predictive_check
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.decompose import decompose_aligned
 from probtruth.streaming.compare_files import Streamed
@@ -25,6 +24,11 @@ class Analysis(Brief):
     comparison: Comparison
     labelled: Labelled | None
 
+    @property
+    def _labelled_items(self) -> Labelled | None:
+        """What is known of every item because it has labels."""
+        return self.labelled if isinstance(self.scores, Scores) else None
+
     @cached_property
     def calibration(self) -> calibration.CalibrationAnalysis | None:
         """Reliability curves, risk profile and calibration error of the best models."""
@@ -35,16 +39,15 @@ class Analysis(Brief):
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
         """Each model's expected accuracy: 1 minus the mean zero-one score."""
-        if self.labelled is None or not isinstance(self.scores, Scores):
-            return None
-        return expected_accuracy(self.labelled)
+        return None if self._labelled_items is None else items.expected_accuracy(self._labelled_items)
 
     @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
         """The rows of `decompose`, one for each model."""
-        if self.labelled is None or not isinstance(self.scores, Scores):
-            return None
-        return decompose_aligned(self.labelled.aligned, self.labelled.rule, self.scores.known.floor).to_dicts()
+        known = self._labelled_items
+        return (
+            None if known is None else decompose_aligned(known.aligned, known.rule, self.scores.known.floor).to_dicts()
+        )
 
     @cached_property
     def annotators(self) -> annotators.AnnotatorAnalysis:
@@ -54,7 +57,7 @@ class Analysis(Brief):
     @cached_property
     def disputed(self) -> Sequence[items.DisputedItem]:
         """The items on which the labels disagree most."""
-        return items.disputed_items(self.labelled) if isinstance(self.scores, Scores) else ()
+        return [] if self._labelled_items is None else items.disputed_items(self._labelled_items)
 
     @cached_property
     def divided(self) -> Sequence[items.DividedItem]:
@@ -72,6 +75,6 @@ class Analysis(Brief):
         return curves.curves_of(self.comparison)
 
     @cached_property
-    def replicates(self) -> replicates.ReplicatedDifferences | None:
+    def replicates(self) -> predictive_check.ReplicatedDifferences | None:
         """Differences of the two leading models, item by item, beside replicated ones."""
-        return replicates.replicates_of(self.scores, self.comparison)
+        return predictive_check.replicates_of(self.scores, self.comparison)

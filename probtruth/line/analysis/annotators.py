@@ -8,11 +8,10 @@ import numpy as np
 
 from probtruth.errors import InputError
 from probtruth.line.labelled import Labelled
-from probtruth.line.numbers import as_float
-from probtruth.truth.annotators.agreement import Agreement, agreement
+from probtruth.line.rows import as_float
+from probtruth.truth.annotators.agreement import Agreement, AgreementMeasure, agreement
 from probtruth.truth.annotators.pairs import annotator_pairs
 from probtruth.truth.annotators.quality import skill_columns
-from probtruth.truth.fit import AgreementMeasure
 from probtruth.types import Annotations, Truth
 
 MEASURES: tuple[AgreementMeasure, ...] = ("krippendorff", "percentage")

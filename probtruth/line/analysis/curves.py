@@ -9,8 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr
 
-from probtruth.line.analysis.leading import leaders
-from probtruth.line.numbers import as_float
+from probtruth.line.rows import as_float, leaders
 from probtruth.types import Comparison
 
 POINTS = 201

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.kernels.arrays import some_items, to_host
-from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.labelled import Labelled
+from probtruth.line.rows import leaders, leading_pair
 from probtruth.scoring.align import Aligned, AlignedOnHost
 from probtruth.scoring.calibration.binning import events
 from probtruth.streaming.compare_files import Streamed
@@ -109,10 +109,8 @@ def expected_accuracy(labelled: Labelled) -> dict[str, float]:
     return accuracy
 
 
-def disputed_items(labelled: Labelled | None, most: int = MOST) -> list[DisputedItem]:
+def disputed_items(labelled: Labelled) -> list[DisputedItem]:
     """The items of highest entropy of the labels; those on which all agree are left out."""
-    if labelled is None:
-        return []
     aligned, shares = labelled.aligned, _shares(labelled.aligned)
     with np.errstate(divide="ignore", invalid="ignore"):
         entropy = -np.where(shares > 0, shares * np.log(shares), 0.0).sum(1)
@@ -123,21 +121,19 @@ def disputed_items(labelled: Labelled | None, most: int = MOST) -> list[Disputed
             None if aligned.n_votes is None else int(aligned.n_votes[row]),
             float(entropy[row]),
         )
-        for row in np.argsort(-entropy, kind="stable")[:most]
+        for row in np.argsort(-entropy, kind="stable")[:MOST]
         if entropy[row] > 0
     ]
 
 
-def divided_items(
-    scores: Scores | Streamed, comparison: Comparison, labelled: Labelled | None, most: int = MOST
-) -> list[DividedItem]:
+def divided_items(scores: Scores | Streamed, comparison: Comparison, labelled: Labelled | None) -> list[DividedItem]:
     """The items on which the scores of the two leading models differ most; none of one model, or of streamed scores."""
     if not isinstance(scores, Scores) or len(scores.models) < 2:
         return []
-    a, b = (scores.models.index(model) for model in leading_pair(comparison))
+    a, b = (scores.models.index(model) for model in leading_pair(comparison.ranks))
     gap = _gap(scores, a, b)
     sign = -1.0 if scores.higher_is_better else 1.0
-    rows = [int(row) for row in np.argsort(-gap, kind="stable")[:most] if gap[row] > 0]
+    rows = [int(row) for row in np.argsort(-gap, kind="stable")[:MOST] if gap[row] > 0]
     pair = [scores.models[a], scores.models[b]]
     seen = None if labelled is None else labelled.aligned.subset(np.array(rows, np.int64), pair)
     return [

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth.comparison.rows import NO_SPREAD
-from probtruth.line.analysis.leading import leaders
 from probtruth.line.bounds import Bounds
-from probtruth.line.numbers import as_float
 from probtruth.line.other_estimand import OtherEstimand
+from probtruth.line.rows import as_float, leaders
 from probtruth.types import Comparison, Truth
 
 CLAIMED = 0.8

@@ -41,7 +41,7 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Co
         .get_template("template.html.j2")
         .render(
             policy=_policy(style, script, bool(result.item_images)),
-            data=embedded(result),
+            data=embedded(result, explorable),
             explorable=explorable,
             browsable=browsable,
             error=0 if curves is None else max(curves.error, LEAST_ERROR),

@@ -10,7 +10,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.line.result import Result
 from probtruth.report.tables import models as tables
-from probtruth.report.tables.cells import Cell, Table
+from probtruth.report.tables.cells import Table
 from probtruth.report.words.numbers import plain, width
 from probtruth.report.words.sentences import Name, Sentence
 
@@ -21,14 +21,8 @@ WIDE = 30
 """Columns from which on a name is set in a paragraph that may break anywhere."""
 
 ESCAPES = {
+    **{each: rf"\{each}" for each in "{}$&#%_"},
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
@@ -38,11 +32,8 @@ ESCAPES = {
     "'": r"\textquotesingle{}",
     '"': r"\char34{}",
     "-": "-{}",  # no en dash from two
-    "[": "{[}",  # no argument of the row before
-    "]": "{]}",
-    "*": "{*}",
-    "!": "!{}",  # no inverted mark before a grave accent
-    "?": "?{}",
+    **{each: f"{{{each}}}" for each in "[]*"},  # no argument of the row before
+    **{each: f"{each}{{}}" for each in "!?"},  # no inverted mark before a grave accent
     "−": "$-$",
     "–": "--",
     "∞": r"$\infty$",
@@ -109,7 +100,7 @@ def _environment(table: Table, name: str) -> str:
         r"\toprule",
         _row([_sentence(column.title) for column in table.columns]),
         r"\midrule",
-        *(_row([_cell(cell) for cell in row]) for row in table.rows),
+        *(_row([_sentence(cell.text) for cell in row]) for row in table.rows),
         r"\bottomrule",
         r"\end{tabular}",
         *([rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {_sentence(table.note)}}}"] if table.note else []),
@@ -120,10 +111,6 @@ def _environment(table: Table, name: str) -> str:
 
 def _row(cells: list[str]) -> str:
     return " & ".join(cells) + r" \\"
-
-
-def _cell(cell: Cell) -> str:
-    return _sentence(cell.text)
 
 
 def _sentence(sentence: Sentence) -> str:

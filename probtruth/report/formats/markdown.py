@@ -4,7 +4,7 @@ import re
 
 from probtruth.line.result import Result
 from probtruth.report.contents import Contents, contents
-from probtruth.report.tables.cells import LONGEST, Cell, Table
+from probtruth.report.tables.cells import LONGEST, Table
 from probtruth.report.words.numbers import plain
 from probtruth.report.words.sentences import Name, Sentence
 
@@ -61,17 +61,13 @@ def _code(text: str, language: str) -> str:
 def _table(table: Table, fold: bool = False) -> str:
     rule = " | ".join("---:" if column.numeric else "---" for column in table.columns)
     head = " | ".join(_text(column.title) or " " for column in table.columns)
-    rows = "\n".join(f"| {' | '.join(_cell(cell) for cell in row)} |" for row in table.rows)
+    rows = "\n".join(f"| {' | '.join(_text(cell.text) or ' ' for cell in row)} |" for row in table.rows)
     note = f"\n\n{_text(table.note)}" if table.note else ""
     grid = f"| {head} |\n| {rule} |\n{rows}{note}"
     title = _escape(plain(table.caption))
     if fold or len(table.rows) > LONGEST:
         return f"<details><summary>{title} ({len(table.rows)} rows)</summary>\n\n{grid}\n\n</details>"
     return f"### {title}\n\n{grid}"
-
-
-def _cell(cell: Cell) -> str:
-    return _text(cell.text) or " "
 
 
 def _list(lines: tuple[str, ...]) -> str:

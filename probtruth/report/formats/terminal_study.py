@@ -1,9 +1,6 @@
-"""A validation for a terminal, and the words that stand for its figure.
+"""Plans, monitors and validations for a terminal, and the words that stand for their figures."""
 
-Monitors and plans for a terminal, and the words that stand for their figures.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
@@ -34,6 +31,9 @@ HEADS = {
 }  # fmt: skip
 
 
+SIZES = {"n_items": "items", "n_annotators": "annotators", "n_clusters": "clusters", "n_replicates": "replicates"}
+
+
 def validation_words(validation: Validation) -> str:
     """What a reader who cannot see the figure needs."""
     row = next(row for row in validation.rows if row["truth"] == "drawn")
@@ -53,19 +53,28 @@ def validation_summary(validation: Validation) -> tuple[RenderableType, ...]:
         f"{plain(validation.a)} minus {plain(validation.b)}: studies of {count(validation.n_items, 'item')}{units}, "
         f"drawn from these items {validation.replications:,} times for each true difference."
     )
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("true difference")
-    for name in HEADS.values():
-        table.add_column(name, justify="right")
+    table = _grid("true difference", *HEADS.values())
     places = decimals([validation.standard_error])
     row_of = {row["truth"]: row for row in validation.rows}
     for row in (row_of[name] for name in ("none", "half", "given", "drawn")):
         truth = TRUTHS[str(row["truth"])] if row["difference"] is None else fixed(row["difference"], places, sign=True)
         table.add_row(truth, *_cells(row))
-    lines = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    lines = _grid()
     for words in _lines(validation):
         lines.add_row(*words)
-    return (Text(head, "bold"), table, lines, *(Text(f"! {line}", style="yellow") for line in validation.warnings))
+    return (Text(head, "bold"), table, lines, *_warnings(validation))
+
+
+def _grid(*heads: str) -> Table:
+    """Rows in columns, with the numbers of all columns but the first flush right where these have heads."""
+    table = Table(box=None, show_header=bool(heads), pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for head in heads:
+        table.add_column(head, justify="left" if head == heads[0] else "right")
+    return table
+
+
+def _warnings(shown: Plan | Monitor | Validation) -> Iterator[Text]:
+    return (Text(f"! {line}", style="yellow") for line in shown.warnings)
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[str]:
@@ -78,17 +87,12 @@ def _cells(row: Mapping[str, Any]) -> Iterator[str]:
 
 def _lines(validation: Validation) -> Iterator[tuple[str, str]]:
     one, watch = validation.calibration, validation.monitor
+    median: Any = watch["median_items"]
     yield "P(a better) is off by", f"{_share(one, 'error')}, were it perfect {fixed(one['by_chance'], 3)} by chance"
     yield "wrong where P is above 0.975", _share(one, "wrong_when_sure")
-    yield (
-        f"monitor, {watch['method']}",
-        (
-            f"false alarms {_share(watch, 'false_alarms')} at a nominal {exact(watch['alpha'])} "
-            f"over {watch['n_items']:,} items"
-        ),
-    )
-    median = watch["median_items"]
-    after = "" if median is None else f", half of the time after {float(str(median)):,.0f} items"
+    alarms = f"false alarms {_share(watch, 'false_alarms')} at a nominal {exact(watch['alpha'])}"
+    yield f"monitor, {watch['method']}", f"{alarms} over {watch['n_items']:,} items"
+    after = "" if median is None else f", half of the time after {median:,.0f} items"
     yield "", f"at the true difference asked for it decides in {_share(watch, 'decides')}{after}"
 
 
@@ -127,18 +131,18 @@ def monitor_words(watch: Monitor) -> str:
 def _shown(watch: Monitor) -> tuple[float | None, float, float]:
     """The difference and its interval, a minus b of the scores as they were given."""
     low, high = watch.interval
-    return (
-        (flipped(watch.difference), 0.0 - high, 0.0 - low) if watch.higher_is_better else (watch.difference, low, high)
-    )
+    if watch.higher_is_better:
+        return flipped(watch.difference), 0.0 - high, 0.0 - low
+    return watch.difference, low, high
 
 
 def monitor_summary(watch: Monitor) -> tuple[RenderableType, ...]:
     """Headline, numbers and warnings."""
-    parts: list[RenderableType] = [Text(monitor_headline(watch), "bold" if watch.decision else "bold yellow")]
-    rows = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    rows = _grid()
     for words in _rows(watch):
         rows.add_row(*map(Text, words))
-    return (*parts, rows, *(Text(f"! {line}", style="yellow") for line in watch.warnings))
+    headline = Text(monitor_headline(watch), "bold" if watch.decision else "bold yellow")
+    return (headline, rows, *_warnings(watch))
 
 
 def _rows(watch: Monitor) -> Iterator[tuple[str, str]]:
@@ -154,10 +158,8 @@ def _rows(watch: Monitor) -> Iterator[tuple[str, str]]:
         yield f"evidence for {plain(name)}", f"e-value {significant(value, 3)}"
     yield "p-value at any time", equals(watch.p_value).removeprefix("= ")
     if watch.p_a_better is not None:
-        yield (
-            f"posterior P({plain(watch.a)} better)",
-            f"{probability(watch.p_a_better)} (as if this were the only look)",
-        )
+        p = probability(watch.p_a_better)
+        yield f"posterior P({plain(watch.a)} better)", f"{p} (as if this were the only look)"
 
 
 def monitor_notes(watch: Monitor) -> Iterator[str]:
@@ -199,19 +201,15 @@ def _few(value: float) -> str:
 
 def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:
     """The study in words, the table of designs, and warnings."""
-    known = {
-        name: any(row[name] is not None for row in plan.designs) for name in ("n_annotators", "n_clusters", "cost")
-    }
-    known["n_replicates"] = any(row["n_replicates"] != 1 for row in plan.designs)
-    heads = {"n_items": "items", "n_annotators": "annotators", "n_clusters": "clusters", "n_replicates": "replicates"}
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("design")
-    shown = [name for name in heads if known.get(name, True)]
-    for name in (*(heads[name] for name in shown), "width", "P(decides)", *(["cost"] if known["cost"] else [])):
-        table.add_column(name, justify="right")
-    for row in plan.designs:
-        cells = [str(row["design"]), *("" if row[name] is None else _few(float(str(row[name]))) for name in shown)]
+    unsaid = {"n_annotators": None, "n_clusters": None, "n_replicates": 1}
+    shown = [name for name in SIZES if any(row[name] != unsaid.get(name, "") for row in plan.designs)]
+    priced = any(row["cost"] is not None for row in plan.designs)
+    heads = ("design", *(SIZES[name] for name in shown), "width", "P(decides)", *(["cost"] if priced else []))
+    table = _grid(*heads)
+    designs: Sequence[Mapping[str, Any]] = plan.designs
+    for row in designs:
+        cells = [row["design"], *("" if row[name] is None else _few(row[name]) for name in shown)]
         cells += [significant(row["width"], 3), probability(row["p_certain"])]
-        table.add_row(*cells, *([significant(row["cost"], 4)] if known["cost"] else []))
+        table.add_row(*cells, *([significant(row["cost"], 4)] if priced else []))
     head = Text(" ".join(_design_words(plan, row) for row in plan.designs if row["design"] == "study"), "bold")
-    return (head, table, *(Text(f"! {line}", style="yellow") for line in plan.warnings))
+    return (head, table, *_warnings(plan))

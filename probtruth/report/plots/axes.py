@@ -12,6 +12,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
+from matplotlib.transforms import Transform
 
 from probtruth.errors import InputError
 from probtruth.report.words.numbers import width
@@ -24,6 +25,8 @@ GREEN, PURPLE = "#009e73", "#b06a9a"
 """Okabe and Ito's green, and their purple a little darker: 3 to 1 or more against white and near-black."""
 COLOURS = (BLUE, RED, GREEN, PURPLE)
 """One for each thing that is compared; no more are told apart at a glance."""
+FRACTION = "axes fraction"
+"""For words at a place in fractions of the axes."""
 DASHES = (0, (4, 3))
 WIDTH = 480
 """Points, which are the CSS pixels of the page."""
@@ -33,26 +36,22 @@ SIZE = 13
 Number = float | int
 
 
+def _new(width: Number, height: Number, left: Number, right: Number, top: Number, bottom: Number) -> Axes:
+    """Empty axes on a figure of their own; its size and the margins in points."""
+    box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
+    return Figure(figsize=(width / 72, height / 72), facecolor="none").add_axes(box, facecolor="none")
+
+
 def small_square() -> Axes:
     """Empty axes as wide as high, for one of several panels side by side."""
-    side, left, bottom, rest = 306, 52, 46, 12
-    box = (left / side, bottom / side, (side - left - rest) / side, (side - bottom - rest) / side)
-    return Figure(figsize=(side / 72, side / 72), facecolor="none").add_axes(box, facecolor="none")
+    return _new(306, 306, left=52, right=12, top=12, bottom=46)
 
 
 def panel_of_rows(
-    rows: int,
-    left: Number,
-    right: Number,
-    row: Number = ROW,
-    top: Number = 26,
-    bottom: Number = 42,
+    rows: int, left: Number, right: Number, row: Number = ROW, top: Number = 26, bottom: Number = 42
 ) -> Axes:
     """Axes on a figure of the page's width, as high as its rows need; margins in points."""
-    height = top + rows * row + bottom
-    figure = Figure(figsize=(WIDTH / 72, height / 72), facecolor="none")
-    box = (left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH, rows * row / height)
-    return figure.add_axes(box, facecolor="none")
+    return _new(WIDTH, top + rows * row + bottom, left, right, top, bottom)
 
 
 def room_for(names: Mapping[str, str], least: int = 0) -> float:
@@ -60,24 +59,9 @@ def room_for(names: Mapping[str, str], least: int = 0) -> float:
     return 14 + 6.9 * max(least, *(width(name) for name in names.values()))
 
 
-def write(
-    ax: Axes,
-    x: Number,
-    y: Number,
-    text: str,
-    align: str,
-    vertical: str = "center",
-    colour: str = INK,
-    size: Number = SIZE,
-) -> None:
-    """Words at a place in units of the data, without mathematics."""
-    ax.text(x, y, text, ha=align, va=vertical, color=colour, size=size, parse_math=False)
-
-
-def beside(ax: Axes, x: Number, position: Number, text: str, align: str) -> None:
+def beside(ax: Axes, x: Number, position: Number, words: str, align: str) -> None:
     """Text at a row, `x` in fractions of the axes."""
-    where = ax.get_yaxis_transform()
-    ax.text(x, position, text, transform=where, ha=align, va="center", color=INK, size=SIZE, parse_math=False)
+    text(ax, x, position, words, align=align, within=ax.get_yaxis_transform())
 
 
 def finish(ax: Axes, rows: int | None, title: str) -> None:
@@ -103,11 +87,7 @@ def panel(
     ax: Axes | None, x: str, y: str, width: Number = WIDTH, height: Number = 320, left: Number = 56, right: Number = 20
 ) -> Axes:
     """The axes given, or new ones of that size in points, with few lines and the unit on each axis."""
-    if ax is None:
-        bottom, top = 46, 16
-        figure = Figure(figsize=(width / 72, height / 72), facecolor="none")
-        box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
-        ax = figure.add_axes(box, facecolor="none")
+    ax = ax or _new(width, height, left, right, top=16, bottom=46)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -139,12 +119,14 @@ def text(
     vertical: str = "center",
     shift: tuple[Number, Number] = (0, 0),
     size: Number = SIZE,
+    within: str | Transform = "data",
 ) -> None:
-    """Words at a place in units of the data, moved by points."""
+    """Words at a place in units of the data (or `within` what else), moved by points; names hold no mathematics."""
     ax.annotate(
         words,
         (x, y),
         xytext=shift,
+        xycoords=within,  # type: ignore[arg-type]
         textcoords="offset points",
         ha=align,
         va=vertical,

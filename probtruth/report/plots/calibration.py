@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import COLOURS, DASHES, INK, SIZE, few, panel, spread, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, FRACTION, INK, SIZE, few, panel, spread, square, text
 from probtruth.report.words.numbers import fixed
 from probtruth.scoring.confusion.curves import Curves
 
@@ -95,10 +95,7 @@ def plot_murphy(
         mine = [row for row in rows if row["model"] == name]
         values = np.array([row["expected"] for row in mine])
         ax.plot([row["threshold"] for row in mine], values, color=colour, linewidth=2)
-        ax.annotate(
-            name, (0.98, 0.97 - 0.07 * position), xycoords="axes fraction", ha="right", va="top", color=colour,
-            size=SIZE, parse_math=False,
-        )  # fmt: skip
+        text(ax, 0.98, 0.97 - 0.07 * position, name, colour, "right", "top", within=FRACTION)
         top = max(top, float(values.max()))
     ax.set_xlim(0, 1)
     ax.set_ylim(0, (1.06 + 0.09 * len(names)) * top)
@@ -138,8 +135,7 @@ def plot_decomposition(table: "polars.DataFrame", label: str | None = None, ax: 
     ax.set_xlabel("discrimination", color=INK, size=SIZE)
     lost = [str(row["model"]) for row in rows if row not in finite]
     if lost:
-        words = "infinite: " + check.shortlist(lost)
-        ax.annotate(words, (0.02, 0.97), xycoords="axes fraction", va="top", color=INK, size=SIZE, parse_math=False)
+        text(ax, 0.02, 0.97, "infinite: " + check.shortlist(lost), vertical="top", within=FRACTION)
     if not finite:
         return ax
     x, y = (np.array([row[key] for row in finite]) for key in ("discrimination", "miscalibration"))
@@ -150,20 +146,11 @@ def plot_decomposition(table: "polars.DataFrame", label: str | None = None, ax: 
     left, right = ax.get_xlim()
     low, high = ax.get_ylim()
     for score in _even(base + low - right, base + high - left):
-        ax.plot(
-            [left, right],
-            [score - base + left, score - base + right],
-            color=INK,
-            linewidth=0.8,
-            alpha=0.5,
-            linestyle=DASHES,
-        )
-        edge = score - base + right
+        start, edge = score - base + left, score - base + right
+        ax.plot([left, right], [start, edge], color=INK, linewidth=0.8, alpha=0.5, linestyle=DASHES)
         if low < edge < high - 0.04 * (high - low):
             text(ax, right, edge, f"{score:.4g}", INK, shift=(4, 0), size=11)
-    ax.annotate(
-        "mean score", (1, 1), (4, 6), "axes fraction", "offset points", ha="center", va="bottom", color=INK, size=11
-    )
+    text(ax, 1, 1, "mean score", INK, "center", "bottom", (4, 6), 11, FRACTION)
     ax.set_xlim(left, right)
     ax.set_ylim(low, high)
     heights = spread(y.tolist(), 0.07 * (high - low))

@@ -13,10 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from probtruth import check
-from probtruth.comparison.posterior.predictive_check import replicated
 from probtruth.errors import InputError
-from probtruth.line.analysis.leading import leaders
-from probtruth.line.analysis.replicates import ReplicatedDifferences
+from probtruth.line.analysis.predictive_check import ReplicatedDifferences, replicated
+from probtruth.line.rows import leaders
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE, panel, text
 from probtruth.report.tables.candidates import rank_table
@@ -101,19 +100,15 @@ def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
     for position, name in enumerate(order):
         if numbered:
             figures.beside(ax, -0.02, position, str(position + 1), "right")
-        where: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
         shift = (-34 if numbered else -8, 0)
-        ax.annotate(
-            names[name], (0, position), shift, ha="right", va="center", color=INK, size=SIZE, parse_math=False,
-            annotation_clip=False, **where,
-        )  # fmt: skip
+        text(ax, 0, position, names[name], align="right", shift=shift, within=ax.get_yaxis_transform())
     for row_position, a in enumerate(order):
         for position, b in enumerate(order):
             p = as_float(better.get((a, b)))
             if p is not None:
                 coloured_cell(ax, row_position, position, p)
             if a != b and len(order) <= 10:
-                figures.write(ax, position, row_position, probability(p), "center", size=SIZE - (len(order) > 8) * 2)
+                text(ax, position, row_position, probability(p), align="center", size=SIZE - (len(order) > 8) * 2)
     return ax
 
 
@@ -175,15 +170,9 @@ def behind_leader(
     """
     names = short_names(str(row["model"]) for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=66)
-    rope_band(ax, rope)
-    ax.axvline(0, color=INK, linewidth=1)
-    for position, row in enumerate(rows):
-        interval_at(ax, position, as_float(row["advantage"]), as_float(row["low"]), as_float(row["high"]), right=RED)
-        figures.beside(ax, -0.03, position, names[str(row["model"])], "right")
-        figures.beside(ax, 1.03, position, probability(row["p_best"]), "left")
-    figures.beside(ax, 1.03, -0.95, "P(best)", "left")
-    figures.finish(ax, len(rows), unit)
-    return ax
+    words = [(names[str(row["model"])], probability(row["p_best"])) for row in rows]
+    shown = [{**row, "difference": row["advantage"]} for row in rows]
+    return intervals(ax, shown, words, ("", "P(best)"), unit, rope, (BLUE, RED))
 
 
 def forest(
@@ -201,16 +190,8 @@ def forest(
     left, right = ("b", "a") if higher_is_better else ("a", "b")
     names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
     ax = ax or figures.panel_of_rows(len(pairs), left=figures.room_for(names, 10), right=figures.room_for(names, 10))
-    rope_band(ax, rope)
-    ax.axvline(0, color=INK, linewidth=1)
-    for position, row in enumerate(pairs):
-        interval_at(ax, position, as_float(row["difference"]), as_float(row["low"]), as_float(row["high"]), BLUE, BLUE)
-        figures.beside(ax, -0.04, position, names[str(row[left])], "right")
-        figures.beside(ax, 1.04, position, names[str(row[right])], "left")
-    figures.beside(ax, -0.04, -0.95, "← favours", "right")
-    figures.beside(ax, 1.04, -0.95, "favours →", "left")
-    figures.finish(ax, len(pairs), unit)
-    return ax
+    words = [(names[str(row[left])], names[str(row[right])]) for row in pairs]
+    return intervals(ax, pairs, words, ("← favours", "favours →"), unit, rope, (BLUE, BLUE), apart=0.04)
 
 
 def rank_probabilities(
@@ -237,7 +218,7 @@ def rank_probabilities(
             if p >= LEAST_CHANCE:
                 ax.bar(rank + 1, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
             if roomy and p >= 0.005:
-                figures.write(ax, rank + 1, floor - full * p - 0.04, probability(p), "center", "bottom", size=10)
+                text(ax, rank + 1, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
         figures.beside(ax, -0.03, position + 0.1, names[model], "right")
     figures.finish(ax, n_models, "rank (1 is best)")
     ax.set_xlim(0.5, n_ranks + 0.5)
@@ -256,30 +237,49 @@ def comparison_in(value: object) -> Comparison:
     return inner
 
 
-def rope_band(ax: Axes, rope: figures.Number | None) -> None:
-    """The differences that count as equivalent, shaded."""
+def intervals(
+    ax: Axes,
+    rows: Sequence[Row],
+    words: Sequence[tuple[str, str]],
+    heads: tuple[str, str],
+    title: str,
+    rope: figures.Number | None,
+    colours: tuple[str, str],
+    apart: float = 0.03,
+) -> Axes:
+    """Differences with their intervals, one below the other, between words on either side; the ROPE is shaded.
+
+    Arguments: `colours` are those of sure differences below and above 0; `apart` is how far the words are from the
+    axes, in fractions of these.
+    """
     if rope is not None and rope > 0:
         ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
+    ax.axvline(0, color=INK, linewidth=1)
+
+    def beside(position: figures.Number, sides: tuple[str, str]) -> None:
+        for x, align, side in zip((-apart, 1 + apart), ("right", "left"), sides, strict=True):
+            if side:
+                figures.beside(ax, x, position, side, align)
+
+    for position, (row, sides) in enumerate(zip(rows, words, strict=True)):
+        _interval(ax, position, row, colours)
+        beside(position, sides)
+    beside(-0.95, heads)
+    figures.finish(ax, len(rows), title)
+    return ax
 
 
-def interval_at(
-    ax: Axes,
-    position: figures.Number,
-    centre: float | None,
-    low: float | None,
-    high: float | None,
-    left: str = BLUE,
-    right: str = BLUE,
-) -> None:
+def _interval(ax: Axes, position: int, row: Row, colours: tuple[str, str]) -> None:
     """A point and its interval; what is infinite is written at the edge it lies beyond."""
+    centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
     if centre is None or not np.isfinite(centre):
         shown = "not known" if centre is None else f"{MINUS if centre < 0 else ''}{INFINITE}"
         side = 0.5 if centre is None else float(centre > 0)
         align = "center" if centre is None else "right" if centre > 0 else "left"
-        ax.text(side, position, shown, transform=ax.get_yaxis_transform(), ha=align, va="center", color=INK, size=SIZE)
+        figures.beside(ax, side, position, shown, align)
         return
     crosses = low is None or high is None or low <= 0 <= high
-    colour = INK if crosses else left if centre < 0 else right
+    colour = INK if crosses else colours[centre >= 0]
     if low is not None and high is not None and np.isfinite([low, high]).all():
         ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
     ax.plot(centre, position, "o", color=colour, markersize=6)

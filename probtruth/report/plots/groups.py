@@ -4,20 +4,19 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.line.analysis.leading import leaders, leading_pair
+from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.plots import axes as figures
-from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
+from probtruth.report.plots.axes import BLUE, RED, SIZE, text
 from probtruth.report.plots.comparison import (
     MOST_NAMED,
     coloured_cell,
     comparison_in,
     difference_title,
-    interval_at,
+    intervals,
     matrix_axes,
-    rope_band,
 )
 from probtruth.report.tables.groups import against_leader, of_leaders
-from probtruth.report.words.numbers import as_float, decimals, fixed, probability, short_names
+from probtruth.report.words.numbers import decimals, fixed, probability, short_names
 from probtruth.types import Comparison
 
 MOST_GROUPS = 60
@@ -46,20 +45,12 @@ def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
     rows = of_leaders(known)[:MOST_GROUPS]
     if not rows:
         raise _ungrouped()
-    a, b = (short_names((name,))[name] for name in leading_pair(known))
+    a, b = (short_names((name,))[name] for name in leading_pair(known.ranks))
     names = short_names(str(row["group"]) for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=96)
-    rope_band(ax, known.rope)
-    ax.axvline(0, color=INK, linewidth=1)
-    for position, row in enumerate(rows):
-        centre, low, high = (as_float(row[key]) for key in ("difference", "low", "high"))
-        left, right = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
-        interval_at(ax, position, centre, low, high, left, right)
-        figures.beside(ax, -0.03, position, names[str(row["group"])], "right")
-        figures.beside(ax, 1.03, position, probability(row["p_a_better"]), "left")
-    figures.beside(ax, 1.03, -0.95, "P(first)", "left")
-    figures.finish(ax, len(rows), f"{a} − {b}: {difference_title(known)}")
-    return ax
+    words = [(names[str(row["group"])], probability(row["p_a_better"])) for row in rows]
+    title, colours = f"{a} − {b}: {difference_title(known)}", (RED, BLUE) if known.higher_is_better else (BLUE, RED)
+    return intervals(ax, rows, words, ("", "P(first)"), title, known.rope, colours)
 
 
 @check.checks_itself
@@ -97,7 +88,7 @@ def plot_group_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
             gap, p = cells[group, model]
             coloured_cell(ax, row, column, p)
             if len(models) <= MOST_NAMED:
-                figures.write(ax, column, row, fixed(gap, places, sign=True), "center", size=SIZE - 1)
+                text(ax, column, row, fixed(gap, places, sign=True), align="center", size=SIZE - 1)
     return ax
 
 

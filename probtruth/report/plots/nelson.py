@@ -1,6 +1,7 @@
 """Figures of Nelson's assessment: model against source probability, their ratio, and the spectrum of means."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -41,16 +42,17 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     position = _model(risk, model)
     ax = square(ax, "source probability", "model probability")
     ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
-    bins = [row for row in risk.bins if row["model"] == risk.models[position] and _number(row["n_true"]) > 0]
-    largest = max((_number(row["n_true"]) for row in bins), default=1.0)
+    known: Sequence[Mapping[str, Any]] = risk.bins
+    bins = [row for row in known if row["model"] == risk.models[position] and row["n_true"] > 0]
+    largest = max((row["n_true"] for row in bins), default=1.0)
     two = len(risk.labels) <= 2
     for order, label in enumerate(risk.labels):
         mine = [row for row in bins if row["label"] == label]
         if not mine:
             continue
         colour = COLOURS[order if two else 0]
-        size = [BUBBLE * _number(row["n_true"]) / largest for row in mine]
-        x, y = ([_number(row[key]) for row in mine] for key in ("source", "reported"))
+        size = [BUBBLE * row["n_true"] / largest for row in mine]
+        x, y = ([row[key] for row in mine] for key in ("source", "reported"))
         ax.scatter(x, y, s=size, color=colour, alpha=max(0.3 if two else 0.2, min(0.6, 6 / len(mine))), linewidths=0)
         if two:
             _marks(ax, risk.source_by_label[position, order], risk.model_by_label[position, order], risk, colour, 5)
@@ -172,7 +174,3 @@ def _marks(
     for name, (x, y) in points.items():
         ax.plot(x, y, SHAPES[name][0], color=colour, markersize=size, zorder=4, clip_on=False)
     return points
-
-
-def _number(value: object) -> float:
-    return float(value)  # type: ignore[arg-type]

@@ -1,7 +1,6 @@
 """The first figures of objects that have none of their own: shares of labels, spreads of scores, counts."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +12,7 @@ from probtruth.line.result import Result
 from probtruth.report.objects import label_shares
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.annotators import plot_annotators
-from probtruth.report.plots.axes import BLUE, COLOURS, INK
+from probtruth.report.plots.axes import BLUE, COLOURS, FRACTION, INK, text
 from probtruth.report.plots.calibration import plot_curves, plot_reliability
 from probtruth.report.plots.comparison import plot_forest
 from probtruth.report.plots.nelson import plot_nelson
@@ -93,12 +92,7 @@ def _shares(
 def _legend(ax: Axes, names: list[str]) -> None:
     """The names of the series above the panel, each in its colour, one below the other."""
     for position, (name, colour) in enumerate(zip(reversed(names), reversed(COLOURS[: len(names)]), strict=True)):
-        at = {"xycoords": "axes fraction", "textcoords": "offset points"}
-        where: Any = at
-        ax.annotate(
-            name, (0, 1), (0, 6 + LINE * position), color=colour, size=figures.SIZE, va="bottom", parse_math=False,
-            annotation_clip=False, **where,
-        )  # fmt: skip
+        text(ax, 0, 1, name, colour, vertical="bottom", shift=(0, 6 + LINE * position), within=FRACTION)
 
 
 def plot_scores(scores: Scores, ax: Axes | None = None) -> Axes:
@@ -122,7 +116,7 @@ def plot_scores(scores: Scores, ax: Axes | None = None) -> Axes:
         else:
             infinite = count(int(np.isinf(values[row]).sum()), "item")
             end = float(finite.max()) if len(finite) else 0.0
-            figures.write(ax, end, position - 0.3, f"infinite on {infinite}", "right")
+            text(ax, end, position - 0.3, f"infinite on {infinite}", align="right")
     figures.finish(ax, len(order), f"{with_unit(scores.rule)} of an item: 90%, half, mean")
     return ax
 
@@ -148,17 +142,14 @@ def plot_confusion(confusion: Confusion, ax: Axes | None = None) -> Axes:
         shares = counts / counts.sum(1, keepdims=True)
     for position, label in enumerate(labels):
         figures.beside(ax, -0.02, position, names[label], "right")
-        figures.write(ax, position, -0.62, names[label], "center", "bottom")
+        text(ax, position, -0.62, names[label], INK, "center", "bottom")
         for column, share in enumerate(shares[position]):
             depth = 0.45 * float(np.nan_to_num(share))
             ax.bar(column, 1, 0.98, bottom=position - 0.5, color=BLUE, alpha=depth, linewidth=0)
-            figures.write(ax, column, position, probability(share), "center")
+            text(ax, column, position, probability(share), align="center")
     ax.set_xlim(-0.5, len(labels) - 0.5)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.set_axis_off()
     words = f"P(response | label) of {confusion.models[0]}"
-    ax.annotate(
-        words, (0, 0), (0, -8), xycoords="axes fraction", textcoords="offset points", color=INK, size=figures.SIZE,
-        va="top", parse_math=False, annotation_clip=False,
-    )  # fmt: skip
+    text(ax, 0, 0, words, vertical="top", shift=(0, -8), within=FRACTION)
     return ax

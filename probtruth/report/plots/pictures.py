@@ -1,10 +1,11 @@
 """The figures of one result, with the words that stand for them where they cannot be seen."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
-from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.result import Result
+from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.plots.annotators import best_and_worst, draw_annotators
 from probtruth.report.plots.axes import small_square
 from probtruth.report.plots.calibration import plot_reliability
@@ -23,12 +24,11 @@ from probtruth.report.plots.svg import Picture, picture, plain_style
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.tables.groups import of_leaders
 from probtruth.report.words.numbers import (
-    decimals,
     exact,
     favouring_a,
     fixed,
     interval,
-    interval_width,
+    places_of,
     plain,
     probability,
     significant,
@@ -67,15 +67,13 @@ def _behind_leader(result: Result) -> Picture | None:
     for row in ranked[1:MOST_MODELS]:
         rows.append({"model": row["model"], "p_best": row["p_best"], **advantage(comparison, lead, str(row["model"]))})
     worse = "lower" if comparison.higher_is_better else "higher"
-    title = f"{mean_of(comparison)}: how much {worse} than {{}}'s"
     units = f" ({unit(comparison.rule)})" if unit(comparison.rule) else ""
     with plain_style():
-        ax = behind_leader(rows, comparison.rope, title.format("the leader") + units)
-    places = decimals(map(interval_width, rows[1:]), ends=[row[end] for row in rows[1:] for end in ("low", "high")])
+        title = f"{mean_of(comparison)}: how much {worse} than the leader's{units}"
+        ax = behind_leader(rows, comparison.rope, title)
     words = [
-        f"{plain(row['model'])}: {fixed(row['advantage'], places, sign=True)} "
-        f"({interval(row['low'], row['high'], places)}), P(best) {probability(row['p_best'])}"
-        for row in rows[1:]
+        f"{plain(row['model'])}: {said}, P(best) {probability(row['p_best'])}"
+        for row, said in zip(rows[1:], _said(rows[1:], "advantage"), strict=True)
     ]
     lead_words = f"{plain(lead)} leads with P(best) {probability(rows[0]['p_best'])}. "
     return picture(
@@ -94,11 +92,8 @@ def _forest(result: Result) -> Picture | None:
     chosen, n_models = best_pairs(comparison, MOST_PAIRS)
     with plain_style():
         ax = forest(chosen, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)
-    places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
     words = [
-        f"{plain(row['a'])} minus {plain(row['b'])}: {fixed(row['difference'], places, sign=True)} "
-        f"({interval(row['low'], row['high'], places)})"
-        for row in chosen
+        f"{plain(row['a'])} minus {plain(row['b'])}: {said}" for row, said in zip(chosen, _said(chosen), strict=True)
     ]
     shaded = "" if comparison.rope is None else f" Differences up to {exact(comparison.rope)} are shaded as equivalent."
     return picture(
@@ -117,13 +112,8 @@ def _by_group(result: Result) -> Picture | None:
         return None
     with plain_style():
         ax = plot_groups(comparison)
-    a, b = leading_pair(comparison)
-    places = decimals(map(interval_width, rows), ends=[row[end] for row in rows for end in ("low", "high")])
-    words = [
-        f"{plain(row['group'])}: {fixed(row['difference'], places, sign=True)} "
-        f"({interval(row['low'], row['high'], places)})"
-        for row in rows[:MOST_GROUPS]
-    ]
+    a, b = leading_pair(comparison.ranks)
+    words = [f"{plain(row['group'])}: {said}" for row, said in zip(rows, _said(rows), strict=True)][:MOST_GROUPS]
     sign = favouring_a(comparison.higher_is_better)
     note = f"The first {MOST_GROUPS} of {len(rows)} groups." if len(rows) > MOST_GROUPS else ""
     return picture(
@@ -239,6 +229,12 @@ def _loss_curve() -> Picture:
         "0.611 nats, at the response 0.7, and rises to infinity at 1; the expected Brier score is least, 0.420, at the "
         "same response. A dashed line marks 0.7.",
     )
+
+
+def _said(rows: Sequence[Mapping[str, Any]], key: str = "difference") -> list[str]:
+    """The difference and the interval of each row."""
+    places = places_of(rows)
+    return [f"{fixed(row[key], places, sign=True)} ({interval(row['low'], row['high'], places)})" for row in rows]
 
 
 def _left_out(shown: int, of: int) -> str:

@@ -14,6 +14,7 @@ from probtruth.report.plots.axes import (
     BLUE,
     COLOURS,
     DASHES,
+    FRACTION,
     INK,
     RED,
     SIZE,
@@ -22,7 +23,6 @@ from probtruth.report.plots.axes import (
     panel,
     panel_of_rows,
     text,
-    write,
 )
 from probtruth.report.words.numbers import fixed, probability
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -148,9 +148,9 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
         ax.plot(response, values, color=colour, linewidth=2)
         ax.plot(response[lowest], values[lowest], "o", color=colour, markersize=5)
         note = fixed(values[lowest], 3)
-        write(ax, response[lowest] + 0.015, values[lowest] - 0.04, note, "left", "top", colour)
-        write(ax, x, y, name, "left", "bottom", colour)
-    write(ax, truth + 0.015, 2.2, f"label {probability(truth)}", "left", "top")
+        text(ax, response[lowest] + 0.015, values[lowest] - 0.04, note, colour, vertical="top")
+        text(ax, x, y, name, colour, vertical="bottom")
+    text(ax, truth + 0.015, 2.2, f"label {probability(truth)}", vertical="top")
     finish(ax, None, "response: probability of yes")
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 2.2)
@@ -174,10 +174,7 @@ def _draw(ax: Axes, grid: Curve, curves: Sequence[tuple[str, Curve]]) -> None:
     order = np.argsort(starts)[::-1]
     for rank, position in enumerate(order):
         name = curves[position][0]
-        ax.annotate(
-            name, (0.98, 0.95 - 0.075 * rank), xycoords="axes fraction", ha="right", va="top", color=COLOURS[position],
-            size=13, parse_math=False,
-        )  # fmt: skip
+        text(ax, 0.98, 0.95 - 0.075 * rank, name, COLOURS[position], "right", "top", within=FRACTION)
 
 
 def _truth(y: object) -> Float[np.ndarray, " label"]:

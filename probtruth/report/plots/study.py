@@ -1,19 +1,15 @@
-"""What a study would show, against its size.
+"""Figures of studies: what one would show against its size, whether probabilities meant what they said, a monitor."""
 
-Whether P(a better) meant what it said, in the studies of a validation.
-
-A monitor over time: what is known about the difference, or the evidence, after every item.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, panel, spread, square, text
+from probtruth.report.plots.axes import BLUE, DASHES, FRACTION, INK, RED, panel, spread, square, text
 from probtruth.report.words.numbers import exact, fixed, short_names
 from probtruth.study.monitored import Monitor
 from probtruth.study.plan import Plan
@@ -48,46 +44,46 @@ def plot_plan(plan: Plan, show: Literal["chance", "width"] = "chance", ax: Axes 
     ax.set_xscale("log")
     if wanted is not None:
         ax.axhline(wanted, color=INK, linewidth=1, linestyle=DASHES)
-    ax.plot(*_line(plan, key), color=BLUE, linewidth=2)
+    rows: list[Mapping[str, Any]] = [row for row in plan.designs if row["design"] != "pilot again"]
+    line: Sequence[Mapping[str, Any]] = plan.sizes
+    size, height = (np.array([row[name] for row in line], np.float64) for name in ("n_items", key))
+    ax.plot(size, height, color=BLUE, linewidth=2)
     if chance:
         ax.set_ylim(0, 1.02)
     else:
-        top = max(float(str(row[key])) for row in plan.designs if row["design"] != "pilot again")
+        top = max(row[key] for row in rows)
         ax.set_ylim(0, 1.6 * max(top, wanted or 0.0, 1e-300))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    _points(ax, plan, key, wanted)
+    _points(ax, [(str(row["design"]), row["n_items"], row[key]) for row in rows], size, height, wanted)
     if wanted is not None:
-        ax.annotate(
-            exact(wanted), (0.01, wanted), xycoords=ax.get_yaxis_transform(), ha="left", va="bottom", color=INK, size=12
-        )
+        text(ax, 0.01, wanted, exact(wanted), vertical="bottom", size=12, within=ax.get_yaxis_transform())
     return ax
 
 
-def _line(plan: Plan, key: str) -> tuple[np.ndarray, np.ndarray]:
-    size, height = (np.array([float(str(row[name])) for row in plan.sizes]) for name in ("n_items", key))
-    return size, height
-
-
-def _points(ax: Axes, plan: Plan, key: str, wanted: float | None) -> None:
+def _points(
+    ax: Axes,
+    designs: Sequence[tuple[str, float, float]],
+    size: Float[np.ndarray, " study"],
+    height: Float[np.ndarray, " study"],
+    wanted: float | None,
+) -> None:
     """A point and a name for each design: to the right of the line's own, to the left of those that do better.
 
     Names stand above the line of what is wanted, not on it.
     """
-    rows: list[Mapping[str, Any]] = [row for row in plan.designs if row["design"] != "pilot again"]
-    size, height_of = _line(plan, key)
     gap = GAP * float(np.ptp(ax.get_ylim()))
-    places = [(float(row["n_items"]), float(row[key])) for row in rows]
-    own = [abs(y - float(np.interp(np.log(x), np.log(size), height_of))) < gap / 3 for x, y in places]
+
+    def on_line(x: float, y: float) -> bool:
+        return bool(abs(y - np.interp(np.log(x), np.log(size), height)) < gap / 3)
+
     for side in (True, False):
-        chosen = [at for at, mine in enumerate(own) if mine == side]
-        heights = spread([places[at][1] for at in chosen], gap)
-        for at, height in zip(chosen, heights.tolist(), strict=True):
-            name = str(rows[at]["design"])
+        chosen = [(name, x, y) for name, x, y in designs if on_line(x, y) == side]
+        for (name, x, y), place in zip(chosen, spread([y for _, _, y in chosen], gap).tolist(), strict=True):
             colour = RED if name == "cheapest" else INK if name == "study" else BLUE
-            ax.plot(*places[at], "o", color=colour, markersize=7, zorder=4)
+            ax.plot(x, y, "o", color=colour, markersize=7, zorder=4)
             align, shift = ("left", 8) if side else ("right", -8)
-            up = 9 if wanted is not None and abs(height - wanted) < gap / 2 else 0
-            text(ax, places[at][0], height, name.replace(" x ", " × "), colour, align, shift=(shift, up), size=12)
+            up = 9 if wanted is not None and abs(place - wanted) < gap / 2 else 0
+            text(ax, x, place, name.replace(" x ", " × "), colour, align, shift=(shift, up), size=12)
 
 
 BAR = 1.96
@@ -115,8 +111,9 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
         raise InputError(type(validation).__name__, "a Validation", "Pass on what validate returned.")
     ax = square(ax, "P(a better) that was said", "share in which a was better")
     ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
+    bins: Sequence[Mapping[str, Any]] = validation.bins
     stated, was, studies = (
-        np.array([float(str(row[key])) for row in validation.bins]) for key in ("p_a_better", "a_was_better", "studies")
+        np.array([row[key] for row in bins], np.float64) for key in ("p_a_better", "a_was_better", "studies")
     )
     p = (was * studies + 2) / (studies + 4)
     ax.errorbar(
@@ -124,7 +121,7 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     )
     row = next(row for row in validation.rows if row["truth"] == "drawn")
     words = f"off by {fixed(validation.calibration['error'], 3)}\n95% holds {fixed(row['coverage'], 3)}"
-    ax.annotate(words, (0.04, 0.96), xycoords="axes fraction", va="top", color=INK, size=12, parse_math=False)
+    text(ax, 0.04, 0.96, words, vertical="top", size=12, within=FRACTION)
     return ax
 
 
@@ -177,9 +174,7 @@ def _difference(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str
     _time(ax, time)
     for y, name, vertical in ((0.02, below, "bottom"), (0.98, above, "top")):
         words = f"{'below' if name == below else 'above'} 0: {names[name]} better"
-        ax.annotate(
-            words, (0.99, y), xycoords="axes fraction", ha="right", va=vertical, color=INK, size=12, parse_math=False,
-        )  # fmt: skip
+        text(ax, 0.99, y, words, INK, "right", vertical, size=12, within=FRACTION)
     return ax
 
 

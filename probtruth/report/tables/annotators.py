@@ -1,24 +1,26 @@
 """The tables on annotators: how far they agree, how good each is, and which answer like copies of each other.
 
-The table on calibration, and what the section on it looked at.
+The table on calibration.
 """
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
-    Column,
+    Columns,
     Row,
     Table,
     chance,
     filled,
     named,
     number,
+    share,
     span,
     titled,
     words,
@@ -54,14 +56,14 @@ def agreements(result: Result) -> Table | None:
         return None
 
     def value(row: Row) -> Cell:
-        return Cell((percent(row["value"]),), row["value"]) if _share(row) else number(row["value"], 3)
+        return share(row["value"]) if row["measure"] == "percentage" else number(row["value"], 3)
 
     def interval(row: Row) -> Cell:
-        if _share(row):
+        if row["measure"] == "percentage":
             return Cell((f"{percent(row['low'])} to {percent(row['high'])}",), row["low"])
         return span(row["low"], row["high"], 3)
 
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Agreement", False), lambda row: words(MEASURES[row["measure"]])),
         (titled("Value"), value),
         (titled("95% interval"), interval),
@@ -82,7 +84,7 @@ def quality(result: Result) -> Table | None:
         return None
     chosen = _chosen(rows)
     names = shortened((str(row["annotator"]) for row in chosen), LONGEST_NAME)
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Annotator", False), lambda row: named(names[str(row["annotator"])])),
         (titled("Annotations"), lambda row: number(row["n_annotations"], 0)),
         (titled("Accuracy"), lambda row: number(row["accuracy"], 2)),
@@ -102,12 +104,12 @@ def copies(result: Result) -> Table | None:
     if not rows:
         return None
     names = shortened((str(row[side]) for row in rows for side in ("a", "b")), LONGEST_NAME)
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("a", False), lambda row: named(names[str(row["a"])])),
         (titled("b", False), lambda row: named(names[str(row["b"])])),
         (titled("Items in common"), lambda row: number(row["n_common"], 0)),
-        (titled("Agree on"), lambda row: Cell((percent(row["agreement"]),), row["agreement"])),
-        (titled("Expected"), lambda row: Cell((percent(row["expected"]),), row["expected"])),
+        (titled("Agree on"), lambda row: share(row["agreement"])),
+        (titled("Expected"), lambda row: share(row["expected"])),
         (titled("Holm p"), lambda row: chance(row["p"])),
     ]
     note = (
@@ -139,17 +141,15 @@ def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
     return note + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
 
 
-def _share(row: Row) -> bool:
-    return str(row["measure"]) == "percentage"
-
-
 def numbers(analysis: CalibrationAnalysis, result: Result) -> Table:
     """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
     names = shortened(analysis.models, LONGEST_NAME)
-    at = {model: position for position, model in enumerate(analysis.risk.models)}
-    mean = {name: analysis.risk.powers.index(power) for name, power in MARKS.items()}
-    ratio = analysis.risk.divergence
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    risk, accuracy = analysis.risk, analysis.risk.powers.index(MARKS["accuracy"])
+
+    def typical(means: Float[np.ndarray, "model power"]) -> Callable[[Row], Cell]:
+        return lambda row: chance(means[risk.models.index(row["model"]), accuracy])
+
+    columns: Columns = [
         (titled("Model", False), lambda row: named(names[row["model"]])),
     ]
     if "score" in analysis.rows[0]:
@@ -163,18 +163,9 @@ def numbers(analysis: CalibrationAnalysis, result: Result) -> Table:
     columns += [
         (titled("Calibration error", meaning=ERROR), lambda row: number(row["error"], 3)),
         (titled("Error by chance alone", meaning=BY_CHANCE), lambda row: number(row["if_calibrated"], 3)),
-        (
-            titled("Typical probability given", meaning=MODEL),
-            lambda row: chance(analysis.risk.model[at[row["model"]], mean["accuracy"]]),
-        ),
-        (
-            titled("The same, recalibrated", meaning=SOURCE),
-            lambda row: chance(analysis.risk.source[at[row["model"]], mean["accuracy"]]),
-        ),
-        (
-            titled("First over second", meaning=RATIO),
-            lambda row: chance(ratio[at[row["model"]], mean["accuracy"]]),
-        ),
+        (titled("Typical probability given", meaning=MODEL), typical(risk.model)),
+        (titled("The same, recalibrated", meaning=SOURCE), typical(risk.source)),
+        (titled("First over second", meaning=RATIO), typical(risk.divergence)),
     ]
     return filled("Calibration", columns, analysis.rows, (_note(analysis, result),))
 
@@ -194,12 +185,7 @@ def _note(analysis: CalibrationAnalysis, result: Result) -> str:
         "forecasts come true (Nelson's source). The first over the second is what is left after miscalibration: 1 if "
         "there is none."
     )
-    return note + sample_note(analysis)
-
-
-def sample_note(analysis: CalibrationAnalysis) -> str:
-    """Which models and items the section looked at, where these are not all."""
-    note = f" The {len(analysis.models)} best models." if analysis.left_out else ""
+    note += f" The {len(analysis.models)} best models." if analysis.left_out else ""
     if analysis.n_items < analysis.n_all:
         note += f" From a random sample of {analysis.n_items:,} of the {analysis.n_all:,} items."
     return note

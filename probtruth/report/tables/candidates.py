@@ -1,14 +1,13 @@
 """Which models could be the best: ranks with their uncertainty, and the answer under the other estimand."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.line.analysis.leading import leaders
 from probtruth.line.result import Result
-from probtruth.report.tables.cells import LONGEST_NAME, Cell, Column, Row, Table, chance, filled, named, number, titled
+from probtruth.line.rows import leaders
+from probtruth.report.tables.cells import LONGEST_NAME, Cell, Columns, Row, Table, chance, filled, named, number, titled
 from probtruth.report.words.numbers import UNKNOWN, as_float, decimals, interval_width, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, sentence, with_unit
 from probtruth.types import Comparison
@@ -69,7 +68,7 @@ def ranks(result: Result) -> Table | None:
             return Cell((UNKNOWN,), None)
         return Cell((str(at[0]) if at[0] == at[1] else f"{at[0]} to {at[1]}",), float(at[0]))
 
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Model", False), lambda row: named(names[str(row["model"])])),
         (titled("P(best)"), lambda row: chance(row["p_best"])),
         (titled("Ranks, 95%"), possible),
@@ -87,7 +86,7 @@ def other_estimand(result: Result) -> Table | None:
     names, several = shortened(result.scores.models, LONGEST_NAME), len(result.scores.models) > 1
     theirs: dict[str, Row] = {str(row["model"]): row for row in other.comparison.ranks}
     places = decimals(interval_width(row) for row in result.comparison.ranks)
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Model", False), lambda row: named(names[str(row["model"])])),
         (titled(f"Mean, {truth.estimand}"), lambda row: number(row["score"], places)),
         (titled("P(best)"), lambda row: chance(row["p_best"])),

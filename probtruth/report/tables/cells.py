@@ -1,10 +1,10 @@
 """Cells, columns and tables as plain data, before any form is chosen."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from probtruth.report.words.numbers import as_float, fixed, interval, probability, significant
+from probtruth.report.words.numbers import as_float, fixed, interval, percent, probability, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
 
 Row = Mapping[str, Any]
@@ -50,6 +50,10 @@ class Table:
     order: tuple[int, bool] | None = None
 
 
+type Columns = list[tuple[Column, Callable[[Row], Cell]]]
+"""Each column with the function that makes its cell of a row."""
+
+
 def named(name: str) -> Cell:
     """A cell with a name."""
     return Cell((name if isinstance(name, Name) else Name(name),), str(name))
@@ -70,6 +74,11 @@ def loose(value: object, digits: int = 4) -> Cell:
     return Cell((significant(value, digits),), as_float(value))
 
 
+def share(value: float) -> Cell:
+    """A cell with a share in per cent."""
+    return Cell((percent(value),), value)
+
+
 def chance(value: object) -> Cell:
     """A cell with a probability."""
     return Cell((probability(value),), as_float(value))
@@ -87,11 +96,11 @@ def titled(title: str, numeric: bool = True, short: str = "", meaning: str = "")
 
 def filled(
     caption: str,
-    columns: Sequence[tuple[Column, Callable[[Row], Cell]]],
+    columns: Columns,
     rows: Iterable[Row],
     note: Sentence,
     order: tuple[int, bool] | None = None,
 ) -> Table:
-    """A table of rows, each column with the function that makes its cell."""
+    """A table of rows."""
     made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
     return Table(caption, tuple(column for column, _ in columns), made, note, order=order)

@@ -1,15 +1,14 @@
 """The tables that say how far the answer can be relied on: sampling, prior, replicated data, other tests, the audit."""
 
-from collections.abc import Callable
 from functools import partial
 
-from probtruth.comparison.posterior.predictive_check import STATISTICS
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.line.analysis.predictive_check import STATISTICS
 from probtruth.line.result import Result
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
-    Column,
+    Columns,
     Row,
     Table,
     chance,
@@ -88,12 +87,11 @@ def sensitivity(result: Result) -> Table | None:
         known = sentences.get(str(row["what"]), (Name(str(row["what"])),))
         return Cell(known, "".join(known))
 
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Probability", False), what),
         (titled("As reported"), lambda row: chance(row["p"])),
+        *((titled(title), partial(_chance_of, key)) for key, title in POWERS.items()),
     ]
-    for key, title in POWERS.items():
-        columns.append((titled(title), partial(_chance_of, key)))
     note = (
         "The prior to the power 1/2 and 2, and the likelihood likewise, which is what half or twice as many items of "
         "the same content would say. An answer that moves with the prior owes much to it; one that moves with the data "
@@ -112,10 +110,14 @@ def predictive(result: Result) -> Table | None:
     rows += [{**row, "statistic": OF_ANNOTATORS[str(row["statistic"])]} for row in of_annotators]
     if not rows:
         return None
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+
+    def replicated(row: Row) -> Cell:
+        return Cell((f"{significant(row['low'], 3)} to {significant(row['high'], 3)}",), as_float(row["low"]))
+
+    columns: Columns = [
         (titled("Statistic", False), lambda row: words(row["statistic"])),
         (titled("Observed"), lambda row: loose(row["observed"], 3)),
-        (titled("Replicated, 95%"), _replicated_span),
+        (titled("Replicated, 95%"), replicated),
         (titled("P(replicated larger)"), lambda row: chance(row["p"])),
     ]
     note: Sentence = ("Data replicated from the posterior, beside the real; probabilities near 0 or 1 are unlike.",)
@@ -139,14 +141,13 @@ def companions(result: Result) -> Table | None:
     if not rows:
         return None
     names = names_of(result)
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    known = [key for key in TESTS if any(row.get(key) is not None for row in rows)]
+    columns: Columns = [
         (titled("a", False), lambda row: named(names[row["a"]])),
         (titled("b", False), lambda row: named(names[row["b"]])),
         (titled("t"), lambda row: number(row["t"], 2, sign=True)),
+        *((titled(TESTS[key]), partial(_chance_of, key)) for key in known),
     ]
-    for key, title in TESTS.items():
-        if any(row.get(key) is not None for row in rows):
-            columns.append((titled(title), partial(_chance_of, key)))
     note = (
         "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
         "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
@@ -217,7 +218,3 @@ def _sentences(result: Result) -> dict[str, Sentence]:
 
 def _chance_of(key: str, row: Row) -> Cell:
     return chance(row.get(key))
-
-
-def _replicated_span(row: Row) -> Cell:
-    return Cell((f"{significant(row['low'], 3)} to {significant(row['high'], 3)}",), as_float(row["low"]))

@@ -1,13 +1,14 @@
 """By group: the two leading models in every group, every model against the leading one, and a line for the terminal."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from probtruth.line.analysis.leading import leaders, leading_pair
 from probtruth.line.result import Result
+from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Column,
+    Columns,
     Row,
     Table,
     chance,
@@ -23,8 +24,8 @@ from probtruth.report.words.numbers import (
     decimals,
     equals,
     favouring_a,
-    flipped,
     interval_width,
+    minus,
     shortened,
     shown,
 )
@@ -43,19 +44,9 @@ def of_leaders(comparison: Comparison) -> list[Row]:
     """The leading model (a) minus the next one (b) in every group, as the scores were given; none without groups."""
     if not comparison.groups:
         return []
-    first, second = leading_pair(comparison)
-    rows: list[Row] = []
-    for row in comparison.groups:
-        if {row["a"], row["b"]} != {first, second}:
-            continue
-        turned = row["a"] == second
-        p = as_float(row["p_a_better"])
-        if turned:
-            low, high = flipped(row["high"]), flipped(row["low"])
-            p = None if p is None else 1 - p
-            row = {**row, "a": first, "b": second, "difference": flipped(row["difference"]), "low": low, "high": high}
-        rows.append(shown(comparison, {**row, "p_a_better": p}))
-    return rows
+    first, second = leading_pair(comparison.ranks)
+    both = (row for row in comparison.groups if {row["a"], row["b"]} == {first, second})
+    return [shown(comparison, minus(row, first)) for row in both]
 
 
 def by_group(result: Result) -> Table | None:
@@ -64,9 +55,9 @@ def by_group(result: Result) -> Table | None:
     if not rows:
         return None
     groups = shortened([str(row["group"]) for row in rows], LONGEST_NAME)
-    a, b = (names_of(result)[name] for name in leading_pair(result.comparison))
+    a, b = (names_of(result)[name] for name in leading_pair(result.comparison.ranks))
     places = decimals(map(interval_width, rows))
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Group", False), lambda row: named(groups[str(row["group"])])),
         (titled("Items"), lambda row: number(row["n_items"], 0)),
         (titled("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
@@ -90,15 +81,12 @@ def against_leader(comparison: Comparison) -> Mapping[tuple[str, str], tuple[flo
     lead = str(leaders(comparison.ranks)[0]["model"])
     cells = {}
     for row in comparison.groups:
-        a, b = str(row["a"]), str(row["b"])
-        if lead not in (a, b):
+        if lead not in (row["a"], row["b"]):
             continue
-        loss, p = as_float(row["difference"]), as_float(row["p_a_better"])
-        if loss is None or p is None:
-            continue
-        gap, better = (loss, p) if b == lead else (-loss, 1 - p)
-        oriented = flipped(gap) if comparison.higher_is_better else gap
-        cells[str(row["group"]), b if a == lead else a] = (oriented or 0.0, better)
+        row = shown(comparison, minus(row, row["b"] if row["a"] == lead else row["a"]))
+        gap, better = as_float(row["difference"]), as_float(row["p_a_better"])
+        if gap is not None and better is not None:
+            cells[str(row["group"]), str(row["a"])] = (gap, better)
     return cells
 
 
@@ -146,7 +134,7 @@ def in_groups(result: Result) -> Sentence | None:
     rows = [row for row in of_leaders(comparison) if as_float(row["p_a_better"]) is not None]
     if not rows:
         return None
-    lead, other = (names_of(result)[name] for name in leading_pair(comparison))
+    lead, other = (names_of(result)[name] for name in leading_pair(comparison.ranks))
     chances = {str(row["group"]): float(row["p_a_better"]) for row in rows}
     ahead = sum(p > 0.5 for p in chances.values())
     sure = sum(p >= SURE for p in chances.values())

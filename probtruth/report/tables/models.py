@@ -1,14 +1,15 @@
 """The tables of the report, once, for the page, for Markdown and for the terminal."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from probtruth.line.analysis.leading import leading_pair
 from probtruth.line.result import Result
+from probtruth.line.rows import leading_pair
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Column,
+    Columns,
     Row,
     Table,
     chance,
@@ -29,6 +30,7 @@ from probtruth.report.words.numbers import (
     fixed,
     interval_width,
     percent,
+    places_of,
     probability,
     shortened,
     shown,
@@ -70,7 +72,7 @@ def models(result: Result) -> Table:
     ranks = comparison.ranks
     places = decimals(interval_width(row) for row in ranks)
     infinite = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True))
-    optional: list[tuple[Column, Callable[[Row], Cell]]] = []
+    optional: Columns = []
     accuracy = result.analysis.accuracy
     if accuracy is not None:
         shown = titled("Accuracy (expected)", short="acc.", meaning=ACCURACY)
@@ -80,7 +82,7 @@ def models(result: Result) -> Table:
         optional.append((divergence, lambda row: number(row["divergence"], places)))
     if any(infinite.values()):
         optional.append((titled("Infinite on"), lambda row: number(infinite[str(row["model"])], 0)))
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    columns: Columns = [
         (titled("Model", False), lambda row: named(str(row["model"]))),
         (_scores(comparison), lambda row: number(row["score"], places)),
         (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
@@ -129,8 +131,8 @@ def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Dif
         of_best = f" Those of the {len(best)} models of the best mean, of {n_pairs:,} pairs; pairwise.csv has all."
     chosen = [shown(comparison, row) for row in rows]
     names = names_of(result)
-    places = decimals(map(interval_width, chosen), ends=[row[end] for row in chosen for end in ("low", "high")])
-    columns: list[tuple[Column, Callable[[Row], Cell]]] = [
+    places = places_of(chosen)
+    columns: Columns = [
         (titled("a", False), lambda row: named(names[row["a"]])),
         (titled("b", False), lambda row: named(names[row["b"]])),
         (titled("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
@@ -217,7 +219,7 @@ def divided(result: Result) -> Table | None:
     divided_items = result.analysis.divided
     if not divided_items:
         return None
-    a, b = (names_of(result)[model] for model in leading_pair(result.comparison))
+    a, b = (names_of(result)[model] for model in leading_pair(result.comparison.ranks))
     names = shortened((entry.item for entry in divided_items), LONGEST_NAME)
     with_says = any(entry.top_labels is not None for entry in divided_items)
     with_labels = any(entry.shares for entry in divided_items)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from probtruth.check import count as count
-from probtruth.line.numbers import as_float as as_float
+from probtruth.line.rows import as_float as as_float
 from probtruth.report.words.sentences import Name
 
 if TYPE_CHECKING:
@@ -116,6 +116,11 @@ def interval_width(row: Mapping[str, object]) -> float | None:
     return None if low is None or high is None else high - low
 
 
+def places_of(rows: Sequence[Mapping[str, object]]) -> int:
+    """How many decimals a column of differences needs."""
+    return decimals(map(interval_width, rows), ends=[row[end] for row in rows for end in ("low", "high")])
+
+
 def plain(name: object) -> str:
     """A name on one line, without characters that control the terminal or the direction of the text around it."""
     return "".join("�" if _controls(character) else character for character in str(name))
@@ -205,6 +210,16 @@ def shown(comparison: "Comparison", row: Row) -> Row:
     if not comparison.higher_is_better:
         return row
     return {**row, "difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
+
+
+def minus(row: Row, first: object) -> Row:
+    """The row of a pair as `first` minus the other model, turned round if it stands the other way."""
+    if row["a"] == first:
+        return row
+    turned = {"difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
+    p = row["p_a_better"]
+    other = row["p_b_better"] if "p_b_better" in row else None if p is None else 1 - p  # groups have one of them
+    return {**row, "a": row["b"], "b": row["a"], **turned, "p_a_better": other, "p_b_better": p}
 
 
 def flipped(value: Any) -> float | None:

@@ -72,6 +72,11 @@ def unit(rule: str) -> str:
     return MEASURES[rule][1] if rule in MEASURES else ""
 
 
+def behind_number(rule: str) -> str:
+    """The unit as it stands behind a number: ` nats`."""
+    return f" {unit(rule)}" if unit(rule) else ""
+
+
 def mean_with_unit(comparison: "Comparison") -> str:
     """What is compared with its unit, for the title of an axis: `mean log loss (nats)`."""
     known = unit(comparison.rule)

@@ -6,10 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
-from probtruth.line.analysis.leading import leaders
 from probtruth.line.result import Result
-from probtruth.report.words.numbers import as_float, count, decimals, equals, exact, fixed, interval, percent, shortened
-from probtruth.report.words.sentences import Name, Sentence, joined, mean_of, measure, sentence, unit
+from probtruth.line.rows import leaders
+from probtruth.report.words.numbers import (
+    as_float,
+    count,
+    decimals,
+    equals,
+    exact,
+    fixed,
+    interval,
+    minus,
+    percent,
+    shortened,
+)
+from probtruth.report.words.sentences import Name, Sentence, behind_number, joined, mean_of, measure, sentence
 from probtruth.report.words.turned import not_settled, shared_errors, turned
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
@@ -63,19 +74,9 @@ def failing_diagnostics(diagnostics: Mapping[str, Any]) -> tuple[str, ...]:
 
 def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float | None]:
     """How much better `model` is than `over` (positive: better), its interval, P(better) and P(equivalent)."""
-    for row in comparison.pairs:
-        if (row["a"], row["b"]) == (model, over):
-            low, high, gain = as_float(row["high"]), as_float(row["low"]), as_float(row["difference"])
-            flip, p = -1.0, row["p_a_better"]
-        elif (row["a"], row["b"]) == (over, model):
-            low, high, gain = as_float(row["low"]), as_float(row["high"]), as_float(row["difference"])
-            flip, p = 1.0, row["p_b_better"]
-        else:
-            continue
-        values = {"advantage": gain, "low": low, "high": high}
-        flipped = {name: None if value is None else flip * value for name, value in values.items()}
-        return {**flipped, "p_better": as_float(p), "p_equivalent": as_float(row["p_equivalent"])}
-    raise KeyError(f"no pair of {model!r} and {over!r}")
+    row = minus(next(row for row in comparison.pairs if {row["a"], row["b"]} == {model, over}), over)
+    known = {name: as_float(row[name]) for name in ("low", "high", "p_equivalent")}
+    return {"advantage": as_float(row["difference"]), "p_better": as_float(row["p_b_better"]), **known}
 
 
 def verdict(result: Result) -> Verdict:
@@ -121,7 +122,7 @@ def _alone(result: Result) -> Verdict:
     row = comparison.ranks[0]
     name = shortened([str(row["model"])], LONGEST_NAME)[str(row["model"])]
     mean, low, high = (as_float(row[key]) for key in ("score", "low", "high"))
-    units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
+    units = behind_number(comparison.rule)
     whose = sentence(f"The mean {measure(comparison.rule)} of ", name)
     estimand = _estimand(result)
     if mean is None or low is None or high is None:
@@ -183,7 +184,7 @@ def _numbers(
     if (low is None or high is None) and comparison.settings.get("metric"):
         return sentence(f"How sure the difference in {mean} between ", lead, " and ", next_best, " is, is not known.")
     if low is None or high is None:
-        shared = f"{exact(float(f'{abs(size):.3g}'))}{f' {unit(comparison.rule)}' if unit(comparison.rule) else ''}"
+        shared = f"{exact(float(f'{abs(size):.3g}'))}{behind_number(comparison.rule)}"
         return sentence(
             f"On every item the {measure(comparison.rule)} of ",
             lead,
@@ -193,7 +194,7 @@ def _numbers(
         )
     known = high - low
     places = decimals([known] if known else [abs(size) / 10 if size else None], ends=(low, high))
-    units = f" {unit(comparison.rule)}" if unit(comparison.rule) else ""
+    units = behind_number(comparison.rule)
     ahead = "higher" if comparison.higher_is_better else "lower"
     return sentence(
         f"The {mean} of ",

@@ -7,6 +7,7 @@ Weights of items, resamples of items, and bands from the resamples.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -14,6 +15,7 @@ from scipy.special import logsumexp
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 
 BINS = ("uniform", "quantile")
@@ -29,11 +31,20 @@ class ForecastBins:
 
     @classmethod
     def of(
-        cls, forecasts: Float[np.ndarray, " item"], weights: np.ndarray | None, n_bins: int, bins: str
+        cls,
+        forecasts: Float[np.ndarray, " item"],
+        weights: np.ndarray | None,
+        n_bins: int,
+        bins: str,
+        kind: np.dtype[Any],
     ) -> "ForecastBins":
-        """Bins of equal width, or with equal numbers of items; each holds its upper edge (and the first its lower)."""
+        """Bins of equal width, or with equal numbers of items; each holds its upper edge (and the first its lower).
+
+        Edges of equal width are met to what the forecasts lost as logarithms of the floating type `kind`.
+        """
         if bins == "uniform":
             edges = np.linspace(0, 1, n_bins + 1)
+            edges *= 1 + simplex.lost_as_log(edges, kind)
         else:
             edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
         bin_of = np.unique(np.searchsorted(edges[1:-1], forecasts), return_inverse=True)[1]
@@ -84,11 +95,16 @@ def against_rest(log_probs: Rows, truth: Rows, label: int) -> tuple[Pairs, Pairs
 
 def top_label(log_probs: Rows, truth: Rows) -> tuple[Pairs, Pairs]:
     """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
-    best = log_probs == log_probs.max(1, keepdims=True)
-    right = (truth * best).sum(1) / best.sum(1)
+    right = top_label_right(log_probs, truth)
     first = np.arange(truth.shape[1]) == log_probs.argmax(1)[:, None]
     rest = _log_sum(np.where(first, -np.inf, log_probs))
     return np.stack([rest, log_probs.max(1)], 1), np.stack([1 - right, right], 1)
+
+
+def top_label_right(log_probs: Rows, truth: Rows) -> Float[np.ndarray, " item"]:
+    """The probability that the most probable label of each item is right; ties share."""
+    best = log_probs == log_probs.max(1, keepdims=True)
+    return np.asarray((truth * best).sum(1) / best.sum(1))
 
 
 def _log_sum(logs: np.ndarray) -> np.ndarray:
@@ -113,10 +129,9 @@ def events(
         for position, label in enumerate(labels):
             yield label, np.exp(there.column(log_probs, position)), there.column(truth, position)
         return
-    log_probs, truth = to_host(log_probs).astype(np.float64), to_host(truth)
+    log_probs, truth = to_host(log_probs).astype(np.float64, copy=False), to_host(truth)
     if by == "top-label":
-        logs, outcomes = top_label(log_probs, truth)
-        yield None, np.exp(logs[:, 1]), outcomes[:, 1]
+        yield None, np.exp(log_probs.max(1)), top_label_right(log_probs, truth)
         return
     for position, label in enumerate(labels):
         yield label, np.exp(log_probs[:, position]), truth[:, position]
@@ -128,14 +143,18 @@ Weights = Float[np.ndarray, " item"] | None
 def item_weights(weights: object, n_items: int) -> Weights:
     """The weights of the items as floats.
 
-    Errors: `InputError` for another length, a negative or infinite weight, or none above 0.
+    Errors: `InputError` for another length, a negative or infinite weight, none above 0, or an infinite sum.
     """
     if weights is None:
         return None
     array = check_arrays.as_floats(weights, "item", "weights").astype(np.float64)
     check.length(len(array), n_items, "items")
-    if not (np.isfinite(array) & (array >= 0)).all() or array.sum() <= 0:
+    if not (np.isfinite(array) & (array >= 0)).all() or not array.any():
         raise InputError("weights that are negative, infinite or all 0", "weights of at least 0", "Check the weights.")
+    with np.errstate(over="ignore"):
+        total = array.sum()
+    if not np.isfinite(total):
+        raise InputError("weights whose sum is infinite", "a finite sum", "Divide all weights by the largest.")
     return array
 
 
@@ -149,11 +168,13 @@ def check_resampling(n_resamples: object, level: object) -> tuple[int, float]:
 
 
 def resamples(weights: Weights, n_items: int, n_resamples: int, seed: int) -> Iterator[Float[np.ndarray, " item"]]:
-    """The weight of each item in each bootstrap resample of the items."""
-    rng = np.random.default_rng(seed)
+    """The weight of each item in each bootstrap resample of the items; those of weight 0 are as if they were not."""
+    rng = np.random.default_rng(check.whole(seed, 0, "seed"))
+    heavy = np.ones(n_items) if weights is None else weights
+    there = np.flatnonzero(heavy > 0)
     for _ in range(n_resamples):
-        counts = np.bincount(rng.integers(0, n_items, n_items), minlength=n_items)
-        yield counts * (np.ones(n_items) if weights is None else weights)
+        counts = np.bincount(there[rng.integers(0, len(there), len(there))], minlength=n_items)
+        yield counts * heavy
 
 
 def bands(

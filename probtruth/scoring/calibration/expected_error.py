@@ -78,7 +78,7 @@ def error_aligned(
     for model, table in aligned.tables():
         group_rows: list[dict[str, object]] = []
         for label, forecasts, outcomes in events(table, aligned.truth, aligned.labels, way):
-            binned = ForecastBins.of(forecasts, shares, *binning)
+            binned = ForecastBins.of(forecasts, shares, *binning, table.dtype)
             order = Isotone.of(forecasts)
             fitted = order.fit(outcomes, shares)[order.point_of]
             samples = calibrated_outcomes(forecasts, outcomes, fitted, size, seed)

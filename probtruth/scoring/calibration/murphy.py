@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
+from probtruth.kernels import simplex
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.binning import events, item_weights
 from probtruth.types import Predictions, Truth
@@ -64,7 +65,7 @@ def murphy_diagram(
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):
         for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, by):
-            expected = elementary_score(forecasts, outcomes, grid, shares)
+            expected = elementary_score(forecasts, outcomes, grid, shares, simplex.lost_as_log(grid, table.dtype))
             entropy = elementary_score(outcomes, outcomes, grid, shares)
             rows += [
                 {
@@ -80,10 +81,15 @@ def murphy_diagram(
     return frames.from_rows(rows)
 
 
-def elementary_score(forecasts: Items, outcomes: Items, thresholds: Thresholds, shares: Items) -> Thresholds:
-    """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
+def elementary_score(
+    forecasts: Items, outcomes: Items, thresholds: Thresholds, shares: Items, lost: Thresholds | float = 0.0
+) -> Thresholds:
+    """Weighted mean elementary score at each threshold, from one sort of the forecasts.
+
+    Forecasts above a threshold by no more than the share `lost` of it are equal to it.
+    """
     order = np.argsort(forecasts, kind="stable")
-    below = np.searchsorted(forecasts[order], thresholds, side="right")
+    below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
     came, stayed_away = (
         np.concatenate([[0.0], np.cumsum((shares * part)[order])]) for part in (outcomes, 1 - outcomes)
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -104,7 +104,7 @@ def reliability_aligned(
     rows: list[dict[str, object]] = []
     for model, table in zip(aligned.models, aligned.log_probs, strict=True):
         for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
-            curve, low, high = _curve(forecasts, outcomes, shares, drawing)
+            curve, low, high = _curve(forecasts, outcomes, shares, drawing, table.dtype)
             rows += [
                 {"model": model, "label": label}
                 | dict(zip(("forecast", "observed", "weight", "low", "high"), map(float, point), strict=True))
@@ -125,9 +125,11 @@ class Drawing:
     seed: int
 
 
-def _curve(forecasts: Items, outcomes: Items, weights: Weights, how: Drawing) -> tuple[Curve, np.ndarray, np.ndarray]:
+def _curve(
+    forecasts: Items, outcomes: Items, weights: Weights, how: Drawing, kind: np.dtype[Any]
+) -> tuple[Curve, np.ndarray, np.ndarray]:
     order = Isotone.of(forecasts)
-    bins = None if how.method == "isotonic" else ForecastBins.of(forecasts, weights, how.n_bins, how.method)
+    bins = None if how.method == "isotonic" else ForecastBins.of(forecasts, weights, how.n_bins, how.method, kind)
     if bins is None:
         curve = _steps(order, order.fit(outcomes, weights), weights)
     else:
@@ -162,7 +164,7 @@ def calibrated_outcomes(
     Hard outcomes are drawn from the forecasts; soft ones keep their distance from the fitted curve, its sign at random
     (the wild bootstrap), around the forecast.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     hard = bool(np.isin(outcomes, (0, 1)).all())
     for _ in range(n_resamples):
         if hard:

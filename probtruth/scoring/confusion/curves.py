@@ -153,7 +153,8 @@ def ranking(
 ) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
     rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
-    return np.where(logs[:, position] > NEARLY_SURE, -rest, logs[:, position]), np.exp(logs[:, position])
+    sure = np.maximum(-rest, NEARLY_SURE)  # above all others, though rows sum to 1 only within the tolerance
+    return np.where(logs[:, position] > NEARLY_SURE, sure, logs[:, position]), np.exp(logs[:, position])
 
 
 def _curve(

@@ -15,7 +15,6 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.scoring.align import Aligned
 from probtruth.scoring.confusion.measures import (
     METRICS,
     Summary,
@@ -26,7 +25,6 @@ from probtruth.scoring.confusion.measures import (
     summarise,
 )
 from probtruth.scoring.confusion.tables import SURE, distribution_summary, table_measures
-from probtruth.types.truth import Truth
 
 CELLS = 2**21
 """Drawn labels in memory at a time (16 MiB of random numbers); a different number gives different draws."""
@@ -89,15 +87,6 @@ def _sums(
     code: Int[np.ndarray, " cell"], weights: Float[np.ndarray, " cell"] | None, draws: int, n_labels: int
 ) -> np.ndarray:
     return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
-
-
-def truth_draws(truth: Truth, aligned: Aligned) -> Float[np.ndarray, "draw item label"] | None:
-    """The draws of the truth on the items and labels that it shares with the predictions; None if it has none."""
-    if truth.draws is None:
-        return None
-    tables = np.zeros((len(truth.draws), *aligned.truth.shape), truth.draws.dtype)
-    tables[:, :, aligned.columns] = truth.draws[:, aligned.rows]
-    return tables
 
 
 def posterior_measures(

@@ -12,7 +12,7 @@ from probtruth.errors import InputError
 from probtruth.kernels import compensated
 from probtruth.kernels.arrays import on_device
 from probtruth.scoring.align import Aligned, align
-from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures, truth_draws
+from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures
 from probtruth.scoring.confusion.measures import (
     AVERAGES,
     METRICS,
@@ -179,8 +179,8 @@ def expected_confusion(
     check.own_threads()
     way = check.one_of(method, METHODS, "method")
     how = check.one_of(response, RESPONSES, "response")
-    if not isinstance(draws, int) or draws < 2:
-        raise InputError(f"draws={draws!r}", "an integer of at least 2", "1000 is the default.")
+    check.whole(draws, 2, "draws")
+    check.whole(seed, 0, "seed")
     aligned = align(predictions, truth)
     held = None if way == "ratio" and on_device(aligned.log_probs) else aligned.on_host()
     if held is None:
@@ -194,12 +194,10 @@ def expected_confusion(
         summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
         summary = exact_measures(held.truth, answers, draws, seed)
+    elif truth.draws is None:
+        summary = sampled_measures(held.truth, answers, draws, seed, respond=False)
     else:
-        tables = truth_draws(truth, aligned)  # type: ignore[arg-type]
-        if tables is None:
-            summary = sampled_measures(held.truth, answers, draws, seed, respond=False)
-        else:
-            summary = posterior_measures(tables, answers)
+        summary = posterior_measures(np.ascontiguousarray(held.of_truth(truth.draws)), answers)
     return Confusion(
         counts,
         summary.value,

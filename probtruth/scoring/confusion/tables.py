@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.kernels import simplex
 from probtruth.scoring.confusion.measures import Summary, measure_table, ratio
 
 MOST_TABLES = 30_000
@@ -85,8 +86,8 @@ def response_probs(
     """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses.
 
     Labels that tie for the highest probability share the answer equally, so their order does not matter. A threshold
-    is a number for two labels (the second label is the answer if its probability is at least that), or one number for
-    each label (the answer is the label of greatest probability divided by threshold).
+    is a number for two labels (the second label is the answer if its probability, to rounding, is at least that), or
+    one number for each label (the answer is the label of greatest probability divided by threshold).
     """
     chosen = check_threshold(response, threshold, log_probs.shape[-1])
     if response == "sample":
@@ -95,7 +96,9 @@ def response_probs(
         return _shared_by_ties(log_probs)
     assert chosen is not None  # a threshold is needed for this response
     if len(chosen) == 1:
-        positive = np.exp(log_probs[..., 1].astype(np.float64)) >= chosen[0]
+        limit = np.asarray(chosen)
+        limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
+        positive = np.exp(log_probs[..., 1].astype(np.float64)) >= limit
         return np.stack([~positive, positive], -1).astype(np.float64)
     return _shared_by_ties(log_probs - np.log(chosen))
 

@@ -14,7 +14,7 @@ from probtruth.kernels import compensated, simplex
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.compensated import Total
 from probtruth.scoring.means import one_pass
-from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState, merge
+from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState, exactly, merge
 from probtruth.scoring.rules import ScoringRule, proper
 
 CELLS = {"cpu": 1 << 18, "gpu": 1 << 23}
@@ -151,17 +151,12 @@ def _of_block(options: MeanOptions, forecast: Rows, truth: Rows, start: Position
     endless = jnp.stack([terms == jnp.inf, terms == -jnp.inf])
     finite = jnp.where(jnp.isinf(terms), 0, terms)
     return MeanState(
-        _exactly(jnp.asarray(n, kind)),
+        exactly(jnp.asarray(n, kind)),
         compensated.total(finite),
-        _exactly(endless.sum(-1, dtype=jnp.int32).astype(kind)),
+        exactly(endless.sum(-1, dtype=jnp.int32).astype(kind)),
         _counts(options, forecast, truth),
         _lowest(options, endless[0], start),
     )
-
-
-def _exactly(count: Float[Array, "*sum"]) -> Total:
-    """A count below 2^24 as a total."""
-    return Total(count, jnp.zeros_like(count), jnp.zeros_like(count))
 
 
 def _column(
@@ -205,7 +200,8 @@ def _response(options: MeanOptions, forecast: Rows) -> Rows:
         return proper.chosen(forecast)
     limits = jnp.asarray(options.threshold, forecast.dtype)
     if len(options.threshold) == 1:
-        second = (probs[:, 1] >= limits[0]).astype(limits.dtype)
+        lost = simplex.lost_as_log(np.asarray(options.threshold), limits.dtype) if options.log_probs else 0.0
+        second = (probs[:, 1] >= limits * (1 - lost)).astype(limits.dtype)
         return jnp.stack([1 - second, second], -1)
     return proper.chosen(options.log_of(forecast) - jnp.log(limits))
 

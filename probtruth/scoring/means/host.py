@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from probtruth.kernels.compensated import Total
 from probtruth.kernels.host import n_cores
-from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState
+from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState, exactly
 from probtruth.scoring.rules import RULES, ScoringRule
 
 CELLS = 1 << 18
@@ -60,7 +60,7 @@ class Chunk:
         self.forecast = np.ascontiguousarray(forecast, self.kind)
         self.truth = np.ascontiguousarray(truth, self.kind)
         self._n = len(forecast)
-        for name in ("probs", "raw_logs", "log_total", "n_lost", "overlap", "squares"):
+        for name in ("probs", "raw_logs", "log_total", "n_lost"):
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -100,15 +100,10 @@ class Chunk:
             products = np.multiply(one, other, out=self._spare[: self._n]) @ self._ones
         return products
 
-    @cached_property
-    def overlap(self) -> Float[np.ndarray, " item"]:
-        """t . p of each item."""
-        return self.row_sums(self.truth, self.probs)
-
-    @cached_property
-    def squares(self) -> Float[np.ndarray, " item"]:
-        """|p|^2 of each item."""
-        return self.row_sums(self.probs, self.probs)
+    def spherical(self) -> float:
+        """Total of -t . p / |p|."""
+        overlap, squares = self.row_sums(self.truth, self.probs), self.row_sums(self.probs, self.probs)
+        return -float((overlap / np.sqrt(squares)).sum(dtype=np.float64))
 
     def squared_distance(self) -> float:
         """Total of |p - t|^2."""
@@ -142,28 +137,12 @@ class Chunk:
         return np.nan if beyond.any() else dot(self.truth, tame) / power, self.n_lost
 
 
-def _brier(chunk: Chunk) -> Sum:
-    return chunk.squared_distance() + chunk.truth_spread(), 0
-
-
-def _quadratic(chunk: Chunk) -> Sum:
-    return chunk.squared_distance() - dot(chunk.truth, chunk.truth), 0
-
-
-def _linear(chunk: Chunk) -> Sum:
-    return -dot(chunk.truth, chunk.probs), 0
-
-
-def _spherical(chunk: Chunk) -> Sum:
-    return -float((chunk.overlap / np.sqrt(chunk.squares)).sum(dtype=np.float64)), 0
-
-
 QUICK: dict[str, Callable[[Chunk], Sum]] = {
     "log": lambda chunk: chunk.log_total,
-    "brier": _brier,
-    "quadratic": _quadratic,
-    "linear": _linear,
-    "spherical": _spherical,
+    "brier": lambda chunk: (chunk.squared_distance() + chunk.truth_spread(), 0),
+    "quadratic": lambda chunk: (chunk.squared_distance() - dot(chunk.truth, chunk.truth), 0),
+    "linear": lambda chunk: (-dot(chunk.truth, chunk.probs), 0),
+    "spherical": lambda chunk: (chunk.spherical(), 0),
 }
 """Totals by NumPy; every other rule goes through its own kernel."""
 
@@ -209,16 +188,12 @@ def _state(options: MeanOptions, n: int, kind: np.dtype, sums: list[list[Sum]], 
     n_labels = options.n_labels or 0
     together = np.sum(counts, 0) if counts else np.zeros((n_labels, n_labels))
     return MeanState(
-        _exactly(np.array(float(n))),
+        exactly(np.array(float(n))),
         Total(summed, np.zeros_like(summed), unit * np.abs(totals).sum(0)),
-        _exactly(np.stack([np.where(up, lost, 0), np.where(up, 0, lost)])),
+        exactly(np.stack([np.where(up, lost, 0), np.where(up, 0, lost)])),
         Total(together, np.zeros_like(together), unit * together),
         np.full((len(options.rules), 0), NO_POSITION, np.int32),
     )
-
-
-def _exactly(count: Float[np.ndarray, "*sum"]) -> Total:
-    return Total(count, np.zeros_like(count), np.zeros_like(count))
 
 
 def _sum(chunk: Chunk, of: ScoringRule | float) -> Sum:

@@ -57,6 +57,12 @@ def next_position(state: MeanState) -> Int[Array, ""]:
     return jnp.where(state.n.high < 2.0**31 - 2.0**8, whole, NO_POSITION)
 
 
+def exactly(count: Float[Array | np.ndarray, "*sum"]) -> Total:
+    """A count below 2^24 as a total."""
+    nothing = count.__array_namespace__().zeros_like(count)
+    return Total(count, nothing, nothing)
+
+
 def whole(count: Total) -> Int[np.ndarray, "*sum"]:
     """Counts as integers (host)."""
     return np.asarray(np.rint(compensated.value(count)), np.int64)
@@ -115,16 +121,8 @@ class MeanOptions:
         exponents = tuple(_finite(power) for power in (powers if isinstance(powers, list | tuple) else (powers,)))
         check.one_of(response, RESPONSES, "response")
         _check_threshold(response, threshold, n_labels)
-        for name, value in (
-            ("rules", chosen),
-            ("powers", exponents),
-            ("n_labels", n_labels),
-            ("response", response),
-            ("threshold", threshold),
-            ("parts", parts),
-            ("log_probs", log_probs),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(rules=chosen, powers=exponents, n_labels=n_labels, response=response)
+        vars(self).update(threshold=threshold, parts=parts, log_probs=log_probs)
 
     @property
     def columns(self) -> tuple[tuple[str, ScoringRule | float], ...]:

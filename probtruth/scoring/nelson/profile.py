@@ -154,19 +154,12 @@ def _means(
 ) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
     if logs.size * len(powers) <= FEW:
-        return np.exp(_few_means(logs, events, powers))
+        parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
+        return np.exp(np.array([[_log_mean(values, weights, power) for power in powers] for values, weights in parts]))
     with jax.enable_x64(True):
         means = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
     means[1:][events.sum(0) == 0] = np.nan
     return means
-
-
-def _few_means(
-    logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
-) -> Float[np.ndarray, "all_then_label power"]:
-    """As `_all_means`, in plain arrays: for so few numbers compilation would take longer."""
-    parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
-    return np.array([[_log_mean(values, weights, power) for power in powers] for values, weights in parts])
 
 
 def _log_mean(logs: Float[np.ndarray, " event"], weights: Float[np.ndarray, " event"], power: float) -> float:
@@ -242,10 +235,6 @@ def _bubbles(
     return rows
 
 
-NAMED = {"decisiveness": 1.0, "accuracy": 0.0, "robustness": -2 / 3}
-"""Names of three powers in Nelson (2017), doi:10.3390/e19060286."""
-
-
 @dataclass(frozen=True)
 class MetricExplanation:
     """What a generalised mean of the probabilities of what happened rewards in a forecaster.
@@ -292,8 +281,7 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
     (False, [0.624, 0.376])
     """
     if isinstance(power, str):
-        check.one_of(power, tuple(NAMED), "metric")
-        value = NAMED[power]
+        value = MARKS[check.one_of(power, tuple(MARKS), "metric")]
     else:
         try:
             value = float(power)  # type: ignore[arg-type]
@@ -301,7 +289,7 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
             value = float("nan")
         if isnan(value) or isinstance(power, bool):
             raise InputError(
-                f"power {power!r}", f"a number or one of {', '.join(NAMED)}", "0 is the geometric mean, the log score."
+                f"power {power!r}", f"a number or one of {', '.join(MARKS)}", "0 is the geometric mean, the log score."
             )
     exponent = inf if value >= 1 else 1 / (1 - value)
     return MetricExplanation(value, exponent, value == 0, _text(value, exponent))

@@ -6,18 +6,22 @@ from functools import lru_cache
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from jax.scipy.special import betainc
 from scipy import special
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
-from probtruth.kernels.bregman import PLACES, WEIGHTS
+from probtruth.kernels.simplex import PLACES, WEIGHTS
 from probtruth.scoring.rules.named import INFINITE
 from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule, finite
 
 N_NODES = 16
 """Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""
+
+LARGE = 10.0
+"""Above this a or b the integrands bend too much for so few nodes."""
 
 
 @check.checks_itself
@@ -104,11 +108,16 @@ def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
     """The integral of u^a (1 - u)^(b-1) over u from 0 to p, as a function of p and 1 - p; a, b > -1.
 
     Below 1/2 by Gauss-Jacobi quadrature with the weight u^a. Above it, in v = 1 - u, the singular part v^(b-1) is
-    integrated in closed form and the rest v^b ((1 - v)^a - 1)/v by quadrature with the weight v^b.
+    integrated in closed form and the rest v^b ((1 - v)^a - 1)/v by quadrature with the weight v^b. If a or b is large
+    it is an incomplete beta function, or (b <= 0) takes more nodes.
     """
+    most = max(a, b)
+    if most > LARGE and b > 0:
+        return _of_beta_function(a, b)
+    n_nodes = N_NODES if most <= LARGE else N_NODES + int(np.ceil(most / 2))
 
     def nodes(power: float) -> tuple[np.ndarray, np.ndarray]:
-        roots, weights = special.roots_jacobi(N_NODES, 0, power)
+        roots, weights = special.roots_jacobi(n_nodes, 0, power)
         return (1 + roots) / 2, weights / 2 ** (power + 1)
 
     below, above = nodes(a), nodes(b)
@@ -134,5 +143,17 @@ def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
         half = jnp.full_like(p, 0.5)
         small, large = jnp.where(low, p, half), jnp.where(low, half, q)
         return jnp.where(low, start(small), start(half) + singular(large) + rest(half) - rest(large))
+
+    return value
+
+
+def _of_beta_function(a: float, b: float) -> Callable[[Array, Array], Array]:
+    """`_incomplete` for b > 0, from whichever end holds less of the integral."""
+    whole, middle = _whole(a, b), (a + 1) / (a + 1 + b)
+
+    def value(p: Array, q: Array) -> Array:
+        low = p <= middle
+        below, above = jnp.where(low, p, middle), jnp.where(low, 1 - middle, q)
+        return whole * jnp.where(low, betainc(a + 1, b, below), 1 - betainc(b, a + 1, above))
 
     return value

@@ -9,7 +9,7 @@ from jax import Array
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
-from probtruth.kernels.bregman import PLACES, WEIGHTS
+from probtruth.kernels.simplex import PLACES, WEIGHTS
 from probtruth.scoring.rules.named import INFINITE
 from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import Interval, ScoringRule

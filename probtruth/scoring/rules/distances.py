@@ -8,7 +8,7 @@ rank a sharper model before a better one. The log score and the Brier score do n
 import jax.numpy as jnp
 
 from probtruth.kernels import simplex
-from probtruth.kernels.simplex import float64_for_numpy
+from probtruth.kernels.precision import float64_for_numpy
 from probtruth.scoring.rules.proper import Losses, Probs
 
 

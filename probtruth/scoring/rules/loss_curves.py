@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
-from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.rule import ScoringRule, finite
 
 if TYPE_CHECKING:
     import polars
@@ -40,7 +40,8 @@ def loss_curve(
     Returns: rows `rule`, `report`, `loss`, and `least` (the loss of reporting the truth for a proper rule: the
     generalised entropy, on the same scale); lower is better.
 
-    Errors: `InputError` for a truth that is not a distribution, reports outside 0 to 1, an unknown rule.
+    Errors: `InputError` for a truth that is not a distribution, reports outside 0 to 1, an unknown rule, and a
+    `match_at` at which the losses cannot meet.
 
     Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog.
 
@@ -50,14 +51,14 @@ def loss_curve(
     ([0.6325, 0.6109, 0.639], 0.6109)
     """
     row = _distribution(truth)
-    if isinstance(label, bool) or not -len(row) <= label < len(row):
+    if isinstance(label, bool) or not isinstance(label, (int, np.integer)) or not -len(row) <= label < len(row):
         raise InputError(f"label {label!r}", f"a position below {len(row)}", "Count the labels from 0.")
     grid = (
         np.linspace(0, 1, 201)
         if reports is None
         else check_arrays.as_floats(reports, "report", "reports").astype(float)
     )
-    for values in (grid, np.array([0.5 if match_at is None else match_at])):
+    for values in (grid, np.array([0.5 if match_at is None else finite(match_at, "match_at")])):
         if not ((values >= 0) & (values <= 1)).all():
             raise InputError(
                 "a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default."
@@ -112,4 +113,10 @@ def _matched(
     ends = _reports(truth, np.array([1.0, at]), label)
     with jax.enable_x64(True):
         (right, there), (base, wanted) = (np.asarray(_label_losses(each, ends))[:, label] for each in (rule, first))
+    if not (np.isfinite([wanted, base, there, right]).all() and there > right):
+        raise InputError(
+            f"match_at {at!r} for the rules {first.name!r} and {rule.name!r}",
+            "a report that both rules give a finite loss, larger than that of certainty",
+            "Choose a report between 0 and 1, such as 0.5.",
+        )
     return float(right), float((wanted - base) / (there - right))

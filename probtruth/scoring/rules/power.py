@@ -8,7 +8,7 @@ from jax import Array
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels import bregman, simplex
+from probtruth.kernels import simplex
 from probtruth.scoring.rules.named import INFINITE, log
 from probtruth.scoring.rules.proper import Probs
 from probtruth.scoring.rules.rule import ScoringRule, finite, positive
@@ -100,11 +100,11 @@ def _power(beta: float) -> ScoringRule:
 
     def divergence(probs: Probs, truth: Probs) -> Array:
         weights, floats = simplex.as_floats(truth, probs)
-        return bregman.power_terms(weights, floats, simplex.log(floats), beta).sum(-1)
+        return simplex.power_terms(weights, floats, simplex.log(floats), beta).sum(-1)
 
     def log_divergence(log_probs: Probs, truth: Probs) -> Array:
         weights, logs = simplex.as_floats(truth, log_probs)
-        return bregman.power_terms(weights, jnp.exp(logs), logs, beta).sum(-1)
+        return simplex.power_terms(weights, jnp.exp(logs), logs, beta).sum(-1)
 
     return ScoringRule(
         name=f"power({beta:g})",

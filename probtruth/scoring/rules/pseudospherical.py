@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from probtruth import check
-from probtruth.kernels import bregman, simplex
+from probtruth.kernels import simplex
 from probtruth.scoring.rules.named import INFINITE, log
 from probtruth.scoring.rules.power import JOSE_NAU_WINKLER
 from probtruth.scoring.rules.proper import Probs
@@ -61,7 +61,10 @@ def _pseudospherical(beta: float) -> ScoringRule:
     def entropy(truth: Probs) -> Array:
         (weights,) = simplex.as_floats(truth)
         tilted = weights * jnp.expm1(rise * simplex.log(jnp.where(weights > 0, weights, 1)))
-        return -jnp.expm1(jnp.log1p(tilted.sum(-1)) / beta) / rise
+        excess = tilted.sum(-1)  # sum t^beta - 1, with all the digits of a small rise
+        small = excess > -0.5
+        length = _log_length(_logs(weights), beta)[..., 0]
+        return -jnp.expm1(jnp.where(small, jnp.log1p(jnp.where(small, excess, 0)) / beta, length)) / rise
 
     def divergence(probs: Probs, truth: Probs) -> Array:
         weights, floats = simplex.as_floats(truth, probs)
@@ -90,6 +93,10 @@ def _log_length(logs: Array, beta: float) -> Array:
     return jax.nn.logsumexp(held, axis=-1, keepdims=True) / beta
 
 
+def _logs(probs: Array) -> Array:
+    return jnp.where(probs > 0, simplex.log(jnp.where(probs > 0, probs, 1)), -jnp.inf)
+
+
 def _divergence(weights: Array, floats: Array, logs: Array, beta: float) -> Array:
     """|t| times the power divergence of the two rays' points of length 1, whose ratio is taken from t - p."""
     weights, floats, logs = jnp.broadcast_arrays(weights, floats, logs)
@@ -97,14 +104,20 @@ def _divergence(weights: Array, floats: Array, logs: Array, beta: float) -> Arra
     step = jnp.where(near, weights - floats, 0) / jnp.where(near, floats, 1)
     powered = _power(floats, beta)
     gain = jnp.where(near, powered * jnp.expm1(beta * jnp.log1p(step)), _power(weights, beta) - powered)
-    longer = jnp.log1p(gain.sum(-1, keepdims=True) / powered.sum(-1, keepdims=True)) / beta
+    change = gain.sum(-1, keepdims=True) / powered.sum(-1, keepdims=True)
+    alike = change > -0.5
+    longer = jnp.where(
+        alike,
+        jnp.log1p(jnp.where(alike, change, 0)) / beta,
+        _log_length(_logs(weights), beta) - _log_length(logs, beta),
+    )
     ours, theirs = (_power(x, beta).sum(-1, keepdims=True) ** (1 / beta) for x in (weights, floats))
     turned = jnp.expm1(jnp.log1p(step) - longer)
     close = near & (jnp.abs(turned) < simplex.NEAR)
-    terms = bregman.near_power_terms(jnp.where(close, floats / theirs, 1), jnp.where(close, turned, 0), beta)
+    terms = simplex.near_power_terms(jnp.where(close, floats / theirs, 1), jnp.where(close, turned, 0), beta)
     far = jnp.where(close, 0.5, weights / ours), jnp.where(close, 0.5, floats / theirs)
     log_far = jnp.where(close, jnp.log(0.5).astype(logs.dtype), logs - _log_length(logs, beta))
-    return ours[..., 0] * jnp.where(close, terms, bregman.power_terms(*far, log_far, beta)).sum(-1)
+    return ours[..., 0] * jnp.where(close, terms, simplex.power_terms(*far, log_far, beta)).sum(-1)
 
 
 def _power(entries: Array, beta: float) -> Array:

@@ -3,7 +3,7 @@
 Checks of the parameters of a family of rules.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import isfinite
@@ -69,7 +69,7 @@ class ScoringRule(Shown):
         """
         if not self.ordered:
             raise InputError(f"an order of labels for the rule {self.name!r}", "a rule that has one", "Leave it out.")
-        listed = tuple(order) if not isinstance(order, str) else ()
+        listed = tuple(order) if isinstance(order, Iterable) and not isinstance(order, str) else ()
         names = tuple(map(name_text, listed))
         if not names:
             raise InputError(f"the order {order!r}", "a list of labels", "Write order=['low', 'medium', 'high'].")
@@ -126,11 +126,12 @@ class ScoringRule(Shown):
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
     """Labels that are numbers, in ascending order."""
     try:
-        return tuple(sorted(labels, key=float))
+        value_of = dict(zip(labels, check.finite_numbers(labels, distinct=True), strict=True))
+        return tuple(sorted(labels, key=value_of.__getitem__))
     except ValueError:
         raise InputError(
             f"the rule {rule!r} for the labels {check.shortlist(labels)}",
-            "labels that are numbers, or their order",
+            "labels that are numbers, each another one, or their order",
             "Give order=[lowest, ..., highest] (command line: --label-order lowest,...,highest); where a function has "
             f"no order, rule=probtruth.rules.RULES[{rule!r}].in_order([...]).",
         ) from None

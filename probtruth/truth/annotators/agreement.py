@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -10,8 +10,17 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.truth.fit import AgreementMeasure, KappaWeights, MeasurementLevel
+from probtruth.truth.fit import need_annotations
 from probtruth.types import Annotations
+
+AgreementMeasure = Literal["krippendorff", "fleiss", "cohen", "percentage"]
+"""Measures of agreement."""
+
+MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
+"""Levels of measurement of Krippendorff's alpha."""
+
+KappaWeights = Literal["linear", "quadratic"]
+"""How weighted kappa counts a disagreement, in the distance of the labels' ranks."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,7 @@ def agreement(
         >>> round(pt.annotators.agreement(votes).value, 3)
         0.6
     """
+    need_annotations(annotations)
     check.one_of(measure, get_args(AgreementMeasure), "measure")
     check.one_of(level, get_args(MeasurementLevel), "level")
     if measure == "cohen":
@@ -134,8 +144,9 @@ def _fleiss(counts: Int[np.ndarray, "item label"], often: np.ndarray) -> float:
 
 def _agreeing(counts: Int[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
     """The share of an item's pairs of annotations with the same label."""
-    votes = counts.sum(1)
-    shares: np.ndarray = (counts * (counts - 1)).sum(1) / (votes * (votes - 1))
+    many = counts.astype(float)  # products of integers could leave 64 bits
+    votes = many.sum(1)
+    shares: np.ndarray = (many * (many - 1)).sum(1) / (votes * (votes - 1))
     return shares
 
 
@@ -180,10 +191,11 @@ def _pairs_of_two(annotations: Annotations, names: Sequence[object] | None) -> I
     if annotations.annotator is None:
         raise InputError("counts, without annotators", "annotations that name their annotators", "Give the long form.")
     known = annotations.index.annotators
-    wanted = known if names is None else tuple(name_text(name) for name in names)
-    if len(set(wanted)) != 2:
+    wanted = known if names is None else tuple(map(name_text, check.listed(names, "annotators")))
+    check.unique(wanted, "annotator")
+    if len(wanted) != 2:
         raise InputError(
-            f"{len(set(wanted))} annotators for Cohen's kappa", "two", "Name two of them with annotators=['a', 'b']."
+            f"{len(wanted)} annotators for Cohen's kappa", "two", "Name two of them with annotators=['a', 'b']."
         )
     answers = []
     for name in wanted:
@@ -228,7 +240,7 @@ def ranks(annotations: Annotations, order: Sequence[object] | None, needed: bool
         return np.arange(len(labels), dtype=float)
     if order is None:
         return np.argsort(np.argsort(_numbers(labels, "ordinal"))).astype(float)
-    named = [name_text(name) for name in order]
+    named = [name_text(name) for name in check.listed(order, "order")]
     check.unique(named, "label")
     for label in labels:
         check.one_of(label, tuple(named), "order lacks the label")
@@ -237,10 +249,17 @@ def ranks(annotations: Annotations, order: Sequence[object] | None, needed: bool
 
 def _numbers(labels: Sequence[str], level: str) -> Float[np.ndarray, " label"]:
     try:
-        return np.array([float(label) for label in labels])
+        numbers = np.array(check.finite_numbers(labels, distinct=level == "ordinal"))
     except ValueError:
         raise InputError(
             f"labels {check.shortlist(labels)} at level {level!r}",
-            "labels that are numbers",
+            "labels that are numbers" + (", each another one" if level == "ordinal" else ""),
             "Give order=[lowest, ..., highest] for the level 'ordinal', or rename the labels.",
         ) from None
+    if level == "ratio" and (numbers < 0).any():
+        raise InputError(
+            f"labels below 0 ({check.shortlist(labels)}) at level 'ratio'",
+            "numbers of at least 0",
+            "A ratio needs a zero that nothing is below; use the level 'interval'.",
+        )
+    return numbers

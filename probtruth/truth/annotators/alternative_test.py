@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.stats import ttest_1samp
+from scipy.special import stdtr
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.truth.annotators.human_ceiling import aligned_probs
+from probtruth.truth.fit import need_annotations
 from probtruth.types import Annotations, Predictions
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def alternative_annotator_test(
         >>> pt.annotators.alternative_annotator_test(votes, judge).models.row(0)
         ('judge', 3, 0.0, 0.65, False)
     """
+    need_annotations(annotations)
     check.one_of(alignment, ("accuracy", "rmse"), "alignment")
     check.non_negative(epsilon, "epsilon")
     level, least = (
@@ -178,23 +180,22 @@ def _answers(annotations: Annotations, predictions: Predictions) -> Int[np.ndarr
 def _numbers(annotations: Annotations) -> Float[np.ndarray, " label"]:
     """The labels as the numbers that they name."""
     try:
-        values = np.array([float(name) for name in annotations.index.labels])
+        return np.array(check.finite_numbers(annotations.index.labels))
     except ValueError:
-        values = np.array([np.nan])
-    if not np.isfinite(values).all():
         raise InputError(
             f"labels {check.shortlist(annotations.index.labels)} with alignment 'rmse'",
             "labels that are numbers",
             "Use alignment='accuracy' for labels without a scale.",
-        )
-    return values
+        ) from None
 
 
 def _p_value(differences: Float[np.ndarray, " item"], epsilon: float) -> float:
     """Of the one-sided t test of a mean below epsilon."""
     if np.ptp(differences) == 0:
         return 0.0 if differences[0] < epsilon else 1.0
-    return float(ttest_1samp(differences, epsilon, alternative="less").pvalue)
+    n = len(differences)
+    t = (differences.mean() - epsilon) / (differences.std(ddof=1) / n**0.5)
+    return float(stdtr(n - 1, t))
 
 
 def _benjamini_yekutieli(p_values: Float[np.ndarray, " test"], level: float) -> Bool[np.ndarray, " test"]:

@@ -1,7 +1,7 @@
 """How well a human annotator does against the others, and whether a model does as well."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -9,12 +9,15 @@ from jaxtyping import Float, Int
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
-from probtruth.truth.fit import HumanRule
+from probtruth.truth.fit import need_annotations
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
 
 if TYPE_CHECKING:
     import polars
+
+HumanRule = Literal["zero-one", "brier"]
+"""Rules under which a hard answer of a human has a finite loss."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,19 +71,20 @@ def human_ceiling(
         >>> pt.annotators.human_ceiling(votes, draws=100).select("who", "loss").rows()[0]
         ('a random annotator', 0.2222222222222222)
     """
+    need_annotations(annotations)
     check.one_of(rule, get_args(HumanRule), "rule")
     votes = _votes(annotations)
-    each = np.arange(len(votes.item))
-    human = 1 - votes.others[each, votes.label]
+    human = 1 - votes.others[np.arange(len(votes.item)), votes.label]
+    together = _losses(votes.others, np.eye(annotations.n_labels)[votes.label], rule)
     if rule == "brier":
-        rows = [("a random annotator", "annotator", 2 * human), ("the others' shares", "committee", _brier(votes))]
+        rows = [("a random annotator", "annotator", 2 * human), ("the others' shares", "committee", together)]
         rows.append(("the population of annotators", "population", human))
     else:
-        rows = [("a random annotator", "annotator", human), ("the others' majority", "committee", _committee(votes))]
+        rows = [("a random annotator", "annotator", human), ("the others' majority", "committee", together)]
     if predictions is not None:
         probs = aligned_probs(annotations, predictions)[:, votes.item]
         for name, own in zip(predictions.models, probs, strict=True):
-            rows.append((name, "model", _model(own, votes.others, rule)))
+            rows.append((name, "model", _losses(own, votes.others, rule)))
     losses = np.stack([loss for _, _, loss in rows], 1)
     resampled = _bootstrap(losses, votes, check.whole(draws, 1, "draws"), check.whole(seed, 0, "seed"))
     means = votes.weight @ losses / votes.weight.sum()
@@ -114,6 +118,12 @@ def _votes(annotations: Annotations) -> _Votes:
 
 def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:
     """The models' probabilities in the annotations' order; every annotated item and label must be there."""
+    if not isinstance(predictions, Predictions):
+        raise InputError(
+            f"predictions of type {type(predictions).__name__}",
+            "a probtruth.Predictions",
+            "Make it with Predictions.from_probs({'a': probs, ...}).",
+        )
     items, own, rows = match_items(annotations.index, predictions.index, "the predictions")
     _, used, columns = match_labels(annotations.index, predictions.index, "the predictions")
     lacking = len(annotations.index.items) - len(items)
@@ -126,9 +136,10 @@ def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[n
     return to_host(predictions.probs)[:, rows[np.argsort(own)]][:, :, columns[used]]
 
 
-def _model(
+def _losses(
     probs: Float[np.ndarray, "vote label"], others: Float[np.ndarray, "vote label"], rule: str
 ) -> Float[np.ndarray, " vote"]:
+    """Of probabilities, or of the most probable label, against shares of votes."""
     loss: np.ndarray
     if rule == "brier":
         loss = (probs**2).sum(1) - 2 * (probs * others).sum(1) + 1
@@ -136,17 +147,6 @@ def _model(
         best = probs == probs.max(1, keepdims=True)
         loss = 1 - (best * others).sum(1) / best.sum(1)
     return loss
-
-
-def _committee(votes: _Votes) -> Float[np.ndarray, " vote"]:
-    most = votes.others == votes.others.max(1, keepdims=True)
-    chosen = most[np.arange(len(votes.label)), votes.label]
-    return np.asarray(1 - chosen / most.sum(1))
-
-
-def _brier(votes: _Votes) -> Float[np.ndarray, " vote"]:
-    share = votes.others[np.arange(len(votes.label)), votes.label]
-    return np.asarray((votes.others**2).sum(1) - 2 * share + 1)
 
 
 def _bootstrap(

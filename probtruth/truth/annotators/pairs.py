@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
-from probtruth.truth.fit import MethodRequest
+from probtruth.truth.fit import MethodRequest, need_annotations
 from probtruth.truth.flat import flatten
 from probtruth.types import Annotations, Truth
 
@@ -46,6 +46,9 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
         >>> pt.annotators.annotator_pairs(annotations, truth).filter("copies").height
         0
     """
+    need_annotations(annotations)
+    if not isinstance(truth, Truth):
+        raise InputError(f"truth of type {type(truth).__name__}", "a probtruth.Truth", "Make it with infer_truth.")
     if truth.confusion is None or truth.index.annotators != annotations.index.annotators:
         raise InputError(
             f"truth of the method {truth.method!r} without these annotators' confusion",
@@ -63,7 +66,7 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
     first, second = np.divmod(pair[enough], flat.n_annotators)
     common, same, expected, variance = (part[enough] for part in (common, same, expected, variance))
     z = _centred((same - expected) / np.sqrt(np.maximum(variance, 1e-12)))
-    p = _holm(norm.sf(z))
+    p = _holm(ndtr(-z))
     names = np.array(annotations.index.annotators, dtype=object)
     order = np.lexsort((second, first, -z))
     columns = {

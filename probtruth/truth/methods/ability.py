@@ -93,9 +93,7 @@ def fit_anchored(request: MethodRequest, flat: FlatAnnotations) -> em.EmSolution
     class then absorbs the items on which they disagree.
     """
     free = fit_ability(request, flat)
-    counts = np.zeros((flat.n_items, flat.n_labels))
-    np.add.at(counts, (flat.item, flat.label), flat.weight)
-    possible = np.where(flat.known == 0, counts, -1.0)  # a known answer stands for the votes
+    possible = np.where(flat.known == 0, flat.votes(), -1.0)  # a known answer stands for the votes
     voted = plurality(possible).sum(0)
     if not (far_from(free.probs.sum(0), voted) > 0).any():
         return free

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from probtruth import check
-from probtruth.inference.precision import float64_on_cpu
+from probtruth.kernels.precision import float64_on_cpu
 from probtruth.truth.annotators.quality import with_interval
 from probtruth.truth.fit import MethodFit, MethodRequest, affordable, evenly
 from probtruth.truth.flat import flatten

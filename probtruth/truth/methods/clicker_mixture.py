@@ -63,7 +63,7 @@ def clicker_mixture(request: MethodRequest, *, sweeps: int | None = None, chains
     """
     flat = flatten(request)
     check.whole(chains, 1, "chains")
-    rows = np.repeat(np.arange(len(flat.item)), flat.weight.astype(int))
+    rows = flat.each()
     rows = rows[np.argsort(flat.annotator[rows], kind="stable")]
     votes = _SortedVotes(flat, flat.item[rows], flat.label[rows], flat.annotator[rows])
     many = (
@@ -113,19 +113,6 @@ class _SortedVotes:
     label: Int[np.ndarray, " annotation"]
     annotator: Int[np.ndarray, " annotation"]
 
-    def counts(self) -> Float[np.ndarray, " cell"]:
-        """How often each item got each label, as one row."""
-        size = self.flat.n_items * self.flat.n_labels
-        return np.bincount(self.item * self.flat.n_labels + self.label, minlength=size).astype(float)
-
-    def totals(self) -> Float[np.ndarray, " item"]:
-        """How many annotations each item got."""
-        return np.bincount(self.item, minlength=self.flat.n_items).astype(float)
-
-    def of_annotators(self, read: Float[np.ndarray, " annotation"]) -> Float[np.ndarray, " annotator"]:
-        """How many annotations of each annotator were read."""
-        return np.bincount(self.annotator, read, self.flat.n_annotators)
-
     def by_annotator(self) -> list[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """Of each annotator: which annotations, their items, cells and labels, and P(label, clicked) by level."""
         bounds, habit = np.concatenate([[0], np.cumsum(self.flat.n_annotations)]).tolist(), self.habit()
@@ -162,18 +149,16 @@ def _sample(random: np.random.Generator, votes: _SortedVotes, sweeps: int, draws
     flat, warmup = votes.flat, sweeps // 2
     n_items, n_labels, n_annotators = flat.n_items, flat.n_labels, flat.n_annotators
     by_annotator = votes.by_annotator()
-    reads, totals, read = votes.counts(), votes.totals(), np.ones(len(votes.item))
-    log_alpha, step = (
-        np.log(learn_dirichlet(reads.reshape(n_items, n_labels).astype(np.int64))[0]),
-        np.array(FIRST_STEP),
-    )
+    table, read = flat.votes(), np.ones(len(votes.item))
+    reads, totals = table.reshape(-1), table.sum(1)  # reads are those of the table, by cell
+    log_alpha, step = np.log(learn_dirichlet(table.astype(np.int64))[0]), np.array(FIRST_STEP)
     kinds, levels = KIND_COUNTS / KIND_COUNTS.sum(), np.zeros(n_annotators, int)
     clicked, log_concentration = np.zeros((sweeps, n_annotators)), np.zeros(sweeps)
     probs, drawn = np.zeros((n_items, n_labels)), []
     wanted = np.bincount(evenly(sweeps, draws), minlength=sweeps) if draws else np.zeros(sweeps, int)
     for turn in range(-warmup, sweeps):
         gain = 1 / np.sqrt(1 + warmup + turn) if turn < 0 else 0.0
-        density = log_posterior(reads.reshape(n_items, n_labels).astype(np.int64))
+        density = log_posterior(table.astype(np.int64))
         log_alpha, step = walk(random, log_alpha, step, density, gain)
         alpha = np.exp(log_alpha)
         total, log_prior = alpha.sum(), np.log(kinds / np.bincount(KINDS))[KINDS]
@@ -196,13 +181,12 @@ def _sample(random: np.random.Generator, votes: _SortedVotes, sweeps: int, draws
         kinds = random.dirichlet(KIND_COUNTS + np.bincount(KINDS[levels], minlength=len(KIND_COUNTS)))
         if turn < 0:
             continue
-        n_read = votes.of_annotators(read)
-        some = random.beta(
-            1 + flat.n_annotations - n_read, 1 + n_read
-        )  # between the levels, given which answers were read
+        n_read = np.bincount(votes.annotator, read, n_annotators)
+        # between the levels, given which answers were read
+        some = random.beta(1 + flat.n_annotations - n_read, 1 + n_read)
         clicked[turn] = np.where(KINDS[levels] == 1, some, LEVELS[levels])
         log_concentration[turn] = np.log(total)
-        posterior = reads.reshape(n_items, n_labels) + alpha
+        posterior = table + alpha
         probs += posterior / posterior.sum(1, keepdims=True)
         drawn += [dirichlet_rows(random, posterior).astype(np.float32) for _ in range(wanted[turn])]
     return _Chain(probs / sweeps, clicked, log_concentration, np.array(drawn).reshape(-1, n_items, n_labels))

@@ -65,7 +65,8 @@ def dawid_skene_em(
     annotators not seen before start from all earlier ones together. `diagonal` and `off_diagonal` are pseudo-counts of
     every confusion matrix, which make it a maximum of the posterior; `restarts` above 1 adds starts
     drawn around the vote shares and keeps the best; it stops when no class probability moves by more than `tolerance`
-    in an iteration. Starts from the vote shares. Draws are of the class given the point estimate.
+    in an iteration, and the log posterior does not rise by 100 times as much. Starts from the vote shares. Draws are
+    of the class given the point estimate.
 
     Source: Dawid and Skene (1979), https://doi.org/10.2307/2346806.
     """

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp, psi
 
 from probtruth import check
-from probtruth.truth.fit import MethodFit, MethodRequest, affordable, categorical, dirichlet_rows, draw_tables
+from probtruth.truth.fit import MethodFit, MethodRequest, categorical, dirichlet_rows, draw_tables
 from probtruth.truth.methods.dirichlet import learn_dirichlet
 
 MOST_COMPONENTS = 8
@@ -74,8 +74,7 @@ def dirichlet_mixture(
     def draw(generator: np.random.Generator) -> np.ndarray:
         return dirichlet_rows(generator, counts + mixture.alphas[categorical(generator, cumulative)])
 
-    generator = np.random.default_rng(request.seed)
-    draws = draw_tables(draw, counts.shape, affordable(request.draws, *counts.shape), generator)
+    draws = draw_tables(draw, counts.shape, request.draws, np.random.default_rng(request.seed))
     return MethodFit(means / means.sum(1, keepdims=True), draws, marginals, diagnostics=diagnostics)
 
 

@@ -105,7 +105,7 @@ def fit_perceived(
     sweeps = settings.sweeps_of(flat)
     draws = affordable(request.draws, flat.n_items, n_labels)
     repeats = max(1, -(-draws // (sweeps * settings.chains)))
-    rows = np.repeat(np.arange(len(flat.item)), flat.weight.astype(int))
+    rows = flat.each()
     confusable = _confusable(flat, np.exp(ability.parameters[-1]))
     data = gibbs.GibbsData(flat.item[rows], flat.cell[rows], flat.known.T.copy(), ability.log_marginals, confusable)
     priors = gibbs.GibbsPriors((centres[0], LOG_SPREAD), (centres[1], LOG_SPREAD), LOG_KAPPA, ANSWER_COUNTS)

@@ -5,7 +5,7 @@ import pytest
 from made_scores import make, rows_by_name
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.evidence.label_variance import LARGE_DF, label_locations, label_variance
+from probtruth.comparison.evidence.label_variance import LARGE_DF, FixedLabels, label_variance
 from probtruth.comparison.posterior.margins import margins
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import LabelsBehind
@@ -43,7 +43,7 @@ def test_third_moments_are_unbiased_over_repeated_votes(setting):
     rng = np.random.default_rng(2)
     votes = np.full(N, 5)
     order = np.arange(3)
-    found = [label_locations(scored(probs, loss, votes, rng), order, EQUAL)[1].third[0] for _ in range(500)]
+    found = [FixedLabels(scored(probs, loss, votes, rng), EQUAL).locations(order)[1].third[0] for _ in range(500)]
     centred = loss[0] - (probs * loss[0]).sum(1)[:, None]
     truth = sum((probs * centred**3).sum(1) / 5**2 / N**3)
     assert abs(np.mean(found) - truth) < MONTE_CARLO * np.std(found) / np.sqrt(len(found))
@@ -58,7 +58,7 @@ def test_intervals_for_these_items_hold_their_own_mean(setting, n_votes):
     inside = 0
     for _ in range(400):
         scores = scored(probs, loss[:2], np.full(N, n_votes), rng)
-        low, high = margins(label_locations(scores, np.arange(2), EQUAL)[0])[0].interval()
+        low, high = margins(FixedLabels(scores, EQUAL).locations(np.arange(2))[0])[0].interval()
         inside += low <= truth <= high
     assert inside / 400 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 400)
     these, new = (compare(scores, engine="exact", population=name).pairs[0] for name in ("these-items", "new-items"))
@@ -85,7 +85,7 @@ def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setti
     difference = loss[0] - loss[1]
     wanted = ((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2).sum() / N**2
     assert label_variance(scores, 0, 1, EQUAL) == pytest.approx(wanted, rel=1e-12)
-    pairs, _ = label_locations(scores, np.arange(3), EQUAL)
+    pairs, _ = FixedLabels(scores, EQUAL).locations(np.arange(3))
     assert pairs.df[0] == LARGE_DF
 
 
@@ -144,4 +144,4 @@ def test_infinite_loss_counts_only_under_labels_that_may_be():
     loss[0, 1, 1] = np.inf
     assert label_variance(scores, 0, 1, half) is None
     with pytest.raises(PosteriorError, match="model '000' has an infinite loss under a label that item '1' may have"):
-        label_locations(scores, np.arange(2), half)
+        FixedLabels(scores, half).locations(np.arange(2))

@@ -8,10 +8,15 @@ import pytest
 import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.design import design
+from probtruth.comparison.evidence.from_scores import of_scores
+from probtruth.comparison.evidence.moments import combine
 from probtruth.comparison.evidence.rectified import AGREEING, Rectified
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.posterior.margins import margins
 from probtruth.types import ExpertScores
 
 N, M = 200, 40
+ITEMS = tuple(f"i{number:04d}" for number in range(N))
 
 
 def made(seed=0, n_models=2, n=N):
@@ -58,6 +63,53 @@ def test_an_answer_on_every_item_is_the_comparison_of_the_answers() -> None:
     plain = pair_of(replace(scores, values=expert))
     for key in ("difference", "low", "high", "p_a_better"):
         assert anchored[key] == pytest.approx(plain[key], rel=1e-9)
+
+
+def test_an_answer_on_every_item_of_clusters_that_differ_in_size() -> None:
+    scores, expert = made(1)
+    clusters = {item: str(min(row // 2, 20)) for row, item in enumerate(scores.items)}  # twenty of 2 items, one of 160
+    anchored = pair_of(with_gold(scores, expert, np.arange(N), np.ones(N)), clusters=clusters)
+    plain = pair_of(replace(scores, values=expert), clusters=clusters)
+    for key in ("difference", "low", "high", "p_a_better"):
+        assert anchored[key] == plain[key]
+
+
+def test_unequal_weights_have_the_freedom_of_their_quadratic_form() -> None:
+    # by hand: V = r' M' D M r for independent r, M what takes the weighted mean off, D the squared shares over the
+    # variances of the residuals; E V = tr, freedom = tr^2 / tr of the square (Bell and McCaffrey 2002)
+    scores, expert = made(2)
+    chance = 10 ** np.random.default_rng(2).uniform(-1.5, 0, 25)
+    anchored = with_gold(scores, expert, np.arange(25), chance)
+    room, df = Rectified.of(anchored, anchored.gold, design(scores, None, None, None))._weighing()
+    share = (1 / chance) / (1 / chance).sum()
+    residual = np.eye(25) - share
+    form = residual.T @ np.diag(share**2 / np.diag(residual @ residual.T)) @ residual
+    assert room[:25] == pytest.approx(np.diag(residual @ residual.T), rel=1e-12)
+    assert df == pytest.approx([np.trace(form) ** 2 / np.trace(form @ form)], rel=1e-9)
+    assert np.trace(form) == pytest.approx((share**2).sum(), rel=1e-12)
+
+
+def test_intervals_hold_where_probabilities_differ_by_orders_of_magnitude() -> None:
+    # known scores that go with the experts', some 20 answers whose weights differ by up to 100: worth 5 to 15 chosen
+    # alike, with that many less one degrees of freedom 0.88 of the intervals held the truth
+    rng, held, n = np.random.default_rng(6), 0, 0
+    options = checked_options("nuts", "new-items", None, 1, 0, False)
+    while n < 800:
+        known = rng.normal(size=(2, N))
+        size = 10 ** rng.uniform(-2, 0, N)
+        chance = np.minimum(20 * size / size.sum(), 1.0)
+        rows = np.flatnonzero(rng.random(N) < chance)
+        weights = 1 / chance[rows]
+        if len(rows) < 10 or weights.sum() ** 2 < 5 * (weights**2).sum():
+            continue
+        expert = known + 0.3 * rng.normal(size=known.shape)
+        anchored = with_gold(pt.Scores(known, ("a", "b"), ITEMS, "loss"), expert, rows, chance[rows])
+        plan = design(anchored, None, None, None)
+        moments = of_scores(anchored, plan, options).moments
+        assert moments is not None
+        low, high = margins(combine(moments, moments.pairs, plan.weights))[0].interval()
+        held, n = held + (low < 0 < high), n + 1
+    assert held > 0.915 * n  # binomial(800, 0.945) is below 732 once in two thousand
 
 
 def test_few_answers_have_few_degrees_of_freedom() -> None:
@@ -145,3 +197,19 @@ def test_errors(rows, options, message) -> None:
     scores, expert = made()
     with pytest.raises(pt.InputError, match=message):
         compare(with_gold(scores, expert, list(rows)), draws=50, **options)
+
+
+def test_answers_that_one_weight_swamps_are_refused() -> None:
+    # nineteen items of probability 1 and one of 1 in 1,000: the estimate is that one answer, and its spread unknown
+    scores, expert = made()
+    anchored = with_gold(scores, expert, np.arange(20), np.r_[np.ones(19), 0.001])
+    with pytest.raises(pt.InputError, match=r"worth 1 chosen alike"):
+        compare(anchored, draws=50)
+
+
+def test_answers_that_are_worth_few_chosen_alike_are_said() -> None:
+    scores, expert = made()
+    for low, said in ((0.5, False), (0.05, True)):
+        chance = np.r_[np.full(55, 1.0), np.full(5, low)]
+        warnings = compare(with_gold(scores, expert, np.arange(60), chance), engine="exact", draws=50).warnings
+        assert any("60 items, worth" in line for line in warnings) == said

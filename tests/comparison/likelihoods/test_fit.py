@@ -139,12 +139,12 @@ def test_ties_are_a_spike():
 
 @pytest.mark.long
 def test_leaving_items_out_one_by_one():
-    difference = np.random.default_rng(6).normal(0, 2.0, 80)
+    difference = np.random.default_rng(6).normal(0, 2.0, 60)
     elpd, se, k = loo(fit("normal", difference, 0, 1000))
     # by hand: the predictive t of each item given the others
-    left = [np.delete(difference, row) for row in range(80)]
+    left = [np.delete(difference, row) for row in range(60)]
     exact = sum(
-        stats.t.logpdf(value, 78, rest.mean(), rest.std(ddof=1) * np.sqrt(1 + 1 / 79))
+        stats.t.logpdf(value, 58, rest.mean(), rest.std(ddof=1) * np.sqrt(1 + 1 / 59))
         for value, rest in zip(difference, left, strict=True)
     )
     assert elpd == pytest.approx(exact, abs=0.3)

@@ -59,7 +59,7 @@ def test_population_of_models_at_a_fixed_distance():
     drawn, between = population.draws()
     assert np.ptp(drawn[..., 1]) == 0
     assert (between[..., 0] == 0).all()
-    assert population.of_groups(1, 1).average().tolist() == [0.0] * 4
+    assert population.of_groups(1).average().tolist() == [0.0] * 4
     assert mixture.quantile(0.3)[4] == pytest.approx(mixture.quantile(0.3)[2] + 0.5)
 
 

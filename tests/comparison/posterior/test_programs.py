@@ -62,7 +62,7 @@ def test_hierarchy_with_and_without_its_group_means_is_the_quadrature(data):
     prior = Prior.of(groups)
     wanted = hierarchy(groups, prior)
     agree(nuts.sample(programs.hierarchy, program_data(groups, prior), 0, draws=2500).sites, wanted)
-    whole = {**data, "knee": prior.knee, "end": np.asarray(prior.between(np.ones(2)).max())}
+    whole = {**data, "knee": prior.knee, "end": (prior.knee * np.expm1(prior.reach)).max()}
     agree(nuts.sample(unmarginalised_hierarchy, whole, 0, draws=3000, target_accept=0.95).sites, wanted)
 
 
@@ -83,7 +83,7 @@ def test_sufficient_statistics_are_sufficient():
     mean, variance = np.bincount(group, value) / n_items, within**2 / n_items
     groups = Groups.of(mean[:, None], variance[:, None])
     prior = Prior.of(groups)
-    end = np.asarray(prior.between(np.ones(1))[0])
+    end = (prior.knee * np.expm1(prior.reach))[0]
     data = {"value": value, "group": group, "within": np.asarray(within), "knee": prior.knee, "end": end}
     drawn = nuts.sample(full_data, data, 0, draws=4000, target_accept=0.99)
     agree(drawn.sites, hierarchy(groups, prior))

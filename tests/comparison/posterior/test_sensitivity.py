@@ -7,14 +7,10 @@ from made_scores import make
 from probtruth.comparison.compare import compare
 from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior import quadrature as exact
+from probtruth.comparison.posterior.engines import location_densities
 from probtruth.comparison.posterior.margins import Margin
-from probtruth.comparison.posterior.sensitivity import (
-    hierarchy_densities,
-    location_densities,
-    scaled_p,
-    sensitive,
-    weights,
-)
+from probtruth.comparison.posterior.population import hierarchy_densities
+from probtruth.comparison.posterior.sensitivity import scaled_p, sensitive, weights
 
 MONTE_CARLO = 0.02
 """Absolute, in probability: five standard errors of 20,000 weighted draws with an efficiency above a fifth."""

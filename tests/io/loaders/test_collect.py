@@ -1,4 +1,4 @@
-from probtruth.io.loaders.collect import Entry, same_questions
+from probtruth.io.loaders.collect import LogSample, differences
 
 
 class Counted(str):
@@ -18,14 +18,13 @@ class Counted(str):
 
 def uses_of(n_items: int) -> int:
     """How often names were used to match two models of which half of the items are other questions."""
-    entries = [
-        Entry(Counted(f"q{item}"), model, 0.0, "", "0", "", content=f"{item}{model * (item % 2)}")
+    samples = [
+        LogSample(item=Counted(f"q{item}"), model=model, task="", where="", content=f"{item}{model * (item % 2)}")
         for model in "ab"
         for item in range(n_items)
     ]
     Counted.uses = 0
-    alike, audit = same_questions(entries, "", "logs")
-    assert (len(alike), len(audit.different)) == (n_items, n_items // 2)
+    assert len(differences(samples, "", "logs").different) == n_items // 2
     return Counted.uses
 
 

@@ -64,26 +64,6 @@ class TestProcess:
         assert read_table(path)[0].equals(FRAME)
         assert len(started) == 1
 
-    @pytest.mark.skipif(sys.platform != "linux", reason="files in memory are of Linux")
-    def test_tables_stand_in_a_file_in_memory_and_large_ones_are_given_back(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        assert read_table(path)[0].equals(FRAME)
-        shared = decoding._SHARED.file
-        assert shared is not None
-        assert os.fstat(shared).st_size > 0
-        monkeypatch.setattr(decoding, "KEPT", 1)
-        assert read_table(path)[0].equals(FRAME)
-        assert os.fstat(shared).st_size == 0
-        decoding.stop()
-        with pytest.raises(OSError, match="Bad file"):
-            os.fstat(shared)
-
-    def test_without_such_a_file_they_come_through_the_pipe(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(decoding, "_file_in_memory", lambda: None)
-        assert read_table(path)[0].equals(FRAME)
-        assert decoding._SHARED.file is None
-
     def test_a_path_is_read_from_where_it_is_and_an_odd_one_too(
         self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -191,8 +171,8 @@ def test_rows_of_a_file_whose_name_is_no_pattern(tmp_path: Path, name: str) -> N
     write(tmp_path / name)
     question = {"path": str(tmp_path / name), "start": 1, "rows": 1, "columns": ["x"]}
     rows = decoding.decode(b"r", json.dumps(question).encode())
-    assert polars.read_ipc_stream(BytesIO(rows)).equals(FRAME[1:].select("x"))
-    assert json.loads(decoding.decode(b"e", json.dumps(question).encode()))["rows"] == 2
+    assert rows.frame().equals(FRAME[1:].select("x"))
+    assert json.loads(decoding.decode(b"e", json.dumps(question).encode()).data)["rows"] == 2
 
 
 class TestDecoder:

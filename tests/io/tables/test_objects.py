@@ -13,6 +13,7 @@ from probtruth.errors import InputError, MissingExtraError
 from probtruth.io import addresses
 from probtruth.io.tables import decoder, decoding
 from probtruth.io.tables.batches import open_table
+from probtruth.io.tables.handed import Decoded
 from probtruth.io.tables.objects import Unreached
 from probtruth.io.tables.read import read_table
 from probtruth.line.larger_than_memory import Room
@@ -148,8 +149,8 @@ def test_other_stores_reach_polars_with_the_options_of_the_settings(url: str, mo
         seen.append((path, storage_options, credential_provider))
         return polars.LazyFrame({"item": ["x"], "yes": [1.0]})
 
-    def here(kind: bytes, data: bytes, *_: object) -> bytes:
-        return bytes(decoder.answer(kind, data)[1])
+    def here(kind: bytes, data: bytes, *_: object) -> Decoded:
+        return Decoded(bytes(decoder.answer(kind, data)[1]))
 
     monkeypatch.setattr(decoder.polars, "scan_parquet", scan)
     monkeypatch.setattr(decoding, "decode", here)

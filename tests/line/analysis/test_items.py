@@ -7,7 +7,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.line.analysis import items
-from probtruth.line.analysis.leading import leading_pair
+from probtruth.line.rows import leading_pair
 
 
 def test_disputed_items_have_the_highest_entropy(result):
@@ -23,7 +23,7 @@ def test_disputed_items_have_the_highest_entropy(result):
 
 
 def test_divided_items_have_the_largest_differences(result):
-    (a, b), found = leading_pair(result.comparison), result.analysis.divided
+    (a, b), found = leading_pair(result.comparison.ranks), result.analysis.divided
     assert (a, b) == ("nearest-neighbours", "logistic")
     first, second = (result.scores.values[result.scores.models.index(name)] for name in (a, b))
     worst = int(np.abs(first - second).argmax())

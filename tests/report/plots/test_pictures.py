@@ -23,6 +23,12 @@ def test_bare_scores_have_no_loss_curve(make):
     assert "loss-curve" not in pictures(make["bare"](2))
 
 
+def test_a_metric_may_have_braces_in_its_name(make):
+    """A template of the axis' title took them for places to fill, and the report was not written."""
+    made = pictures(make["rewrite"](make["bare"](2), rule="cost {EUR}"))
+    assert "mean cost {EUR}: how much higher than the leader's" in made["behind-leader"].inline
+
+
 def test_many_models_are_cut_to_the_best_and_say_so(make):
     made = pictures(make["bare"](20))
     assert made["behind-leader"].note == "The 15 best of 20 models."

@@ -31,6 +31,15 @@ def test_bins_by_hand():
     np.testing.assert_allclose(top, (0.6 + 0.4) / 3, rtol=ROUNDING)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_bin_holds_forecasts_of_exactly_its_upper_edge(kind):
+    # bins (0, .1], (.1, .2], ...: gaps |0 - .1| and |1 - .15| of one item each, and |1/2 - .3| of two
+    probs = np.array([[0.9, 0.1], [0.85, 0.15], [0.7, 0.3], [0.7, 0.3]], kind)
+    predictions, truth = pt.Predictions.from_probs({"a": probs}), pt.Truth.from_labels([0, 1, 0, 1], n_labels=2)
+    table = pt.calibration.calibration_error(predictions, truth, by="label", n_bins=10, n_resamples=2)
+    np.testing.assert_allclose(table["error"][1], (0.1 + 0.85 + 2 * 0.2) / 4, rtol=1e-6)
+
+
 def test_certain_forecasts_are_in_a_bin():
     predictions = pt.Predictions.from_probs({"a": [[0.0, 1.0], [1.0, 0.0]]})
     truth = pt.Truth.from_labels(np.array([0, 0]), n_labels=2)

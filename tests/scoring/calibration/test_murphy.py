@@ -44,3 +44,13 @@ def test_errors():
     predictions, truth = two_labels(SOFT)
     with pytest.raises(pt.InputError, match="thresholds outside 0 to 1"):
         pt.calibration.murphy_diagram(predictions, truth, thresholds=[0.5, 1.5])
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_forecast_of_exactly_the_threshold_is_not_above_it(kind):
+    """Forecasts in hundredths against thresholds in hundredths, by the formula in integers."""
+    written, came = np.arange(101), np.arange(101) % 2
+    probs = (np.stack([100 - written, written], 1) / 100).astype(kind)
+    curve = pt.calibration.murphy_diagram(pt.Predictions.from_probs({"a": probs}), pt.Truth.from_labels(came, 2))
+    expected = [np.where(written <= u, came * (100 - u), (1 - came) * u).mean() / 100 for u in range(101)]
+    np.testing.assert_allclose(curve.filter(label="1")["expected"], expected, rtol=PASTED)

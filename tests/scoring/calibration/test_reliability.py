@@ -69,6 +69,18 @@ def test_top_label_counts_ties_with_their_mean():
     np.testing.assert_allclose(curve.select("forecast", "observed").to_numpy(), [[0.4, 0.5], [0.7, 1]], rtol=ROUNDING)
 
 
+def test_items_without_weight_are_as_if_they_were_not():
+    """Resamples of three items of which one has weight held none of it in 8 of 27 cases: NaN, or an empty fit."""
+    probs = [[0.2, 0.8], [0.6, 0.4], [0.3, 0.7]]
+    predictions, truth = pt.Predictions.from_probs({"a": probs}), pt.Truth.from_labels([0, 1, 1], n_labels=2)
+    alone = pt.Predictions.from_probs({"a": probs[2:]}), pt.Truth.from_labels([1], n_labels=2)
+    weights = [0.0, 0.0, 3.0]
+    curve = pt.calibration.reliability_curve(predictions, truth, band="confidence", weights=weights)
+    assert curve["low"].to_list() == curve["observed"].to_list() == curve["high"].to_list()
+    found = pt.calibration.calibration_decomposition(predictions, truth, weights=weights, n_bootstrap=100)
+    assert found.rows() == pt.calibration.calibration_decomposition(*alone, n_bootstrap=100).rows()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -77,6 +89,9 @@ def test_top_label_counts_ties_with_their_mean():
         ({"n_bins": 0}, "n_bins 0"),
         ({"by": "joint"}, "by 'joint'"),
         ({"n_resamples": 1.5}, "1.5 resamples"),
+        ({"seed": -1}, "seed -1"),
+        ({"seed": 0.5, "band": "confidence"}, "seed 0.5"),
+        ({"weights": np.full(5, 1e308)}, "whose sum is infinite"),  # shares of it were 0, and so was the curve
     ],
 )
 def test_errors(options, message):

@@ -95,6 +95,14 @@ def test_reports_that_round_to_one_keep_their_order():
     assert found.of("a").area == 1
 
 
+def test_a_certain_report_ranks_first_though_its_row_sums_to_more_than_one():
+    """1.0 beside 0.00005 is within the tolerance; by 1 less the rest it would stand below 0.99999."""
+    predictions = pt.Predictions.from_probs({"a": [[1.0, 5e-5], [0.99999, 1e-5], [0.5, 0.5]]})
+    curve = pt.confusion.roc_curves(predictions, pt.Truth.from_labels([0, 1, 1], n_labels=2), label=0).of("a")
+    assert curve.area == 1
+    assert curve.thresholds.tolist() == sorted(curve.thresholds, reverse=True)
+
+
 def test_no_events_no_curve():
     found = pt.confusion.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
     assert np.isnan(found.area)

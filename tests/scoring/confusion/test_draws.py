@@ -100,6 +100,14 @@ def test_summary_goes_over_the_draws_that_are_defined():
     np.testing.assert_allclose(found.low, [[1.05, np.nan]])
 
 
+@pytest.mark.parametrize("seed", [-1, 0.5, "x", None])
+def test_a_seed_that_is_none_is_an_error(seed):
+    with pytest.raises(pt.InputError, match="seed"):
+        pt.expected_confusion(
+            pt.Predictions.from_probs({"a": [[0.5, 0.5]]}), pt.Truth.from_probs([[1, 0]]), method="draws", seed=seed
+        )
+
+
 @pytest.mark.parametrize("draws", [1, 2.5, "many"])
 def test_too_few_draws_are_an_error(draws):
     with pytest.raises(pt.InputError, match="expected an integer of at least 2"):

@@ -1,3 +1,4 @@
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,6 +53,18 @@ def test_hard_labels_and_argmax_are_scikit_learn(n_labels):
     for k in range(n_labels):
         specificity = skm.recall_score(labels != k, answers != k)
         assert confusion.specificity[0, k] == pytest.approx(specificity, rel=ROUND_OFF)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("asarray", [np.asarray, jnp.asarray], ids=["host", "devices"])
+def test_a_forecast_of_exactly_the_threshold_reaches_it(kind, asarray):
+    """0.35 comes back from its logarithm as 0.3499...; an answer counts from the threshold on, as written."""
+    written = np.arange(1, 100)  # hundredths
+    probs = asarray(np.stack([100 - written, written], 1).astype(kind) / kind(100))
+    predictions, truth = pt.Predictions.from_probs({"a": probs}), pt.Truth.from_labels(np.zeros(99, int), 2)
+    for limit in range(1, 100):
+        counts = pt.expected_confusion(predictions, truth, "threshold", threshold=limit / 100).counts
+        assert counts[0, 0, 1] == (written >= limit).sum(), limit
 
 
 def test_sampled_and_decided_responses_differ():

@@ -138,9 +138,9 @@ def test_counts_beyond_one_float():
 
 @pytest.mark.process
 def test_eight_devices_give_the_means_of_one_and_only_states_travel():
-    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
+    flags = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SHARDED)],
-        env={**os.environ, **flags}, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, **flags, "JAX_PLATFORMS": "cpu"}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "passed", done.stderr[-3000:]

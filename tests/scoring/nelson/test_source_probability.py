@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.signal
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,13 @@ def reports(n=300, seed=0):
 
 
 # reference
+
+
+@pytest.mark.parametrize("size", [2, 3, 40, 1001])
+def test_the_convolution_is_scipys(size):
+    """To the last bit: both multiply the same transforms."""
+    row, bell = np.random.default_rng(size).random(size), np.exp(-(np.linspace(-5, 5, 101) ** 2) / 2)
+    assert np.array_equal(module.convolved(row, bell), scipy.signal.fftconvolve(row, bell, "same"))
 
 
 def test_isotonic_is_scikit_learns():
@@ -106,6 +114,13 @@ def test_the_truth_is_its_own_source():
     assert source_probability(np.array([0.5, 0.5]), events, "truth") is events
 
 
+@pytest.mark.parametrize("method", ["bins", "bayes-bins"])
+def test_more_bins_than_reports_give_each_its_own(method):
+    reported, events = np.array([0.1, 0.1, 0.4, 0.8]), np.array([0.0, 1.0, 0.0, 1.0])
+    own = source_probability(reported, events, method, 4)
+    np.testing.assert_array_equal(source_probability(reported, events, method, 1e30), own)
+
+
 # errors
 
 
@@ -116,6 +131,8 @@ def test_the_truth_is_its_own_source():
         ("bins", 2.5, "got 2.5 bins, expected a whole number"),
         ("neighbours", 0, "got 0 neighbours, expected a whole number"),
         ("kernel", 0.0, "expected a number of at least 1e-05"),
+        ("bins", float("inf"), "got inf bins, expected a whole number"),
+        ("neighbours", float("nan"), "got nan neighbours, expected a whole number"),
         ("isotonic", 3, "expected none for 'isotonic'"),
     ],
 )

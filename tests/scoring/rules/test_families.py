@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from compiled_once import by_rows, x64
+from scipy import special
 from scipy.integrate import quad
 
 import probtruth as pt
@@ -110,6 +111,34 @@ def test_beta_family_against_scipy_quadrature(a, b, p):
     first = quad(lambda u: u**a * (1 - u) ** (b - 1), 0, p, epsabs=0, epsrel=1e-12)[0]
     second = quad(lambda v: v**b * (1 - v) ** (a - 1), 0, 1 - p, epsabs=0, epsrel=1e-12)[0]
     np.testing.assert_allclose(losses, [first, second], rtol=QUADRATURE)
+
+
+@pytest.mark.parametrize(("a", "b"), [(20, 20), (50, 50), (100, 3), (3, 100), (12.5, 0.3), (30, -0.5)])
+@pytest.mark.parametrize("p", [0.0, 0.01, 0.5, 0.77, 0.95, 1.0])
+def test_beta_family_of_narrow_weights_against_scipy(a, b, p):
+    """Weights that concentrate around a threshold, as the rule says that large a + b does."""
+    losses = losses_of(pt.rules.beta(a, b), np.array([1 - p, p]))
+    # for b <= 0 by parts: the integral of u^a (1-u)^(b-1) is (u^a (1-u)^b - a int u^(a-1) (1-u)^b) / -b
+    first = special.beta(a + 1, b) * special.betainc(a + 1, b, p) if b > 0 else np.inf
+    if b < 0 and p < 1:
+        first = (p**a * (1 - p) ** b - a * special.beta(a, b + 1) * special.betainc(a, b + 1, p)) / -b
+    second = special.beta(b + 1, a) * special.betainc(b + 1, a, 1 - p)
+    most = special.beta(a + 1, b) if b > 0 else 1.0
+    np.testing.assert_allclose(losses, [first, second], rtol=1e-10, atol=1e-10 * min(most, special.beta(b + 1, a)))
+
+
+@pytest.mark.parametrize(("beta", "labels"), [(60, 2), (20, 10)])
+def test_pseudospherical_of_large_beta_by_its_formula(beta, labels):
+    """sum p^beta is below rounding beside 1: 10 * .1^20 = 1e-19."""
+    rule, truth = pt.rules.pseudospherical(beta), np.full(labels, 1 / labels)
+    sure = np.eye(labels)[0]
+    length = labels ** (1 / beta) / labels
+    np.testing.assert_allclose(x64(rule.entropy, truth), (1 - length) / (beta - 1), rtol=ROUNDING)
+    # the divergence of a certain report: |t| - t_0, divided by beta - 1
+    np.testing.assert_allclose(x64(rule.divergence, sure, truth), (length - 1 / labels) / (beta - 1), rtol=ROUNDING)
+    np.testing.assert_allclose(
+        x64(rule.divergence, truth, sure), (1 - (1 / labels / length) ** (beta - 1)) / (beta - 1)
+    )
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,11 @@ def test_three_labels_share_what_is_left_as_the_truth_does():
         ((0.7, "logg"), "Did you mean 'log'"),
         ((0.7, "log", [1.2]), "report outside 0 to 1"),
         ((0.7, "log", None, 5), "label 5"),
+        ((0.7, "log", None, "1"), "label '1'"),
+        ((0.7, "log", None, 0.5), "label 0.5"),
+        ((0.7, ["log", "brier"], None, 1, "x"), "match_at 'x'"),
+        ((0.7, ["log", "brier"], None, 1, 1.0), "match_at 1.0"),
+        ((0.7, ["log", "brier"], None, 1, 0.0), "match_at 0.0"),
     ],
 )
 def test_errors(arguments, message):

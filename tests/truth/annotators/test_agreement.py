@@ -106,6 +106,21 @@ def test_one_label_in_use_is_unknown() -> None:
     assert np.isnan([found.value, found.low, found.high]).all()
 
 
+def test_millions_of_millions_of_votes() -> None:
+    """Half of the pairs agree, at any number of votes: products of the counts are above 2^63."""
+    counts = pt.Annotations.from_counts([[2**40, 2**40], [2**40, 2**40]])
+    assert pt.annotators.agreement(counts, "percentage", bootstrap=0).value == pytest.approx(0.5, rel=ROUNDING)
+    assert pt.annotators.agreement(counts, "fleiss", bootstrap=0).value == pytest.approx(0, abs=ROUNDING)
+
+
+def labelled(*labels: str) -> pt.Annotations:
+    """Each label beside the next one, on an item of its own."""
+    pairs = list(zip(labels, labels[1:] + labels[:1], strict=True))
+    cells = [(item, who, label) for item, pair in enumerate(pairs) for who, label in zip("pq", pair, strict=True)]
+    item, annotator, label = zip(*cells, strict=True)
+    return pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+
+
 TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label": ["yes", "no"]})
 
 
@@ -121,6 +136,19 @@ TEXT = pt.Annotations.from_long({"item": [0, 0], "annotator": ["p", "q"], "label
         (lambda: pt.annotators.agreement(TEXT, level="ordinal"), "give order=[lowest"),
         (lambda: pt.annotators.agreement(TEXT, level="ordinal", order=["yes"]), "order lacks the label 'no'"),
         (lambda: pt.annotators.agreement(TEXT, "cohen", weights="cubic", order=["no", "yes"]), "weights 'cubic'"),
+        (lambda: pt.annotators.agreement(labelled("-1", "1", "2"), level="ratio"), "labels below 0"),
+        (lambda: pt.annotators.agreement(labelled("nan", "1", "2"), level="ordinal"), "labels that are numbers"),
+        (lambda: pt.annotators.agreement(labelled("inf", "1", "2"), level="interval"), "labels that are numbers"),
+        (lambda: pt.annotators.agreement(labelled("1.0", "1", "2"), level="ordinal"), "each another one"),
+        (lambda: pt.annotators.agreement(labelled("a", "b"), level="ordinal", order="ab"), "order as a str"),
+        (lambda: pt.annotators.agreement(labelled("a", "b"), level="ordinal", order=5), "order as a int"),
+        (lambda: pt.annotators.agreement(TEXT, "cohen", annotators="pq"), "annotators as a str"),
+        (lambda: pt.annotators.agreement(TEXT, "cohen", annotators=["p", "p", "q"]), "annotator 'p' more than once"),
+        (lambda: pt.annotators.agreement([["yes", "no"]]), "annotations of type list"),
+        (lambda: pt.annotators.human_ceiling([["yes", "no"]]), "annotations of type list"),
+        (lambda: pt.annotators.human_ceiling(labelled("a", "b"), TEXT), "predictions of type Annotations"),
+        (lambda: pt.annotators.alternative_annotator_test([["yes"]], TEXT), "annotations of type list"),
+        (lambda: pt.annotators.annotator_pairs(TEXT, None), "truth of type NoneType"),
         (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 0]])), "no item with two annotations"),
         (lambda: pt.annotators.agreement(pt.Annotations.from_counts([[1, 1]]), "cohen"), "without annotators"),
     ],

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, softmax
 
 import probtruth as pt
 
@@ -25,6 +27,23 @@ def test_spam_rates_are_recovered() -> None:
     np.testing.assert_allclose(truth.annotators()["ability"], 1 - rates, atol=five_errors)
     assert (truth.probs.argmax(1) == classes).mean() > 0.98
     assert truth.annotators()["information"].to_numpy()[5] < 0.05
+
+
+def test_spam_rates_are_at_their_maximum_where_all_classes_are_known() -> None:
+    """Classes that never move do not end the climb: each annotator's likelihood alone, maximised by scipy."""
+    annotations, classes, _ = spammed(60, seed=4)
+    known = pt.infer_truth(annotations, "mace", gold=dict(enumerate(classes.tolist())), restarts=1)
+    for annotator, ability in enumerate(known.annotators()["ability"].to_list()):
+        mine = annotations.annotator == annotator
+        says, right = annotations.label[mine], annotations.label[mine] == classes[annotations.item[mine]]
+
+        def loss(free: np.ndarray, says: np.ndarray = says, right: np.ndarray = right) -> float:
+            spam, habit = expit(free[0]), softmax(np.append(free[1:], 0))
+            pseudo = 0.01 / 3 * (log_expit(free[0]) + log_expit(-free[0]) + np.log(habit).sum())
+            return -float(np.log((1 - spam) * right + spam * habit[says]).sum() + pseudo)
+
+        best = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-12})
+        assert ability == pytest.approx(1 - expit(best.x[0]), abs=2e-3)  # the last step rises by less than 1e-6
 
 
 def test_classes_are_uniform_unless_learned() -> None:

@@ -1,9 +1,15 @@
 """Posterior predictive check of a pair: differences replicated under the default program, beside the real ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+
+from probtruth.line.rows import leading_pair
+from probtruth.streaming.compare_files import Streamed
+from probtruth.types import Comparison, Scores
 
 REPLICATED, MOST, KEPT = 400, 20_000, 100_000
 """Replicated data sets, the most items of each, and the replicated differences that are kept."""
@@ -67,3 +73,31 @@ def _statistics(values: Float[np.ndarray, " item"], centre: float, spread: float
         float((away**3).mean()),
         float(size.max()),
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class ReplicatedDifferences:
+    """Differences `a` minus `b` on each item, in the scores' own orientation, replicated ones, and statistics of both.
+
+    Nothing is replicated of fewer than three items, or of differences that never vary: `rows` is empty then. See
+    `replicated`.
+    """
+
+    a: str
+    b: str
+    higher_is_better: bool
+    differences: Float[np.ndarray, " item"]
+    rows: Sequence[Mapping[str, Any]]
+    replicated: Float[np.ndarray, " value"]
+
+
+def replicates_of(scores: Scores | Streamed, comparison: Comparison) -> ReplicatedDifferences | None:
+    """Those of the two leading models, by name; None of one model, infinite differences or streamed scores."""
+    if not isinstance(scores, Scores) or len(scores.models) < 2:
+        return None
+    a, b = sorted(leading_pair(comparison.ranks))
+    first, second = (scores.values[scores.models.index(name)] for name in (a, b))
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return None
+    differences = second - first if scores.higher_is_better else first - second
+    return ReplicatedDifferences(a, b, scores.higher_is_better, differences, *replicated(differences, comparison.seed))

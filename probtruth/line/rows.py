@@ -1,10 +1,17 @@
-"""The models by how likely each is the best."""
+"""What the rows of a comparison say: numbers that may be unknown, and which models lead."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from probtruth.line.numbers import as_float
-from probtruth.types import Comparison
+
+def as_float(value: object) -> float | None:
+    """The value as a float; None where it is unknown (None, NaN, or no number)."""
+    if isinstance(value, str) and value in ("inf", "-inf"):
+        return float(value)
+    if not isinstance(value, (int, float)) or math.isnan(value):
+        return None
+    return float(value)
 
 
 def leaders(ranks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -17,7 +24,7 @@ def leaders(ranks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(ranks, key=order)
 
 
-def leading_pair(comparison: Comparison) -> tuple[str, str]:
+def leading_pair(ranks: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """The two models of highest P(best), the first one first."""
-    first, second = (str(row["model"]) for row in leaders(comparison.ranks)[:2])
+    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
     return first, second

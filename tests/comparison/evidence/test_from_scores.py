@@ -7,8 +7,8 @@ from probtruth.comparison.companions import many_items
 from probtruth.comparison.compare import compare, conclude
 from probtruth.comparison.evidence.design import design
 from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.from_parts import evidence_of
-from probtruth.comparison.evidence.from_scores import FixedLabels
+from probtruth.comparison.evidence.from_scores import evidence_of
+from probtruth.comparison.evidence.label_variance import FixedLabels
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
 from probtruth.types import RuleFacts

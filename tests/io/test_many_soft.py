@@ -6,8 +6,8 @@ import pytest
 
 import probtruth as pt
 from probtruth.frames import Names
-from probtruth.io.tables.batches import LEAST, read_many_soft
-from probtruth.io.truth import read_soft, write_soft
+from probtruth.io.tables.batches import LEAST
+from probtruth.io.truth import read_many_soft, read_soft, write_soft
 
 N = LEAST + 300
 NAMES = {

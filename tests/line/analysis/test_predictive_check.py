@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from probtruth.comparison.posterior.predictive_check import STATISTICS, replicated
+from probtruth.line.analysis.predictive_check import STATISTICS, replicated
 
 RANDOM = np.random.default_rng(0)
 NORMAL = RANDOM.normal(0.1, 0.5, 400)

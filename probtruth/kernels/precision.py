@@ -1,0 +1,57 @@
+"""How precisely JAX computes, whatever its x64 mode is: kernels on NumPy arrays, compiled functions, samplers."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, cast
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@contextmanager
+def float64_on_cpu() -> Iterator[None]:
+    """Float64 on the CPU: small programs of loops are far slower on an accelerator. The caller's settings come back."""
+    with jax.enable_x64(True), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
+
+
+def compiled[F: Callable[..., Any]](function: F, static_argnums: int | tuple[int, ...] = ()) -> F:
+    """The function compiled by JAX in the types of its arguments: float32 stays float32, and so does float64."""
+    inner = jax.jit(function, static_argnums=static_argnums)
+
+    @wraps(function)
+    def wide(*arguments: Any) -> Any:
+        with jax.enable_x64(True):
+            return inner(*arguments)
+
+    return cast(F, wide)
+
+
+def float64_for_numpy[Kernel: Callable[..., Any]](kernel: Kernel) -> Kernel:
+    """The kernel, which computes in float64 if an argument is a NumPy array of float64; NumPy in, NumPy out.
+
+    With JAX's x64 mode off, JAX would silently round such an array to float32: 1e-50 becomes 0, and its log infinite.
+    JAX arrays, and everything inside a transformation (jit, grad, vmap), follow JAX's own rules.
+    """
+
+    @wraps(kernel)
+    def wide(*arrays: Any, **named: Any) -> Any:
+        if jax.config.jax_enable_x64 or not _all_on_the_host((*arrays, *named.values())) or _inside_jit():
+            return kernel(*arrays, **named)
+        with jax.enable_x64(True):
+            return np.asarray(kernel(*arrays, **named))
+
+    return cast(Kernel, wide)
+
+
+def _all_on_the_host(values: tuple[Any, ...]) -> bool:
+    """Whether there is a NumPy array of float64 among them, and no JAX array (or tracer)."""
+    wide = any(isinstance(value, np.ndarray) and value.dtype == np.float64 for value in values)
+    return wide and not any(isinstance(value, jax.Array) for value in values)
+
+
+def _inside_jit() -> bool:
+    """Whether a function is being traced, in which even constants become tracers."""
+    return isinstance(jnp.zeros(()), jax.core.Tracer)
