@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import isfinite
-from numbers import Integral, Real
+from math import inf, isfinite, nan
+from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
 from probtruth.errors import InputError
@@ -103,13 +103,37 @@ def checks_itself[F: Callable[..., object]](function: F) -> F:
     return function
 
 
-def whole(value: object, least: int, what: str) -> int:
+def whole(value: object, least: int, what: str, hint: str = "Leave it out for the default.") -> int:
     """An integer of at least `least` that fits into 32 bits; anything else is an error."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise InputError(f"{what} {value!r}", f"an integer of at least {least}", "Leave it out for the default.")
+        raise InputError(f"{what} {value!r}", f"an integer of at least {least}", hint)
     if int(value) >= 2**31:
-        raise InputError(f"{what} {value!r}", f"an integer below {2**31:,}", "Leave it out for the default.")
+        raise InputError(f"{what} {value!r}", f"an integer below {2**31:,}", hint)
     return int(value)
+
+
+def number(
+    value: object,
+    what: str,
+    hint: str | None = None,
+    *,
+    least: float = -inf,
+    above: float = -inf,
+    below: float = inf,
+    wanted: str | None = None,
+) -> float:
+    """A finite number within these bounds; anything else is an error, which says `wanted` (by default: the bounds)."""
+    no_number = isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) or "bool" in type(value).__name__
+    try:
+        real = nan if no_number else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        real = nan
+    if isfinite(real) and least <= real and above < real < below:
+        return real
+    limits = {"of at least": least, "above": above, "below": below}
+    bounds = [f"{word} {limit:g}" for word, limit in limits.items() if isfinite(limit)]
+    told = " ".join(["a number", " and ".join(bounds)]) if bounds else "a finite number"
+    raise InputError(f"{what} {value!r}", wanted or told, hint or f"Check {what}.")
 
 
 def finite_numbers(names: Iterable[str], distinct: bool = False) -> list[float]:
@@ -135,9 +159,7 @@ def listed(names: object, what: str) -> list[object]:
 
 def non_negative(value: object, what: str) -> float:
     """A finite number of at least 0; anything else is an error."""
-    if isinstance(value, Real) and isfinite(value) and float(value) >= 0:
-        return float(value)
-    raise InputError(f"{what} {value!r}", "a number of at least 0", f"Check {what}.")
+    return number(value, what, least=0)
 
 
 def length(got: int, wanted: int, what: str) -> None:

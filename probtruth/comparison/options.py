@@ -3,7 +3,6 @@
 How large a difference does not matter: absolute, relative to the best score, or a share of the attainable range.
 """
 
-import math
 import re
 from dataclasses import dataclass
 from typing import get_args
@@ -32,21 +31,12 @@ def parse(value: object) -> Rope | None:
     """The rope as it was asked for; None where none is."""
     if value is None:
         return None
-    kind, number = "units", value
-    if isinstance(value, str):
-        match = WRITTEN.fullmatch(value)
-        if match is None:
-            raise _error(value)
+    kind, match = "units", WRITTEN.fullmatch(value) if isinstance(value, str) else None
+    if match is not None:
         kind = {None: "units", "%": "score", "% of range": "range"}[match[2]]
-        number = float(match[1]) / (1 if kind == "units" else 100)
-    share = _number(number)
-    if share is None:
-        raise _error(value)
-    return Rope(share, kind)
-
-
-def _error(value: object) -> InputError:
-    return InputError(f"rope {value!r}", EXPECTED, "A plain number is in units of the score.")
+        value = float(match[1]) / (1 if kind == "units" else 100)
+    hint = "A plain number is in units of the score."
+    return Rope(check.number(value, "rope", hint, least=0, wanted=EXPECTED), kind)
 
 
 def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -> float | None:
@@ -136,26 +126,5 @@ def _fold_correlation(value: object, replicates: object) -> float | None:
 
 def known_correlation(value: object, what: str = "correlation") -> float:
     """A correlation from 0 up to, not including, 1."""
-    correlation = _number(value, 1.0)
-    if correlation is None:
-        raise InputError(
-            f"{what} {value!r}",
-            "a number from 0 up to, not including, 1",
-            "For k folds it is 1/k, the share of the data that is tested on.",
-        )
-    return correlation
-
-
-def known_rope(value: object) -> float | None:
-    """A finite number of at least 0; None where none is given."""
-    number = _number(value)
-    if number is None and value is not None:
-        raise InputError(f"rope {value!r}", "a finite number of at least 0", "Give it in units of the score.")
-    return number
-
-
-def _number(value: object, below: float = math.inf) -> float | None:
-    """A number of at least 0 and below that; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= float(value) < below:
-        return None
-    return float(value)
+    hint = "For k folds it is 1/k, the share of the data that is tested on."
+    return check.number(value, what, hint, least=0, below=1)

@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
-from probtruth.errors import InputError
+from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.exact_sums import few_terms
@@ -121,14 +121,10 @@ def check_floor(floor: object, n_labels: int) -> float | None:
     """
     if floor is None:
         return None
-    number = isinstance(floor, (int, float, np.floating)) and not isinstance(floor, bool)
-    if not number or not 0 < float(floor) < 1 / n_labels:  # type: ignore[arg-type]
-        raise InputError(
-            f"floor {floor!r}",
-            f"a probability above 0 and below 1/K = {1 / n_labels:g} for {n_labels} labels",
-            "Leave the floor out to keep infinite losses infinite.",
-        )
-    return float(floor)  # type: ignore[arg-type]
+    limit = 1 / n_labels
+    wanted = f"a probability above 0 and below 1/K = {limit:g} for {n_labels} labels"
+    hint = "Leave the floor out to keep infinite losses infinite."
+    return check.number(floor, "floor", hint, above=0, below=limit, wanted=wanted)
 
 
 def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -> Float[np.ndarray, "*batch label"]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr
 
 from probtruth import check, check_arrays
-from probtruth.comparison.options import known_correlation, known_rope
+from probtruth.comparison.options import known_correlation
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.programs import correlated_hierarchy
 from probtruth.errors import InputError, PosteriorError
@@ -60,7 +60,7 @@ def correlated_t_test(differences: ArrayLike, correlation: float, rope: float = 
     0.873
     """
     margin = correlated_t(_folds(differences), known_correlation(correlation))
-    width = known_rope(rope) or 0.0
+    width = _width(rope)
     return ThreeRegions(margin.below(-width), margin.within(width), margin.above(width))
 
 
@@ -95,10 +95,10 @@ def signed_rank_test(
     True
     """
     values = np.r_[0.0, _finite(differences, "data set")]
-    draws, width = check.whole(draws, 1, "draws"), known_rope(rope) or 0.0
+    draws, width = check.whole(draws, 1, "draws"), _width(rope)
     sums = values[:, None] + values
     left, right = (sums < -2 * width).astype(float), (sums > 2 * width).astype(float)
-    strength = np.r_[_positive(prior_strength), np.ones(len(values) - 1)]
+    strength = np.r_[check.number(prior_strength, "prior_strength", above=0), np.ones(len(values) - 1)]
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     counts = np.zeros(3)
     for start in range(0, draws, BLOCK):
@@ -154,7 +154,7 @@ def hierarchical_test(
         correlated_hierarchy, data, check.whole(seed, 0, "seed"), draws=check.whole(draws, 1, "draws"), warmup=1000
     )
     centre, between, df = (drawn.sites[name].ravel() for name in ("centre", "between", "df"))
-    width = (known_rope(rope) or 0.0) / unit
+    width = _width(rope) / unit
     left, right = (stdtr(df, (side * centre - width) / between) for side in (-1, 1))
     shares = np.stack([left, 1 - left - right, right])
     first, second, third = np.bincount(shares.argmax(0), minlength=3) / shares.shape[1]
@@ -178,7 +178,5 @@ def _folds(differences: object) -> Float[np.ndarray, " fold"]:
     return values
 
 
-def _positive(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
-        raise InputError(f"prior_strength {value!r}", "a positive number", "Leave it out for 0.5.")
-    return float(value)
+def _width(rope: object) -> float:
+    return 0.0 if rope is None else check.number(rope, "rope", "Give it in units of the score.", least=0)

@@ -76,9 +76,7 @@ def total_gap(gaps: Float[np.ndarray, "*batch bin"]) -> Float[np.ndarray, "*batc
 def check_bins(n_bins: object, bins: object) -> tuple[int, str]:
     """The number of bins and the way to bin; an error where they are not a count above 0 and a known way."""
     way = check.one_of(bins, BINS, "bins")
-    if isinstance(n_bins, bool) or not isinstance(n_bins, (int, np.integer)) or n_bins < 1:
-        raise InputError(f"n_bins {n_bins!r}", "an integer of at least 1", "10 or 15 are usual.")
-    return int(n_bins), way
+    return check.whole(n_bins, 1, "n_bins", "10 or 15 are usual."), way
 
 
 Rows = Float[np.ndarray, "item label"]
@@ -160,11 +158,8 @@ def item_weights(weights: object, n_items: int) -> Weights:
 
 def check_resampling(n_resamples: object, level: object) -> tuple[int, float]:
     """The number of resamples and the level; an error unless they are a count and a number between 0 and 1."""
-    if isinstance(n_resamples, bool) or not isinstance(n_resamples, (int, np.integer)) or n_resamples < 0:
-        raise InputError(f"{n_resamples!r} resamples", "a count", "200 are enough to see, 2,000 for two digits.")
-    if not isinstance(level, (float, np.floating)) or not 0 < level < 1:
-        raise InputError(f"level {level!r}", "a number between 0 and 1", "0.95 is usual.")
-    return int(n_resamples), float(level)
+    size = check.whole(n_resamples, 0, "resamples", "200 are enough to see, 2,000 for two digits.")
+    return size, check.number(level, "level", "0.95 is usual.", above=0, below=1)
 
 
 def resamples(weights: Weights, n_items: int, n_resamples: int, seed: int) -> Iterator[Float[np.ndarray, " item"]]:

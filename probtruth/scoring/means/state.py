@@ -3,7 +3,6 @@
 What is to be averaged: which rules, powers and counts, and in what form forecasts come.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -118,7 +117,8 @@ class MeanOptions:
         """Checks the options."""
         chosen = tuple(get_rule(rule) for rule in (rules if isinstance(rules, list | tuple) else (rules,)))
         check.unique([rule.name for rule in chosen], "rule")
-        exponents = tuple(_finite(power) for power in (powers if isinstance(powers, list | tuple) else (powers,)))
+        listed = powers if isinstance(powers, list | tuple) else (powers,)
+        exponents = tuple(check.number(power, "power", "1, 0 and -2/3 are the usual ones.") for power in listed)
         check.one_of(response, RESPONSES, "response")
         _check_threshold(response, threshold, n_labels)
         vars(self).update(rules=chosen, powers=exponents, n_labels=n_labels, response=response)
@@ -150,12 +150,6 @@ class MeanOptions:
     def log_of(self, forecast: Float[Array, "item label"]) -> Float[Array, "item label"]:
         """The forecast as log-probabilities."""
         return forecast if self.log_probs else simplex.log(forecast)
-
-
-def _finite(power: float | int) -> float:
-    if not isinstance(power, int | float | np.floating) or not math.isfinite(power):
-        raise InputError(f"power {power!r}", "a finite number", "1, 0 and -2/3 are the usual ones.")
-    return float(power)
 
 
 def _check_threshold(response: str, threshold: tuple[float | int, ...] | None, n_labels: int | None) -> None:

@@ -21,6 +21,7 @@ from probtruth.kernels.power_mean import log_generalized_mean, rewarded_report
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
+from probtruth.scoring.score import check_floor
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
 
@@ -79,7 +80,7 @@ def profile_aligned(
 ) -> RiskProfile:
     """`risk_profile` of predictions and truth that are aligned."""
     method = check.one_of(source, SOURCES, "source")
-    limit = _floor(floor, len(aligned.labels))
+    limit = check_floor(floor, len(aligned.labels))
     wanted = _spectrum(powers)
     events = aligned.truth
     n_bins = whole(smoothing, 1, "bins") if method in ("bins", "bayes-bins") and smoothing is not None else None
@@ -114,14 +115,6 @@ def profile_aligned(
         tuple(bins),
         aligned.audit,
     )
-
-
-def _floor(floor: object, n_labels: int) -> float | None:
-    if floor is None:
-        return None
-    if not isinstance(floor, (int, float)) or not 0 < floor < 1 / n_labels:
-        raise InputError(f"floor={floor!r}", f"a number above 0 and below 1/{n_labels}", "The paper uses 0.01.")
-    return float(floor)
 
 
 def _spectrum(powers: object) -> tuple[float, ...]:

@@ -1,6 +1,7 @@
 """The source probability: how often events happened that a model reported with about a given probability."""
 
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 
 import numpy as np
@@ -83,20 +84,11 @@ def _isotonic(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoo
     return np.clip(np.asarray(isotonic_regression(happened / counts, weights=counts).x), 0, 1)
 
 
-def _bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
-    n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
-    bins = _bin_of(counts, n_bins)
-    total = np.bincount(bins, counts)
-    frequency: np.ndarray = (np.bincount(bins, happened) / np.maximum(total, 1))[bins]
-    return frequency
-
-
-def _bayes_bins(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
-    n_bins = whole(smoothing, default_bins(int(counts.sum())), "bins")
-    bins = _bin_of(counts, n_bins)
-    everywhere = happened.sum() / counts.sum()
-    hits, sizes = np.bincount(bins, happened), np.bincount(bins, counts)
-    frequency: np.ndarray = ((hits + everywhere) / (sizes + 1))[bins]
+def _bins(prior: int, values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
+    """The frequency in each bin, to which a prior adds so many entries of the frequency of all."""
+    bins = _bin_of(counts, whole(smoothing, default_bins(int(counts.sum())), "bins"))
+    hits = np.bincount(bins, happened) + prior * (happened.sum() / counts.sum())
+    frequency: np.ndarray = (hits / np.maximum(np.bincount(bins, counts) + prior, 1))[bins]
     return frequency
 
 
@@ -105,10 +97,7 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smooth
     mean = counts @ values / number
     width = 1.06 * float(np.sqrt(counts @ (values - mean) ** 2 / number)) * number**-0.2
     if smoothing is not None:
-        if not isinstance(smoothing, (int, float)) or not smoothing >= LEAST_BANDWIDTH:
-            wanted = f"a number of at least {LEAST_BANDWIDTH:g}"
-            raise InputError(f"a kernel of standard deviation {smoothing!r}", wanted, "Try 0.05.")
-        width = float(smoothing)
+        width = check.number(smoothing, "a kernel of standard deviation", "Try 0.05.", least=LEAST_BANDWIDTH)
     if width <= 0:  # all reports are equal
         return np.full_like(values, happened.sum() / number)
     step = width / STEPS_PER_BANDWIDTH
@@ -183,8 +172,8 @@ _Estimate = Callable[[np.ndarray, np.ndarray, np.ndarray, object], np.ndarray]
 
 _ESTIMATES: dict[str, _Estimate] = {
     "isotonic": _isotonic,
-    "bins": _bins,
-    "bayes-bins": _bayes_bins,
+    "bins": partial(_bins, 0),
+    "bayes-bins": partial(_bins, 1),
     "kernel": _kernel,
     "neighbours": _neighbours,
 }

@@ -15,10 +15,9 @@ from probtruth.scoring.rules.named import (
     spherical,
     zero_one,
 )
-from probtruth.scoring.rules.power import power, tempered
+from probtruth.scoring.rules.power import power, pseudospherical, tempered
 from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
 from probtruth.scoring.rules.propriety import best_report, check_proper
-from probtruth.scoring.rules.pseudospherical import pseudospherical
 from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.scoring.rules.scorers import soft_label_loss
 

@@ -10,12 +10,10 @@ from jax.scipy.special import betainc
 from scipy import special
 
 from probtruth import check
-from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.simplex import PLACES, WEIGHTS
-from probtruth.scoring.rules.named import INFINITE
-from probtruth.scoring.rules.proper import Probs
-from probtruth.scoring.rules.rule import ScoringRule, finite
+from probtruth.scoring.rules.named import INFINITE, on_floats
+from probtruth.scoring.rules.rule import ScoringRule
 
 N_NODES = 16
 """Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""
@@ -45,34 +43,27 @@ def beta(a: float, b: float) -> ScoringRule:
     >>> round(float(pt.rules.beta(1, 1).expected(np.array([0.4, 0.6]), np.array([0.3, 0.7]))), 4)
     0.11
     """
-    first, second = finite(a, "a"), finite(b, "b")
-    for name, value in (("a", first), ("b", second)):
-        if value <= -1:
-            raise InputError(f"{name} {value!r}", "a number above -1", "0, 0 is the log score; 1, 1 the Brier score.")
-    return _beta(first, second)
+    hint = "0, 0 is the log score; 1, 1 the Brier score."
+    return _beta(check.number(a, "a", hint, above=-1), check.number(b, "b", hint, above=-1))
 
 
 @lru_cache
 def _beta(a: float, b: float) -> ScoringRule:
     loss_of_first, loss_of_second = _incomplete(a, b), _incomplete(b, a)
 
-    def per_label(probs: Probs) -> Array:
-        (floats,) = simplex.as_floats(probs)
-        lost, won = floats[..., 0], floats[..., 1]
+    def per_label(probs: Array) -> Array:
+        lost, won = probs[..., 0], probs[..., 1]
         return jnp.stack([loss_of_first(won, lost), loss_of_second(lost, won)], -1)
 
-    def expected(probs: Probs, truth: Probs) -> Array:
-        floats, weights = jnp.broadcast_arrays(*simplex.as_floats(probs, truth))
+    def expected(probs: Array, truth: Array) -> Array:
+        floats, weights = jnp.broadcast_arrays(probs, truth)
         half = jnp.asarray(0.5, floats.dtype)
         first, second = (jnp.where(weights[..., label, None] != 0, floats, half) for label in (0, 1))
         losses = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
         return (weights * jnp.stack(losses, -1)).sum(-1)
 
-    def entropy(truth: Probs) -> Array:
-        return expected(truth, truth)
-
-    def divergence(probs: Probs, truth: Probs) -> Array:
-        weights, floats = jnp.broadcast_arrays(*simplex.as_floats(truth, probs))
+    def divergence(probs: Array, truth: Array) -> Array:
+        weights, floats = jnp.broadcast_arrays(truth, probs)
         gap = weights[..., 1] - floats[..., 1]
         near = jnp.abs(gap) < simplex.NEAR * floats.min(-1)
         lost, won = (jnp.where(near, floats[..., label], 0.5) for label in (0, 1))
@@ -89,10 +80,10 @@ def _beta(a: float, b: float) -> ScoringRule:
         name=f"beta({a:g}, {b:g})",
         formula=f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1, or of u^{a:g} (1 - u)^{b - 1:g} from 0 to p",
         source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
-        per_label=per_label,
-        expected=expected,
-        entropy=entropy,
-        divergence=divergence,
+        per_label=on_floats(per_label),
+        expected=on_floats(expected),
+        entropy=on_floats(lambda truth: expected(truth, truth)),
+        divergence=on_floats(divergence),
         range=(0.0, max(_whole(a, b), _whole(b, a))),
         local=a == b == 0,
         n_labels=2,

@@ -10,8 +10,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.simplex import PLACES, WEIGHTS
-from probtruth.scoring.rules.named import INFINITE
-from probtruth.scoring.rules.proper import Probs
+from probtruth.scoring.rules.named import INFINITE, on_floats
 from probtruth.scoring.rules.rule import Interval, ScoringRule
 
 Generator = Callable[[Array], Array]
@@ -79,29 +78,18 @@ def bregman(
         inside = together(jnp.where(near, truth, flat), jnp.where(near, probs, flat))
         return jnp.where(near, inside, apart(truth, jnp.where(near, flat, probs)))
 
-    def per_label(probs: Probs) -> Array:
-        (floats,) = simplex.as_floats(probs)
-        return jnp.asarray(jnp.vectorize(losses, signature="(k)->(k)")(floats))
-
-    def expected(probs: Probs, truth: Probs) -> Array:
-        floats, weights = simplex.as_floats(probs, truth)
-        return simplex.expectation(weights, per_label(floats))
-
-    def entropy(truth: Probs) -> Array:
-        (weights,) = simplex.as_floats(truth)
-        return -jnp.asarray(jnp.vectorize(generator, signature="(k)->()")(_inside(weights)))
-
-    def divergence(probs: Probs, truth: Probs) -> Array:
-        return jnp.asarray(jnp.vectorize(distance, signature="(k),(k)->()")(*simplex.as_floats(truth, probs)))
+    each = jnp.vectorize(losses, signature="(k)->(k)")
+    value = jnp.vectorize(generator, signature="(k)->()")
+    between = jnp.vectorize(distance, signature="(k),(k)->()")
 
     return ScoringRule(
         name=name or f"bregman({getattr(generator, '__name__', 'G')})",
         formula="-G(p) - (dG/dp_y - sum_k p_k dG/dp_k)",
         source="Savage (1971), doi:10.1080/01621459.1971.10482346",
-        per_label=per_label,
-        expected=expected,
-        entropy=entropy,
-        divergence=divergence,
+        per_label=on_floats(each),
+        expected=on_floats(lambda probs, truth: simplex.expectation(truth, each(probs))),
+        entropy=on_floats(lambda truth: -value(_inside(truth))),
+        divergence=on_floats(lambda probs, truth: between(truth, probs)),
         range=range,
         strictly_proper=strictly_proper,
     )

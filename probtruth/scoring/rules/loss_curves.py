@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
-from probtruth.scoring.rules.rule import ScoringRule, finite
+from probtruth.scoring.rules.rule import ScoringRule
 
 if TYPE_CHECKING:
     import polars
@@ -58,7 +58,7 @@ def loss_curve(
         if reports is None
         else check_arrays.as_floats(reports, "report", "reports").astype(float)
     )
-    for values in (grid, np.array([0.5 if match_at is None else finite(match_at, "match_at")])):
+    for values in (grid, np.array([0.5 if match_at is None else check.number(match_at, "match_at")])):
         if not ((values >= 0) & (values <= 1)).all():
             raise InputError(
                 "a report outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 201) is the default."

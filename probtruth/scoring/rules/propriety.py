@@ -49,10 +49,7 @@ def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> Expected
 
 def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share label"]:
     """All possible shares of the votes of this many annotators."""
-    if isinstance(annotators, bool) or not isinstance(annotators, (int, np.integer)) or annotators < 1:
-        raise InputError(
-            f"annotators {annotators!r}", "an integer of at least 1", "How many annotators vote on an item?"
-        )
+    check.whole(annotators, 1, "annotators", "How many annotators vote on an item?")
     size = comb(annotators + n_labels - 1, n_labels - 1)
     if size > MOST_SHARES:
         raise InputError(
@@ -214,8 +211,7 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
 
 def as_loss(rule: object, n_labels: int) -> tuple[Loss, str]:
     """The expected loss of (probs, truth) and its name, from a rule's name, a rule, or a function."""
-    if isinstance(n_labels, bool) or not isinstance(n_labels, (int, np.integer)) or n_labels < 2:
-        raise InputError(f"n_labels {n_labels!r}", "an integer of at least 2", "A rule judges between labels.")
+    check.whole(n_labels, 2, "n_labels", "A rule judges between labels.")
     if callable(rule) and not isinstance(rule, ScoringRule):
         return rule, getattr(rule, "__name__", "the function")
     chosen = get_rule(rule)

@@ -1,12 +1,8 @@
-"""A scoring rule: a loss for each label, with its entropy and divergence.
-
-Checks of the parameters of a family of rules.
-"""
+"""A scoring rule: a loss for each label, with its entropy and divergence."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import isfinite
 
 import jax.numpy as jnp
 import numpy as np
@@ -155,22 +151,3 @@ def _permutation(rule: ScoringRule, from_low: tuple[int, ...]) -> ScoringRule:
         entropy=lambda truth: rule.entropy(jnp.asarray(truth)[..., low]),
         divergence=lambda truth, probs: rule.divergence(jnp.asarray(truth)[..., low], jnp.asarray(probs)[..., low]),
     )
-
-
-def finite(value: object, what: str) -> float:
-    """The value as a float; an error if it is not a finite number."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = float("nan")
-    if isinstance(value, bool) or not isfinite(number):
-        raise InputError(f"{what} {value!r}", "a finite number", f"Give {what} as a number.")
-    return number
-
-
-def positive(value: object, what: str) -> float:
-    """The value as a float; an error if it is not above 0."""
-    number = finite(value, what)
-    if number <= 0:
-        raise InputError(f"{what} {value!r}", "a number above 0", "1 is the log score; larger is more forgiving.")
-    return number

@@ -153,7 +153,7 @@ def test_bootstrap_bands_hold_the_estimate_and_follow_the_seed():
         ({"by": "labels"}, "Did you mean 'label'"),
         ({"weights": [1.0]}, "got 1 items, expected 60"),
         ({"weights": -np.ones(60)}, "weights that are negative"),
-        ({"n_bootstrap": -1}, "-1 resamples"),
+        ({"n_bootstrap": -1}, "resamples -1"),
         ({"level": 95.0}, "level 95.0"),
         ({"rule": "logg"}, "Did you mean 'log'"),
     ],

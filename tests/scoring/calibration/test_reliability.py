@@ -88,7 +88,7 @@ def test_items_without_weight_are_as_if_they_were_not():
         ({"band": "both"}, "band 'both'"),
         ({"n_bins": 0}, "n_bins 0"),
         ({"by": "joint"}, "by 'joint'"),
-        ({"n_resamples": 1.5}, "1.5 resamples"),
+        ({"n_resamples": 1.5}, "resamples 1.5"),
         ({"seed": -1}, "seed -1"),
         ({"seed": 0.5, "band": "confidence"}, "seed 0.5"),
         ({"weights": np.full(5, 1e308)}, "whose sum is infinite"),  # shares of it were 0, and so was the curve

@@ -208,8 +208,8 @@ def test_a_label_that_never_happens_has_no_mean():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"floor": 0.5}, "got floor=0.5, expected a number above 0 and below 1/2"),
-        ({"floor": "low"}, "got floor='low'"),
+        ({"floor": 0.5}, "got floor 0.5, expected a probability above 0 and below 1/K = 0.5"),
+        ({"floor": "low"}, "got floor 'low'"),
         ({"source": "isotonc"}, "Did you mean 'isotonic'"),
         ({"powers": [1, float("nan")]}, "a power that is NaN"),
     ],

@@ -1,3 +1,4 @@
+import pickle
 from functools import cache
 
 import jax
@@ -160,3 +161,10 @@ def test_flags():
 def test_unknown_rule(rule, message):
     with pytest.raises(pt.InputError, match=message):
         pt.rules.get_rule(rule)
+
+
+def test_a_rule_sent_to_another_process_is_the_same_there():
+    """Else every batch that a worker gets would be compiled anew."""
+    assert all(pickle.loads(pickle.dumps(rule)) is rule for rule in RULES.values())
+    ordered = RULES["ranked-probability"].in_order(["low", "high"])
+    assert pickle.loads(pickle.dumps(ordered)) == ordered
