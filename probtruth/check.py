@@ -120,17 +120,20 @@ def number(
     least: float = -inf,
     above: float = -inf,
     below: float = inf,
+    most: float = inf,
     wanted: str | None = None,
 ) -> float:
     """A finite number within these bounds; anything else is an error, which says `wanted` (by default: the bounds)."""
-    no_number = isinstance(value, bool | str | bytes) or getattr(value, "ndim", 0) or "bool" in type(value).__name__
+    no_number = (
+        isinstance(value, bool | str | bytes) or bool(getattr(value, "ndim", 0)) or "bool" in type(value).__name__
+    )
     try:
         real = nan if no_number else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         real = nan
-    if isfinite(real) and least <= real and above < real < below:
+    if isfinite(real) and least <= real <= most and above < real < below:
         return real
-    limits = {"of at least": least, "above": above, "below": below}
+    limits = {"of at least": least, "above": above, "below": below, "of at most": most}
     bounds = [f"{word} {limit:g}" for word, limit in limits.items() if isfinite(limit)]
     told = " ".join(["a number", " and ".join(bounds)]) if bounds else "a finite number"
     raise InputError(f"{what} {value!r}", wanted or told, hint or f"Check {what}.")

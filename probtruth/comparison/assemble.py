@@ -1,29 +1,21 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
 
-from probtruth.comparison import tree as datatree
 from probtruth.comparison.companions.many_items import companions_of
 from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
 from probtruth.comparison.evidence.evidence import Evidence
-from probtruth.comparison.evidence.moments import Location, contrasts
-from probtruth.comparison.evidence.sweeps import LEADING, all_pairs, leading, pair_row, pair_rows_of, pairs_of
+from probtruth.comparison.evidence.sweeps import pair_row, pair_rows_of, pairs_of
 from probtruth.comparison.evidence.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.decisions import Decisions, decide, decisions_of, interchangeable, symmetric, tiers
-from probtruth.comparison.posterior.engines import Sampled
-from probtruth.comparison.posterior.joint_draws import rake
-from probtruth.comparison.posterior.margins import Margin, margins
-from probtruth.comparison.posterior.population import Population
+from probtruth.comparison.posterior.decisions import decisions_of
+from probtruth.comparison.posterior.margins import margins
+from probtruth.comparison.posterior.posterior import Posterior
 from probtruth.comparison.posterior.sensitivity import sensitive, sensitivity_of
-from probtruth.comparison.quantiles import Pair, of_margins, of_population
 from probtruth.comparison.rows import (
     DECIDED,
     PairRows,
@@ -34,108 +26,43 @@ from probtruth.comparison.rows import (
     named_pairs,
     pair_rows,
     population_rows,
+    quantile_rows,
     rank_rows,
     unseen_columns,
     without_certainty,
 )
+from probtruth.comparison.tree import tree_of
 from probtruth.comparison.warn import disagreements, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
 
-if TYPE_CHECKING:
-    import xarray
-
-    from probtruth.comparison.likelihoods.fit import Fitted
-
-
 COLUMNS = ("difference", "low", "high", "p_a_better")
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """What was computed for the models with finite scores, in their order.
-
-    `margins` are the reported posteriors of the pairs' differences; `tests` are the companions where they are not those
-    of a mean.
-    """
-
-    pairs: Location | None = None
-    levels: Location | None = None
-    margins: Sequence[Margin] = ()
-    sampled: Sampled | None = None
-    population: Population | None = None
-    fitted: "Fitted | None" = None
-    tests: Sequence[Companion] | None = None
-
-    @property
-    def n_models(self) -> int:
-        """Number of models with finite scores."""
-        return 0 if self.levels is None else len(self.levels.mean)
-
-    @property
-    def runs(self) -> dict[str, Sampled]:
-        """The draws, by what they are of."""
-        runs = {"items": self.sampled, "population": None if self.population is None else self.population.sampled}
-        return {name: run for name, run in runs.items() if run is not None}
-
-    @cached_property
-    def share(self) -> Float[np.ndarray, " draw"]:
-        """The draws' weights under which every pair of leading models is ordered as often as its margin says.
-
-        Were all pairs of many models to be so, most draws would be left without weight.
-        """
-        if self.sampled is None:
-            return np.zeros(0)
-        rows = pair_rows_of(pairs_of(self.leading), self.n_models)
-        return rake(self.sampled.sites["contrast"][..., self.leading], [self.margins[row] for row in rows])
-
-    @cached_property
-    def leading(self) -> Int[np.ndarray, " leading"]:
-        """The models, by their places in the order, of which every pair is looked at by itself."""
-        if self.pairs is None or self.n_models <= LEADING:
-            return np.arange(self.n_models)
-        return leading(contrasts(self.pairs.mean, self.n_models))
-
-
-def _decisions(post: Posterior) -> Decisions | None:
-    if post.sampled is None or post.pairs is None:
-        return None
-    contrast = post.sampled.sites["contrast"]
-    decided = decide(contrast, post.share)
-    if post.n_models == 2:  # the margin itself, to the last digit
-        best = np.array([post.margins[0].below(0.0), post.margins[0].above(0.0)])
-        rank = np.stack([best, best[::-1]], axis=1)
-        decided = Decisions(best, rank, rank @ np.array([1.0, 2.0]), decided.expected_regret)
-    return symmetric(decided, interchangeable(post.pairs, post.n_models))
 
 
 def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float | None) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
-    decisions = _decisions(post)
     facts, plan = evidence.facts, evidence.design
     own = [] if post.levels is None else margins(post.levels)
     pairs = PairRows(_pairs(evidence, post, options, rope))
     unknown = {f"P({row['a']} better than {row['b']})" for row in pairs if row["reason"]}  # rests on no spread
-    ranks = rank_rows(facts, evidence.order, own, decisions, evidence.means, _tiers(post, rope))
+    ranks = rank_rows(facts, evidence.order, own, post.decisions, evidence.means, post.tiers(rope))
     ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if unknown else ranks
     ranks = ranks if options.these_items else [_spread(row) for row in ranks]
     tests = _tests(evidence, post, options, None)
-    runs: list[Sampled | Fitted] = [*post.runs.values(), *([] if post.fitted is None else [post.fitted])]
+    runs = post.runs.values()
     samplers = dict.fromkeys(run.sampler for run in runs if run.sampler is not None)
     diagnostics = {
         "sampler": ", ".join(samplers) or None,
         "max_rhat": _worst(max, [run.max_rhat for run in runs]),
         "min_ess": _worst(min, [run.min_ess for run in runs]),
         "divergences": _worst(sum, [run.divergences for run in runs]),
-        "engines_agree": _worst(all, [run.engines_agree for run in runs if isinstance(run, Sampled)]),
+        "engines_agree": _worst(all, [run.engines_agree for run in runs]),
     }
-    sensitivity = sensitivity_of(evidence.names, post.margins, post.share, post.sampled, post.population, post.leading)
+    sensitivity = sensitivity_of(evidence.names, post)
     if unknown:
         sensitivity = [row for row in sensitivity if row["kind"] == "pair" and row["what"] not in unknown]
-    uncertainty = _uncertainty(evidence, post, ranks, options)
-    unfit = () if post.fitted is None else post.fitted.warnings
     warnings = (
-        *unfit,
+        *(() if post.fitted is None else post.fitted.warnings),
         *warnings_of(evidence, options, diagnostics, pairs),
         *disagreements(pairs, tests),
         *sensitive(sensitivity),
@@ -153,8 +80,8 @@ def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float 
         rope=rope,
         seed=options.seed,
         diagnostics=diagnostics,
-        uncertainty=uncertainty,
-        tree=partial(_tree, evidence, post, decisions, options.seed),
+        uncertainty=_uncertainty(evidence, post, ranks, options),
+        tree=partial(tree_of, evidence, post, options.seed),
         settings={
             "engine": options.engine,
             "draws": options.draws,
@@ -172,11 +99,11 @@ def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float 
             "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
-        decisions=decisions_of(evidence, post.pairs, None if unknown else decisions, ranks),
+        decisions=decisions_of(evidence, post.pairs, None if unknown else post.decisions, ranks),
         sensitivity=sensitivity,
         group_results=population_rows(evidence.names, post.population, rope) if post.population else {},
         of_groups=partial(_group_rows, evidence, post),
-        quantiles=partial(_quantiles, evidence, post),
+        quantiles=partial(quantile_rows, evidence, post.margins, post.population),
         tests=partial(_tests, evidence, post, options),
         unseen=_about_unseen(evidence, options),
         gold=None if evidence.gold is None else evidence.gold.facts(),
@@ -227,17 +154,6 @@ def _about_unseen(evidence: Evidence, options: Options) -> dict[str, object]:
     return {"confidence": LEVEL, "n_units": evidence.design.n_units, "reason": reason}
 
 
-def _quantiles(
-    evidence: Evidence, post: Posterior, probabilities: Float[np.ndarray, " probability"], pairs: Collection[Pair]
-) -> list[dict[str, object]]:
-    margins = by_name(evidence.names, post.margins)
-    rows = list(of_margins({pair: margins[pair] for pair in margins if pair in pairs}, probabilities))
-    if post.population is not None:
-        groups = evidence.design.group_names
-        rows += of_population(post.population, evidence.names, groups, probabilities, pairs)
-    return rows
-
-
 def _group_rows(evidence: Evidence, post: Posterior) -> list[Row]:
     """One row for each group and pair, groups and pairs by name: the difference as far as other groups let it stand."""
     population, plan, rows = post.population, evidence.design, list[Row]()
@@ -250,12 +166,6 @@ def _group_rows(evidence: Evidence, post: Posterior) -> list[Row]:
             values = mixture_row(columns[row], group, sign)
             rows.append({"group": name, "a": a, "b": b, **{key: values[key] for key in COLUMNS}, "n_items": n_items})
     return rows
-
-
-def _tiers(post: Posterior, rope: float | None) -> Sequence[int] | None:
-    if post.sampled is None or post.levels is None:
-        return None
-    return [int(tier) for tier in tiers(post.sampled.sites["contrast"], post.share, post.levels.mean, rope or 0.0)]
 
 
 def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T | None:
@@ -335,41 +245,3 @@ def _estimand(evidence: Evidence, options: Options) -> str:
     if not facts.of_means:
         return f"difference ({sides}) of {facts.rule} over {over}"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"
-
-
-def _tree(evidence: Evidence, post: Posterior, decisions: Decisions | None, seed: int) -> "xarray.DataTree":
-    facts, models = evidence.facts, evidence.names
-    if post.sampled is None or post.pairs is None or decisions is None:
-        contrast = np.zeros((1, 1, len(models)))
-        ranking = np.eye(len(models))
-        return datatree.build(models, [], contrast, {}, {}, ranking, None, {}, {"rule": facts.rule, "seed": seed})
-    pairs = sorted(
-        ((a, b) if models[a] < models[b] else (b, a) for a, b in all_pairs(len(models))),
-        key=lambda pair: [models[row] for row in pair],
-    )
-    population = None
-    if post.population is not None:
-        difference, between = post.population.draws()
-        *_, pair_at, sign = zip(*named_pairs(models), strict=True)
-        population = {
-            "difference": np.array(sign) * difference[..., list(pair_at)],
-            "between": between[..., list(pair_at)],
-        }
-    densities = {
-        name: (run.log_prior, run.log_likelihood)
-        for name, run in post.runs.items()
-        if run.log_prior is not None and run.log_likelihood is not None
-    }
-    levels = np.zeros(0) if post.levels is None else post.levels.mean
-    constant = {"score": levels, "mean_contrast": contrasts(post.pairs.mean, len(models))}
-    return datatree.build(
-        models,
-        pairs,
-        post.sampled.sites["contrast"],
-        next((dict(run.stats) for run in post.runs.values() if run.stats), {}),
-        constant,
-        decisions.rank_probability,
-        population,
-        densities,
-        {"rule": facts.rule, "seed": seed},
-    )

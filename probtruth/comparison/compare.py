@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.assemble import Posterior, assemble
+from probtruth.comparison.assemble import assemble
 from probtruth.comparison.companions.paired_tests import Companion
 from probtruth.comparison.evidence.design import Design, design
 from probtruth.comparison.evidence.evidence import Evidence
@@ -21,6 +21,7 @@ from probtruth.comparison.options import Options, checked_options, width
 from probtruth.comparison.posterior.engines import CHAINS, sample_location
 from probtruth.comparison.posterior.margins import margins
 from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
+from probtruth.comparison.posterior.posterior import Posterior
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
@@ -60,18 +61,31 @@ def compare(
     return replace(conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress), scored=scores)
 
 
-def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, int], None] | None = None) -> Comparison:
-    """The comparison that the evidence supports, wherever that came from."""
+def conclude(
+    evidence: Evidence,
+    options: Options,
+    on_progress: Callable[[int, int], None] | None = None,
+    at: tuple[Location, Location] | None = None,
+    tests: Sequence[Companion] | None = None,
+) -> Comparison:
+    """The comparison that the evidence supports, wherever that came from.
+
+    Arguments: `at` are the locations of the pairs and of the models, where these are not means of scores but numbers
+    whose posterior is known to lie there, and `tests` their companions.
+    """
     rope, moments, n_models = width(options.rope, evidence.facts, evidence.means), evidence.moments, len(evidence.order)
-    if moments is None:
-        return assemble(evidence, Posterior(), options, rope)
-    of_items, levels = _locations(evidence, moments, options)
-    pairs = of_items
+    if at is None:
+        if moments is None:
+            return assemble(evidence, Posterior(), options, rope)
+        at = _locations(evidence, moments, options)
+    (of_items, levels), pairs = at, at[0]
     if evidence.crossed is not None:
         pairs, levels = evidence.crossed.widened(of_items, levels)
     if n_models == 1:
-        return assemble(evidence, Posterior(pairs, levels), options, rope)
-    hierarchy = population_of(moments) if evidence.design.grouped and not options.these_items else None
+        return assemble(evidence, Posterior(pairs, levels, tests=tests), options, rope)
+    hierarchy = None
+    if moments is not None and evidence.design.grouped and not options.these_items:
+        hierarchy = population_of(moments)
     if hierarchy is not None and options.engine == "nuts":
         prepare_population(hierarchy)
     fitted = _fitted(evidence, pairs, options)
@@ -82,24 +96,7 @@ def conclude(evidence: Evidence, options: Options, on_progress: Callable[[int, i
     if hierarchy is not None:
         hierarchy = sample_population(hierarchy, *how, lambda done, total: report(total + done, 2 * total))
         hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
-    return assemble(evidence, Posterior(pairs, levels, of_pairs, sampled, hierarchy, fitted), options, rope)
-
-
-def conclude_at(
-    evidence: Evidence,
-    pairs: Location,
-    levels: Location,
-    options: Options,
-    tests: Sequence[Companion],
-    on_progress: Callable[[int, int], None] | None = None,
-) -> Comparison:
-    """The comparison of numbers whose posterior is known to lie at these locations, with these companions."""
-    rope, n_models = width(options.rope, evidence.facts, evidence.means), len(evidence.order)
-    of_pairs, sampled = margins(pairs), None
-    if n_models > 1:
-        report = on_progress or (lambda done, total: None)
-        sampled = sample_location(pairs, of_pairs, n_models, options.engine, options.draws, options.seed, report)
-    return assemble(evidence, Posterior(pairs, levels, of_pairs, sampled, tests=tests), options, rope)
+    return assemble(evidence, Posterior(pairs, levels, of_pairs, sampled, hierarchy, fitted, tests), options, rope)
 
 
 def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted | None":

@@ -1,33 +1,29 @@
-"""The rows of the tables that a reader gets: pairs under their names, models, and the population of groups."""
+"""The rows of the tables that a reader gets: pairs under their names, models, the population of groups, quantiles."""
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import overload
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import ndtri, stdtrit
 
 from probtruth.comparison.companions.paired_tests import Companion
-from probtruth.comparison.evidence.evidence import Facts
+from probtruth.comparison.evidence.evidence import Evidence, Facts
 from probtruth.comparison.evidence.sweeps import all_pairs, pair_row
 from probtruth.comparison.evidence.unseen import Worst
 from probtruth.comparison.posterior.decisions import Decisions
-from probtruth.comparison.posterior.margins import Margin, infinite_margin
+from probtruth.comparison.posterior.margins import Margin, Mixture, infinite_margin
 from probtruth.comparison.posterior.population import Population
-from probtruth.comparison.posterior.quadrature import Mixture
 
 Row = dict[str, object]
 
 
 def by_name[T: (Margin, Companion)](names: Sequence[str], of_pairs: Sequence[T]) -> dict[tuple[str, str], T]:
     """What belongs to each pair, under its names, the first by name minus the second."""
-    named = {}
-    for (a, b), value in zip(all_pairs(len(names)), of_pairs, strict=True):
-        first, second = names[a], names[b]
-        named[min(first, second), max(first, second)] = value if first < second else value.flipped()
-    return named
+    return {(a, b): of_pairs[row] if sign > 0 else of_pairs[row].flipped() for a, b, row, sign in named_pairs(names)}
 
 
 def named_pairs(names: Sequence[str]) -> list[tuple[str, str, int, float]]:
@@ -237,11 +233,15 @@ def _oriented(value: float, facts: Facts) -> float:
     return -value if facts.higher_is_better else value
 
 
+WHERES = {"population of groups": False, "one new group": True}
+"""What is said of groups that are not these, and whether it is about a new one of them."""
+
+
 def population_rows(names: Sequence[str], population: Population, rope: float | None) -> dict[str, list[Row]]:
     """The pairs again under the population of groups and for one new group, by quadrature over the pooling."""
     pairs = named_pairs(names)
     results: dict[str, list[Row]] = {}
-    for what, new_group in (("population of groups", False), ("one new group", True)):
+    for what, new_group in WHERES.items():
         columns = mixture_columns(population.differences(new_group), rope)
         results[what] = [{"a": a, "b": b, **mixture_row(columns, row, sign)} for a, b, row, sign in pairs]
     return results
@@ -270,3 +270,62 @@ def mixture_row(columns: Mapping[str, Sequence[float | None]], row: int, sign: f
 
 
 _TURNED = {"difference": "difference", "low": "high", "high": "low"}
+
+
+ALL_ITEMS = ""
+"""Where the quantiles are those of the reported differences, and not of groups."""
+EXACT = 10
+"""Quantiles of a mixture, but for the first, that are solved for."""
+Pair = tuple[str, str]
+Probabilities = Float[np.ndarray, " probability"]
+
+
+def quantile_rows(
+    evidence: Evidence,
+    margins: Sequence[Margin],
+    population: Population | None,
+    probabilities: Probabilities,
+    pairs: Collection[Pair],
+) -> list[Row]:
+    """Quantiles of the differences of some pairs, so that a reader can ask for another margin of equivalence.
+
+    Exactly for the reported differences; by quadrature in the population of groups, in one new group and in every
+    group.
+
+    Arguments: `probabilities` lie symmetrically about 1/2.
+    """
+    rows: list[Row] = []
+    chosen = [pair for pair in named_pairs(evidence.names) if pair[:2] in pairs]
+    for a, b, row, sign in chosen:
+        margin = margins[row] if sign > 0 else margins[row].flipped()
+        values = np.full(len(probabilities), margin.centre)
+        if margin.scale > 0:
+            values = margin.at(-stdtrit(margin.df, probabilities))
+        rows.append({"where": ALL_ITEMS, "group": None, "a": a, "b": b, "values": values})
+    if population is None:
+        return rows
+    everywhere = {where: population.differences(new_group) for where, new_group in WHERES.items()}
+    for a, b, row, sign in chosen:
+        for where, mixture in everywhere.items():
+            one = Mixture(*(part[row : row + 1] for part in (mixture.weight, mixture.mean, mixture.sd)))
+            rows.append(
+                {"where": where, "group": None, "a": a, "b": b, "values": _quantiles(one, probabilities, sign)[0]}
+            )
+        inside = _quantiles(population.of_groups(row), probabilities, sign)
+        for group, values in zip(evidence.design.group_names, inside, strict=True):
+            rows.append({"where": "group", "group": group, "a": a, "b": b, "values": values})
+    return rows
+
+
+def _quantiles(mixture: Mixture, probabilities: Probabilities, sign: float) -> Float[np.ndarray, "row probability"]:
+    """The quantiles of the difference, or with sign -1 those of its negative.
+
+    Some of them are exact; between these, the probability is computed at as many points, and inverted by straight
+    lines.
+    """
+    exact = probabilities[:: max(1, (len(probabilities) - 1) // EXACT)]
+    knots = np.stack([mixture.quantile(float(p)) for p in exact], axis=-1)
+    points = np.stack([np.interp(ndtri(probabilities), ndtri(exact), row) for row in knots])
+    below = np.stack([mixture.below(at) for at in points.T], axis=-1)
+    quantiles = np.stack([np.interp(probabilities, p, row) for p, row in zip(below, points, strict=True)])
+    return quantiles if sign > 0 else -quantiles[..., ::-1]

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.companions.paired_tests import Companion, student
-from probtruth.comparison.compare import conclude_at, need_spread, need_two
+from probtruth.comparison.compare import conclude, need_spread, need_two
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence, Facts
 from probtruth.comparison.evidence.moments import Location
@@ -133,7 +133,7 @@ def compare_metric(
         fixed_items=DrawnLabels(values),
         notes=notes,
     )
-    compared = conclude_at(known, pairs, levels, options, tests, on_progress)
+    compared = conclude(known, options, on_progress, (pairs, levels), tests)
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"

@@ -9,7 +9,6 @@ files are scored in float64 (eps is 1e-16), on the device that a caller chose.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -69,17 +68,12 @@ def _of_cells(rule: ScoringRule, floor: float | None, kind: str, cells: Array, t
     return simplex.expectation(truth, _by_label(rule, _floored(logs, floor)))
 
 
-class Losses(NamedTuple):
+def losses(
+    rule: ScoringRule, floor: float | None, log_probs: Tables, truth: Rows
+) -> tuple[Float[np.ndarray, "model item"], Tables]:
     """The expected loss of every model on every item (host), and the loss if the label were k (where they lie)."""
-
-    values: Float[np.ndarray, "model item"]
-    by_label: Tables
-
-
-def losses(rule: ScoringRule, floor: float | None, log_probs: Tables, truth: Rows) -> Losses:
-    """The losses of all models."""
     values, by_label = _losses(rule, floor, log_probs, truth)
-    return Losses(_wide(values), by_label)
+    return _wide(values), by_label
 
 
 def parts(

@@ -8,6 +8,9 @@ from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.special import softmax
 
+Rows = Float[np.ndarray, "item label"]
+Features = Float[np.ndarray, "feature item label"]
+
 LOWEST = float(np.log(1e-6))
 """A forecast's log-probability, as evidence about a class, is at least this; scores are not touched."""
 PRIOR_SD = 1.0
@@ -25,14 +28,16 @@ class LogPool:
     weights: Float[np.ndarray, " feature"]
     precision: Float[np.ndarray, "feature feature"]
 
-    def forecast(self, features: Float[np.ndarray, "feature item label"]) -> Float[np.ndarray, "item label"]:
+    def forecast(self, features: Features) -> Rows:
         """The pool's probabilities: the softmax of the weighted sum of the features."""
-        return np.asarray(softmax(np.einsum("fik,f->ik", features, self.weights), axis=1))
+        return _pooled(features, self.weights)
 
 
-def features_of(
-    log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]
-) -> Float[np.ndarray, "feature item label"]:
+def _pooled(features: np.ndarray, weights: np.ndarray) -> Rows:
+    return np.asarray(softmax(np.einsum("fik,f->ik", features, weights), axis=1))
+
+
+def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Float[np.ndarray, " label"]) -> Features:
     """The models' log-probabilities and the labels' log-frequencies, each centred over the labels."""
     logs = np.maximum(log_probs.astype(np.float64), LOWEST)
     base = np.broadcast_to(np.maximum(np.log(np.maximum(marginals, 1e-300)), LOWEST), (1, *logs.shape[1:]))
@@ -40,9 +45,7 @@ def features_of(
     return made - made.mean(-1, keepdims=True)
 
 
-def fit_log_pool(
-    likelihood: Float[np.ndarray, "item label"], features: Float[np.ndarray, "feature item label"]
-) -> LogPool | None:
+def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
     """The posterior mode of the weights; None where it cannot be found.
 
     Formula: sum_i log sum_k likelihood_ik softmax_k(w . f_i) + log prior; the prior of a model's weight is
@@ -60,9 +63,7 @@ def fit_log_pool(
     return LogPool(weights, _precision(likelihood, features, weights))
 
 
-def posterior(
-    likelihood: Float[np.ndarray, "item label"], forecast: Float[np.ndarray, "item label"]
-) -> Float[np.ndarray, "item label"]:
+def posterior(likelihood: Rows, forecast: Rows) -> Rows:
     """The forecast updated by the likelihood; where the two exclude each other, the likelihood alone."""
     product = likelihood * forecast
     product = np.where(product.sum(1, keepdims=True) > 0, product, likelihood)
@@ -71,9 +72,7 @@ def posterior(
 
 
 def covariances(
-    probs: Float[np.ndarray, "item label"],
-    a: Float[np.ndarray, "one item label"],
-    b: Float[np.ndarray, "two item label"],
+    probs: Rows, a: Float[np.ndarray, "one item label"], b: Float[np.ndarray, "two item label"]
 ) -> Float[np.ndarray, "one two"]:
     """The covariances over the labels of two sets of functions, summed over the items."""
     centred = a - (probs * a).sum(-1, keepdims=True)
@@ -84,7 +83,7 @@ def covariances(
 def _objective(
     likelihood: np.ndarray, features: np.ndarray, centre: np.ndarray, weights: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    forecast = softmax(np.einsum("fik,f->ik", features, weights), axis=1)
+    forecast = _pooled(features, weights)
     told = np.maximum((likelihood * forecast).sum(1), 1e-300)
     slope = np.einsum("ik,fik->f", posterior(likelihood, forecast) - forecast, features, optimize=True)
     away = (weights - centre) / PRIOR_SD**2
@@ -92,7 +91,7 @@ def _objective(
 
 
 def _precision(likelihood: np.ndarray, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    forecast = softmax(np.einsum("fik,f->ik", features, weights), axis=1)
+    forecast = _pooled(features, weights)
     known = covariances(posterior(likelihood, forecast), features, features)
     precision: np.ndarray = covariances(forecast, features, features) - known + np.eye(len(features)) / PRIOR_SD**2
     return precision

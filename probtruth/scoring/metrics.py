@@ -13,8 +13,8 @@ from probtruth.errors import InputError
 from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.binning import ForecastBins, events, total_gap
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
+from probtruth.scoring.confusion.expected import response_probs
 from probtruth.scoring.confusion.measures import average_column, cohens_kappa, first_column, measure, ratio
-from probtruth.scoring.confusion.tables import response_probs
 from probtruth.types.arguments import MetricName
 
 Weights = Float[np.ndarray, "draw unit"]
@@ -82,8 +82,8 @@ def weighted_metric(
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
         cells = np.stack([truth * answers, np.broadcast_to(truth, answers.shape), answers], axis=2)
-        finish = cohens if name == "kappa" else partial(_measured, _measure_column(name, position, n_labels))
-        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), finish)
+        column = None if name == "kappa" else _measure_column(name, position, n_labels)
+        values = partial(_of_totals, _unit_totals(cells.swapaxes(0, 1), unit), partial(_of_cells, column))
         if name != "recall":
             counted = [np.stack([labels, answer.sum(0)]) for labels, answer in zip(counted, answers, strict=True)]
     elif name == "ece":
@@ -138,13 +138,10 @@ def _of_totals(totals: np.ndarray, finish: Callable[[np.ndarray], Values], weigh
     return finish(added.reshape(len(weights), *totals.shape[1:]))
 
 
-def _measured(column: int, cells: CellTotals) -> Values:
-    return measure(cells[..., 0, :], cells[..., 1, :], cells[..., 2, :])[0][..., column]
-
-
-def cohens(cells: CellTotals) -> Values:
-    """Cohen's kappa of label and answer."""
-    return cohens_kappa(cells[..., 0, :], cells[..., 1, :], cells[..., 2, :])
+def _of_cells(column: int | None, cells: CellTotals) -> Values:
+    """A measure of the tables by its column; None: Cohen's kappa of label and answer."""
+    totals = (cells[..., part, :] for part in range(3))
+    return cohens_kappa(*totals) if column is None else measure(*totals)[0][..., column]
 
 
 def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:

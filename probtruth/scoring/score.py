@@ -1,12 +1,7 @@
-"""(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule.
-
-A random sample of the items, for what is drawn or sorted item by item.
-
-What a few votes an item hide: entropy of vote shares is too low, and distances to them are too large.
-"""
+"""(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import jax
@@ -24,6 +19,9 @@ from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
 from probtruth.types.scores import LabelsBehind, LossesOf, RuleFacts, Scores
 
+Rows = Float[np.ndarray, "item label"]
+Items = Float[np.ndarray, " item"]
+
 
 def score(
     predictions: object,
@@ -40,8 +38,7 @@ def score_aligned(
     aligned: Aligned, rule: object = "log", floor: object = None, order: Sequence[object] | None = None
 ) -> Scores:
     """`score` of predictions and truth that are aligned."""
-    chosen = get_rule(rule, order).for_labels(aligned.labels)
-    least = check_floor(floor, len(aligned.labels))
+    chosen, least = asked(rule, floor, aligned.labels, order)
     values, label_values = model_losses(chosen, least, aligned.log_probs, aligned.truth)
     single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
@@ -114,6 +111,13 @@ def truth_means(rule: ScoringRule, truth: Float[Table, "item label"]) -> tuple[f
     return math.fsum(few_terms(entropies(rule, truth))) / len(truth), truth.mean(0, dtype=np.float64)
 
 
+def asked(
+    rule: object, floor: object, labels: Sequence[str], order: Sequence[object] | None = None
+) -> tuple[ScoringRule, float | None]:
+    """The rule for these labels, and the floor of their probabilities."""
+    return get_rule(rule, order).for_labels(labels), check_floor(floor, len(labels))
+
+
 def check_floor(floor: object, n_labels: int) -> float | None:
     """The floor as a number, or None where there is none.
 
@@ -133,17 +137,13 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
     return logs if floor is None else np.maximum(logs, np.log(floor))
 
 
-def losses(
-    rule: ScoringRule, log_probs: Float[np.ndarray, "item label"], truth: Float[np.ndarray, "item label"]
-) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, "item label"]]:
+def losses(rule: ScoringRule, log_probs: Rows, truth: Rows) -> tuple[Items, Rows]:
     """The expected loss of one model on each item, and the loss if the label were k; the same bits in any batch."""
     label_values = label_losses(rule, log_probs)
     return expectations(label_values, truth), label_values
 
 
-def expected_losses(
-    rule: ScoringRule, log_probs: Float[np.ndarray, "item label"], truth: Float[np.ndarray, "item label"]
-) -> Float[np.ndarray, " item"]:
+def expected_losses(rule: ScoringRule, log_probs: Rows, truth: Rows) -> Items:
     """The first of `losses` alone, without memory for the second."""
     values = np.empty(len(log_probs))
     for rows in _cuts(truth):
@@ -151,7 +151,7 @@ def expected_losses(
     return values
 
 
-def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+def label_losses(rule: ScoringRule, log_probs: Rows) -> Rows:
     """The loss if the label were k.
 
     Items are taken in blocks of one shape, because the compiled arithmetic of one item depends on the shape around it:
@@ -159,16 +159,10 @@ def label_losses(rule: ScoringRule, log_probs: Float[np.ndarray, "item label"]) 
     """
     if rule is log:  # a change of sign, which costs less than a call of what is compiled
         return _log_losses(None, log_probs)
-    values = np.empty(log_probs.shape)
-    for rows, block in _blocks(log_probs):
-        with jax.enable_x64(True):
-            values[rows] = np.asarray(_label_losses(rule, block))[: rows.stop - rows.start]
-    return values
+    return _in_blocks(_label_losses, rule, log_probs, np.empty(log_probs.shape))
 
 
-def expectations(
-    label_values: Float[np.ndarray, "item label"], weights: Float[np.ndarray, "item label"]
-) -> Float[np.ndarray, " item"]:
+def expectations(label_values: Rows, weights: Rows) -> Items:
     """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value.
 
     Both are laid out row by row first: another layout is summed in another order, which may change the last bit.
@@ -182,7 +176,7 @@ def expectations(
     return means
 
 
-def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
+def entropies(rule: ScoringRule, truth: Rows) -> Items:
     """The least expected loss on each item that any report can reach, the same in any batch."""
     values = np.empty(len(truth))
     if rule is log:
@@ -191,10 +185,7 @@ def entropies(rule: ScoringRule, truth: Float[np.ndarray, "item label"]) -> Floa
             with np.errstate(divide="ignore"):
                 values[rows] = expectations(-np.log(some), some)
         return values
-    for rows, block in _blocks(truth):
-        with jax.enable_x64(True):
-            values[rows] = np.asarray(_entropies(rule, block))[: rows.stop - rows.start]
-    return values
+    return _in_blocks(_entropies, rule, truth, values)
 
 
 def baseline_of(rule: ScoringRule, mean_label: Float[np.ndarray, " label"]) -> float:
@@ -204,14 +195,20 @@ def baseline_of(rule: ScoringRule, mean_label: Float[np.ndarray, " label"]) -> f
         return float(expected_losses(rule, np.log(mean_label)[None], mean_label[None])[0])
 
 
-def _blocks(table: Float[np.ndarray, "item label"]) -> Iterator[tuple[slice, Float[np.ndarray, "row label"]]]:
-    """The rows of each block, and the table on them; the last block is filled up with the last row."""
+def _in_blocks(
+    kernel: Callable[[ScoringRule, np.ndarray], Array], rule: ScoringRule, table: Rows, values: np.ndarray
+) -> np.ndarray:
+    """The values of the items, written block by block; the last block is filled up with the last row."""
     for rows in _cuts(table):
-        short = block_rows(table.shape[1]) - (rows.stop - rows.start)
-        yield rows, np.pad(table[rows], ((0, short), (0, 0)), mode="edge") if short else table[rows]
+        n_rows = rows.stop - rows.start
+        short = block_rows(table.shape[1]) - n_rows
+        block = np.pad(table[rows], ((0, short), (0, 0)), mode="edge") if short else table[rows]
+        with jax.enable_x64(True):
+            values[rows] = np.asarray(kernel(rule, block))[:n_rows]
+    return values
 
 
-def _cuts(table: Float[np.ndarray, "item label"]) -> Iterator[slice]:
+def _cuts(table: Rows) -> Iterator[slice]:
     """The rows that are scored at once."""
     size = block_rows(table.shape[1])
     for start in range(0, len(table), size):
@@ -244,9 +241,7 @@ CHUNK = 4_000_000
 """Numbers held at once, so that many labels do not fill the memory."""
 
 
-def corrected_entropy(
-    rule: ScoringRule, shares: Float[np.ndarray, "item label"], n_votes: Int[np.ndarray, " item"]
-) -> Float[np.ndarray, " item"]:
+def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:
     """Generalised entropy of each item's distribution of opinions, the bias of few votes removed to first order.
 
     Formula: the jackknife, n H(q) - (n - 1) sum_k q_k H((n q - e_k)/(n - 1)), with q the vote shares of n votes. It is

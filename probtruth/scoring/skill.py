@@ -6,9 +6,9 @@ import numpy as np
 
 from probtruth import check, frames
 from probtruth.scoring.align import align
-from probtruth.scoring.rules import get_rule
+from probtruth.scoring.rules import log
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import check_floor, entropies, expected_losses, floored
+from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def skill_scores(
     0.84
     """
     aligned = align(predictions, truth).on_host()
-    chosen, n_labels = get_rule(rule).for_labels(aligned.labels), len(aligned.labels)
-    logs = floored(aligned.log_probs, check_floor(floor, n_labels))
+    chosen, least = asked(rule, floor, aligned.labels)
+    logs, n_labels = floored(aligned.log_probs, least), len(aligned.labels)
     name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
     mean_label = aligned.truth.mean(0, dtype=np.float64) if name == "frequency" else np.full(n_labels, 1 / n_labels)
     expected = np.array([expected_losses(chosen, table, aligned.truth).mean() for table in logs])
@@ -101,11 +101,10 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
     >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
     4.0
     """
-    chosen = get_rule("log")
     aligned = align(predictions, truth).on_host()
     logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
-    expected = np.array([expected_losses(chosen, table, aligned.truth).mean() for table in logs])
-    entropy = float(entropies(chosen, aligned.truth).mean())
+    expected = np.array([expected_losses(log, table, aligned.truth).mean() for table in logs])
+    entropy = float(entropies(log, aligned.truth).mean())
     with np.errstate(over="ignore"):
         rows = [
             {

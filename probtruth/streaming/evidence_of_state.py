@@ -11,8 +11,7 @@ from jaxtyping import Float, Int, Shaped
 
 from probtruth.comparison.evidence.design import Design, Structure, design_of, known_weights
 from probtruth.comparison.evidence.evidence import Evidence, Facts, check_size
-from probtruth.comparison.evidence.from_scores import reach
-from probtruth.comparison.evidence.model_order import by_content
+from probtruth.comparison.evidence.from_scores import by_content, reach
 from probtruth.comparison.evidence.moments import Location, Moments, means_from
 from probtruth.comparison.evidence.sweeps import ALONE, ROUNDING, Extremes, Pairs, alone, pairs_of, pseudo_items
 from probtruth.errors import InputError

@@ -59,7 +59,10 @@ def correlated_t_test(differences: ArrayLike, correlation: float, rope: float = 
     >>> round(test.right, 3)
     0.873
     """
-    margin = correlated_t(_folds(differences), known_correlation(correlation))
+    folds = _finite(differences, "fold")
+    if len(folds) < 2:
+        raise InputError("one fold", "at least two", "The spread between folds cannot be known from one.")
+    margin = correlated_t(folds, known_correlation(correlation))
     width = _width(rope)
     return ThreeRegions(margin.below(-width), margin.within(width), margin.above(width))
 
@@ -168,13 +171,6 @@ def _finite(differences: object, what: str) -> Float[np.ndarray, " value"]:
     values = check_arrays.as_floats(differences, what.replace(" ", "-"), "differences").astype(np.float64)
     if not len(values) or not np.isfinite(values).all():
         raise InputError("no differences, or ones that are not finite", f"one number for each {what}", "Check them.")
-    return values
-
-
-def _folds(differences: object) -> Float[np.ndarray, " fold"]:
-    values = _finite(differences, "fold")
-    if len(values) < 2:
-        raise InputError("one fold", "at least two", "The spread between folds cannot be known from one.")
     return values
 
 

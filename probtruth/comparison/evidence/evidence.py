@@ -1,7 +1,4 @@
-"""All that a comparison takes from the items: the facts, and what was summed up over parts of them.
-
-Finds infinite, NaN and oversized scores, and the mean of each model with these in mind.
-"""
+"""All that a comparison takes from the items: the facts, what was summed up over them, which scores are infinite."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 
 A row is one model's scores, or the differences of two. Rounding is monotone, so that the largest term of a sum (its
 exponent is needed first) follows from the extremes of the row, without another pass.
-
-What is summed up of rows (models' scores, or differences of two) over items that lie in parts.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Other likelihoods for a pair's differences: the posterior of their mean, checks of the fit, and alarms.
-
-`compare_likelihoods`: one pair's mean difference under every likelihood, with what each fails to explain.
-"""
+"""Other likelihoods for a pair's differences: the posterior of their mean, checks of the fit, and alarms."""
 
 import warnings
 from collections.abc import Sequence
@@ -16,6 +13,7 @@ from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.comparison.likelihoods.programs import LIKELIHOODS, Bins, bins
+from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.errors import InputError
 from probtruth.inference import nuts
@@ -212,14 +210,11 @@ def surprises(fitted: Fit, differences: Float[np.ndarray, " item"], seed: int) -
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The margins of all pairs under one likelihood, the warnings, and the worst diagnostics."""
+    """The margins of all pairs under one likelihood, the warnings, and the worst diagnostics (`run`, without draws)."""
 
     margins: list[Margin]
     warnings: tuple[str, ...]
-    max_rhat: float | None
-    min_ess: float | None
-    divergences: int
-    sampler: str | None = "NUTS"
+    run: Sampled
 
 
 def fit_pairs(
@@ -237,13 +232,9 @@ def fit_pairs(
         runs.append(fitted)
         margins.append(replace(fitted.margin(), given_mean=margin.mean))
         messages |= dict.fromkeys([*fitted.alarms(), *surprises(fitted, difference, seed)])
-    return Fitted(
-        margins,
-        tuple(messages),
-        max((run.max_rhat for run in runs), default=None),
-        min((run.min_ess for run in runs), default=None),
-        sum(int(run.drawn.stats["diverging"].sum()) for run in runs),
-    )
+    worst = max((run.max_rhat for run in runs), default=None), min((run.min_ess for run in runs), default=None)
+    divergences = sum(int(run.drawn.stats["diverging"].sum()) for run in runs)
+    return Fitted(margins, tuple(messages), Sampled({}, {}, *worst, divergences, sampler="NUTS"))
 
 
 @check.checks_itself

@@ -1,8 +1,4 @@
-"""Decisions from joint draws of the models' mean contrasts: P(best), ranks and expected regret, ties drawn as ties.
-
-Tiers: where the order of the models is cut because the joint draws tell the two sides apart. The chosen model: which
-models may be the best, and what its score is once luck is taken out.
-"""
+"""Decisions from joint draws of the models' mean contrasts: P(best), ranks, regret, tiers, and the chosen model."""
 
 import math
 from collections.abc import Mapping, Sequence

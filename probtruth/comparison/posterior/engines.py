@@ -1,19 +1,20 @@
-"""From sufficient statistics to joint draws, by either engine, and whether the two agree."""
+"""From sufficient statistics to joint draws, by either engine, and whether the two agree.
+
+Models whose difference never varies are one model to the sampler; the others follow at a fixed distance.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts, directions
+from probtruth.comparison.evidence.moments import Location, contrast_covariance, contrasts, directions, square
 from probtruth.comparison.evidence.sweeps import LEADING, pair_rows_of, pairs_of
-from probtruth.comparison.posterior import quadrature as exact
 from probtruth.comparison.posterior.joint_draws import with_margins
 from probtruth.comparison.posterior.margins import Margin
-from probtruth.comparison.posterior.quadrature import collapse
 from probtruth.inference.diagnostics import convergence, mean_with_error
 
 CHAINS = 4
@@ -61,6 +62,48 @@ def _some(values: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "cha
     return values[..., :: -(-values.shape[2] // LEADING)] if values.ndim > 2 and values.size else values
 
 
+def draw_location(
+    mean: Float[np.ndarray, " model"],
+    root: Float[np.ndarray, "model direction"],
+    df: float,
+    shape: tuple[int, int],
+    seed: int,
+) -> dict[str, np.ndarray]:
+    """Independent draws of the mean contrasts."""
+    rng = np.random.default_rng(seed)
+    scale = rng.gamma(df / 2, 2 / df, size=shape)
+    innovation = rng.standard_normal((*shape, root.shape[1]))
+    return {
+        "scale": scale,
+        "innovation": innovation,
+        "contrast": mean + innovation @ root.T / np.sqrt(scale)[..., None],
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Collapse:
+    """`distinct` are the models that stand for all; model k is `distinct[home[k]]` plus `offset[k]`."""
+
+    distinct: Int[np.ndarray, " distinct"]
+    home: Int[np.ndarray, " model"]
+    offset: Float[np.ndarray, " model"]
+
+    def expand(self, distinct: Float[np.ndarray, "*batch distinct"]) -> Float[np.ndarray, "*batch model"]:
+        """Values of all models from those of the distinct ones, as contrasts that sum to zero."""
+        values = distinct[..., self.home] + self.offset
+        contrast: np.ndarray = values - values.mean(-1, keepdims=True)
+        return contrast
+
+
+def collapse(constant: Bool[np.ndarray, " pair"], difference: Float[np.ndarray, " pair"], n_models: int) -> Collapse:
+    """Each model goes to the first that it differs from by a constant; `difference` are those of the pairs."""
+    same = square(constant.astype(np.float64), n_models) + np.eye(n_models) > 0
+    first = same.argmax(1)
+    distinct, home = np.unique(first, return_inverse=True)
+    offset = square(difference, n_models, -1.0)[np.arange(n_models), first]
+    return Collapse(distinct, home, offset)
+
+
 def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "model direction"]:
     """A root of a covariance on its directions of some variance."""
     variance, basis = directions(covariance)
@@ -90,7 +133,7 @@ def sample_location(
     mean = contrasts(location.centre[rows], size)
     root = factor(contrast_covariance(location.variance[rows], size))
     if engine == "exact":
-        sampled = Sampled(exact.draw_location(mean, root, df, (CHAINS, draws), seed), {})
+        sampled = Sampled(draw_location(mean, root, df, (CHAINS, draws), seed), {})
     else:
         sampled = _independent(mean, root, df, draws, seed)
         progress(1, 1)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import logsumexp
 
-from probtruth.comparison.posterior.quadrature import Mixture
+from probtruth.comparison.posterior.margins import Mixture
 from probtruth.kernels.exact_sums import exact_totals
 
 KNEE = 0.2

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from probtruth.comparison.evidence.moments import Moments, pool
 from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior.engines import CHAINS, Progress, Sampled, close
-from probtruth.comparison.posterior.quadrature import Mixture
+from probtruth.comparison.posterior.margins import Mixture
 from probtruth.inference.diagnostics import convergence
 
 ROUNDING = 1e-12

@@ -10,15 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import logsumexp, stdtr
 
-from probtruth.comparison.evidence.sweeps import pair_rows_of, pairs_of
 from probtruth.comparison.posterior import pooling
 from probtruth.comparison.posterior.engines import Sampled
 from probtruth.comparison.posterior.joint_draws import blocks
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import Population
+from probtruth.comparison.posterior.posterior import Posterior
 from probtruth.comparison.rows import Row, by_name, named_pairs
 
 POWERS = {
@@ -75,25 +75,17 @@ def sensitive(rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     return (f"half or double the prior would move the answer: {'; '.join(moved[:3])}{more}",) if moved else ()
 
 
-def sensitivity_of(
-    names: Sequence[str],
-    margins: Sequence[Margin],
-    share: Float[np.ndarray, " draw"],
-    sampled: Sampled | None,
-    population: Population | None,
-    leading: Int[np.ndarray, " leading"],
-) -> list[Row]:
+def sensitivity_of(names: Sequence[str], post: Posterior) -> list[Row]:
     """P(a better) of every pair of leading models, P(best) of every model and P(a better) in the population, as powers
     of the prior and of the likelihood would move them; `names` are those of the models with finite scores."""
-    rows_of = pair_rows_of(pairs_of(leading), len(names))
-    named = by_name([names[at] for at in leading], [margins[row] for row in rows_of])
+    named = by_name([names[at] for at in post.leading], [post.margins[row] for row in post.leading_rows])
     rows: list[Row] = [
         {"what": f"P({a} better than {b})", "kind": "pair", **_of_pair(named[a, b])} for a, b in sorted(named)
     ]
-    if sampled is None:
+    if post.sampled is None:
         return rows
-    rows += _best(names, share, sampled, rows)
-    return rows if population is None else [*rows, *_population(names, population)]
+    rows += _best(names, post.share, post.sampled, rows)
+    return rows if post.population is None else [*rows, *_population(names, post.population)]
 
 
 def _best(names: Sequence[str], share: Float[np.ndarray, " draw"], sampled: Sampled, pairs: Sequence[Row]) -> list[Row]:

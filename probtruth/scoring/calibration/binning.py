@@ -1,9 +1,4 @@
-"""Forecasts of one event in bins: mean forecast against mean outcome.
-
-Many labels as questions about two: one label against the others, or the most probable label against being wrong.
-
-Weights of items, resamples of items, and bands from the resamples.
-"""
+"""Forecasts of one event of many (a label, or being right), in bins, under weights and resamples of the items."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

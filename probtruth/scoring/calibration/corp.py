@@ -1,11 +1,7 @@
-"""CORP: how much of a loss is miscalibration, and how much the forecasts discriminate, by isotonic regression.
-
-Isotonic regression with weights, equal forecasts pooled: the calibrated forecast of CORP.
-"""
+"""CORP: how much of a loss is miscalibration, and how much the forecasts discriminate, by isotonic regression."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import jax
@@ -30,6 +26,7 @@ from probtruth.scoring.calibration.binning import (
 )
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
+from probtruth.scoring.rules.rule import expected_from_log_of
 from probtruth.scoring.score import check_floor, floored
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy
@@ -201,7 +198,7 @@ class Problem:
 
     def _mean(self, log_probs: Rows, shares: np.ndarray) -> float:
         with jax.enable_x64(True):
-            losses = np.asarray(_losses(self.rule, log_probs, self.truth))
+            losses = np.asarray(expected_from_log_of(self.rule, log_probs, self.truth))
         return float(np.where(shares > 0, losses, 0) @ shares)
 
 
@@ -224,11 +221,6 @@ def calibrated_there(
     if last:
         columns.insert(0, 1 - columns[0])
     return device_tables.distributions(columns, log_probs)
-
-
-@partial(jax.jit, static_argnums=0)
-def _losses(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> Array:
-    return rule.expected_from_log(log_probs, truth)
 
 
 def problems(aligned: AlignedOnHost, log_probs: Rows, by: str, rule: ScoringRule) -> list[tuple[str | None, Problem]]:

@@ -7,7 +7,8 @@ alpha_i) above and b_i >= a_i below, then by 1/s = integral from 0 to 1 of u^(s-
 
 The integrand is a polynomial; on the part of (0, 1) that matters a fixed Gauss-Legendre rule is exact to rounding.
 
-Metrics over draws: of the truth's posterior, or of labels and responses without a posterior.
+If few tables of counts are possible, all are listed with their probabilities. Metrics over draws are those of the
+truth's posterior, or of labels and responses without one.
 """
 
 from dataclasses import replace
@@ -21,10 +22,74 @@ from probtruth.scoring.confusion.measures import (
     average_column,
     label_columns,
     measure,
+    measure_table,
     ratio,
     summarise,
 )
-from probtruth.scoring.confusion.tables import SURE, distribution_summary, table_measures
+
+Rows = Float[np.ndarray, "item label"]
+Answers = Float[np.ndarray, "model item label"]
+ByLabel = Float[np.ndarray, " label"]
+
+MOST_TABLES = 30_000
+"""Above this many possible tables (two labels: 54 items; three: 9) the averages over labels are simulated."""
+
+SURE = 1e-15
+"""Probabilities below this are rounding."""
+
+
+def table_distribution(
+    truth: Rows, answer: Rows
+) -> tuple[Float[np.ndarray, "table label label"], Float[np.ndarray, " table"]] | None:
+    """Every possible table of counts and its probability; None if there are more than `MOST_TABLES`."""
+    n_items, n_labels = truth.shape
+    if n_labels**2 * np.log2(n_items + 1) > 62:
+        return None
+    digit = (n_items + 1) ** np.arange(n_labels**2, dtype=np.int64)
+    codes, mass = np.zeros(1, np.int64), np.ones(1)
+    for label, response in zip(truth, answer, strict=True):
+        cells = np.outer(label, response).ravel()
+        possible = cells > 0
+        codes, inverse = np.unique((codes[:, None] + digit[possible]).ravel(), return_inverse=True)
+        mass = np.bincount(inverse, (mass[:, None] * cells[possible]).ravel())
+        if len(codes) > MOST_TABLES:
+            return None
+    tables = codes[:, None] // digit % (n_items + 1)
+    return tables.reshape(-1, n_labels, n_labels).astype(np.float64), mass
+
+
+def table_measures(truth: Rows, answers: Answers) -> Summary | None:
+    """Exact expectation, spread and interval of every measure; None if there are too many tables."""
+    rows = []
+    for answer in answers:
+        distribution = table_distribution(truth, answer)
+        if distribution is None:
+            return None
+        tables, mass = distribution
+        values, undefined = measure_table(tables)
+        each = [distribution_summary(column, mass[None]) for column in values.T]
+        mean, sd, low, high = (np.array([float(one[part][0]) for one in each]) for part in range(4))
+        rows.append((mean, mass @ undefined / mass.sum(), sd, low, high, np.zeros_like(mean)))
+    return Summary(*(np.stack(part) for part in zip(*rows, strict=True)))
+
+
+def distribution_summary(
+    values: Float[np.ndarray, " value"], mass: Float[np.ndarray, "label value"]
+) -> tuple[ByLabel, ByLabel, ByLabel, ByLabel]:
+    """Mean, sd and equal-tailed 95% interval over the values that are not NaN, for each row of masses."""
+    order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]
+    if order.size == 0:
+        nothing = np.full(len(mass), np.nan)
+        return nothing, nothing, nothing, nothing
+    value, part = values[order], mass[:, order]
+    share = ratio(part, part.sum(1, keepdims=True))
+    mean = share @ value
+    sd = np.sqrt((share * (value - mean[:, None]) ** 2).sum(1))
+    reached = np.cumsum(share, axis=1)
+    ends = [value[(reached >= level - SURE).argmax(1)] for level in (0.025, 0.975)]
+    low, high = (np.where(np.isnan(mean), np.nan, end) for end in ends)
+    return mean, sd, low, high
+
 
 CELLS = 2**21
 """Drawn labels in memory at a time (16 MiB of random numbers); a different number gives different draws."""
@@ -33,9 +98,7 @@ FEW_LABELS = 16
 """Up to this many labels a draw is compared with each cumulative probability; above, it is found by a search."""
 
 
-def draw_labels(
-    probs: Float[np.ndarray, "item label"], draws: int, generator: np.random.Generator
-) -> Int[np.ndarray, "item draw"]:
+def draw_labels(probs: Rows, draws: int, generator: np.random.Generator) -> Int[np.ndarray, "item draw"]:
     """Independent labels of every item. A label of probability 0 is never drawn."""
     steps = np.cumsum(probs, axis=1)
     steps /= steps[:, -1:]
@@ -50,13 +113,7 @@ def draw_labels(
     return np.stack(positions)
 
 
-def sampled_measures(
-    truth: Float[np.ndarray, "item label"],
-    answers: Float[np.ndarray, "model item label"],
-    draws: int,
-    seed: int,
-    respond: bool,
-) -> Summary:
+def sampled_measures(truth: Rows, answers: Answers, draws: int, seed: int, respond: bool) -> Summary:
     """The measures over independent draws of every item's label, the same for all models.
 
     With `respond` the responses are drawn too; otherwise the counts are expected over the responses.
@@ -89,9 +146,7 @@ def _sums(
     return np.bincount(code, weights, draws * n_labels).reshape(draws, n_labels)
 
 
-def posterior_measures(
-    tables: Float[np.ndarray, "draw item label"], answers: Float[np.ndarray, "model item label"]
-) -> Summary:
+def posterior_measures(tables: Float[np.ndarray, "draw item label"], answers: Answers) -> Summary:
     """The measures of every drawn table of labels, with counts expected over labels and responses given the table."""
     right = np.stack([np.einsum("nk,mnk->mk", table.astype(np.float64), answers) for table in tables])
     of_label = tables.sum(1, dtype=np.float64)[:, None]
@@ -109,9 +164,7 @@ MOST_CELLS = 3e8
 """The exact distribution may cost this many updates of cells (about a second); above, the spread is simulated."""
 
 
-def exact_measures(
-    truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"], draws: int, seed: int
-) -> Summary:
+def exact_measures(truth: Rows, answers: Answers, draws: int, seed: int) -> Summary:
     """Expectation of each measure, given that it is defined, and its spread over labels and responses.
 
     If few tables are possible, all is exact. Otherwise the expectation is exact (`mc_error` 0) for accuracy, for every
@@ -124,7 +177,7 @@ def exact_measures(
         return exact_tables
     n_labels = truth.shape[1]
     summary = sampled_measures(truth, answers, draws, seed, respond=True)
-    mean, undefined = summary.value.copy(), summary.undefined.copy()
+    mean, undefined = summary.values.copy(), summary.undefined.copy()
     error = np.maximum(summary.mc_error, 1 / draws)  # draws that all agree are not an exact answer
     for model, answer in enumerate(answers):
         linear = _linear(float((truth * answer).sum() / len(truth)), n_labels)
@@ -139,7 +192,7 @@ def exact_measures(
                 undefined[model, position] = hole.sum()
                 if exact is not None:
                     mean[model, position], error[model, position] = exact, 0.0
-    summary = replace(summary, value=mean, undefined=undefined, mc_error=error)
+    summary = replace(summary, values=mean, undefined=undefined, mc_error=error)
     cells = len(answers) * (n_labels * 5 * float(len(truth)) ** 3 + float(len(truth)) ** 2)
     return _with_exact_spread(summary, truth, answers) if cells <= MOST_CELLS else summary
 
@@ -153,13 +206,7 @@ def _linear(accuracy: float, n_labels: int) -> dict[int, float]:
     return values | {0: accuracy, average_column("recall", "weighted", n_labels): accuracy}
 
 
-def _averages(
-    metric: str,
-    value: Float[np.ndarray, " label"],
-    hole: Float[np.ndarray, " label"],
-    by_label: Float[np.ndarray, " label"],
-    truth: Float[np.ndarray, "item label"],
-) -> dict[str, float | None]:
+def _averages(metric: str, value: ByLabel, hole: ByLabel, by_label: ByLabel, truth: Rows) -> dict[str, float | None]:
     """Macro and weighted averages that are exact, because every label is certainly defined or certainly left out."""
     surely, never = hole <= SURE, hole >= 1
     macro = float(value[surely].mean()) if (surely | never).all() and surely.any() else None
@@ -168,9 +215,7 @@ def _averages(
     return {"macro": macro, "weighted": float(by_label[~absent].sum() / len(truth)) if exact else None}
 
 
-def _expected(
-    metric: str, truth: Float[np.ndarray, "item label"], answer: Float[np.ndarray, "item label"]
-) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
+def _expected(metric: str, truth: Rows, answer: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:
     """E[metric | defined] and P(undefined) of each label, and E[label's total times metric; defined]."""
     if metric == "recall":
         value, hole, _ = _integrals(truth * answer, [truth], 0, truth)
@@ -185,12 +230,7 @@ def _expected(
     return 2 * value, hole, 2 * by_label
 
 
-def _integrals(
-    above: Float[np.ndarray, "item label"],
-    below: list[Float[np.ndarray, "item label"]],
-    power: int,
-    truth: Float[np.ndarray, "item label"],
-) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
+def _integrals(above: Rows, below: list[Rows], power: int, truth: Rows) -> tuple[ByLabel, ByLabel, ByLabel]:
     """E[above/below | below > 0], P(below = 0), and E[T above/below; below > 0] where T counts the label.
 
     `below` holds the indicators that are added below, independent of each other; an item's own ones are all 1 where
@@ -217,9 +257,7 @@ def _integrals(
     return ratio(ratio_sum, -np.expm1(log_hole)), hole, by_label
 
 
-def _with_exact_spread(
-    summary: Summary, truth: Float[np.ndarray, "item label"], answers: Float[np.ndarray, "model item label"]
-) -> Summary:
+def _with_exact_spread(summary: Summary, truth: Rows, answers: Answers) -> Summary:
     n_labels = truth.shape[1]
     sd, low, high = summary.sd.copy(), summary.low.copy(), summary.high.copy()
     for model, answer in enumerate(answers):
@@ -243,9 +281,7 @@ def _with_exact_spread(
     return replace(summary, sd=sd, low=low, high=high)
 
 
-def ratio_spread(
-    steps: list[tuple[int, int, Float[np.ndarray, "item label"]]],
-) -> tuple[Float[np.ndarray, " label"], Float[np.ndarray, " label"], Float[np.ndarray, " label"]]:
+def ratio_spread(steps: list[tuple[int, int, Rows]]) -> tuple[ByLabel, ByLabel, ByLabel]:
     """Sd and 95% interval of above/below, given below > 0, from the exact joint distribution of the two.
 
     Every item takes one of the `steps` (what it adds above, what it adds below, with what probability), or nothing.

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.kernels import compensated
+from probtruth.kernels import compensated, simplex
 from probtruth.kernels.arrays import on_device
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures
@@ -24,8 +24,8 @@ from probtruth.scoring.confusion.measures import (
     measure_names,
     measure_table,
 )
-from probtruth.scoring.confusion.tables import RESPONSES, check_threshold, response_probs
 from probtruth.scoring.means import devices, state
+from probtruth.scoring.means.state import RESPONSES, check_threshold
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
@@ -38,7 +38,7 @@ METHODS = ("ratio", "exact", "draws")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Confusion(Shown):
+class Confusion(Summary, Shown):
     """Expected counts of each model and the metrics from them; higher is better.
 
     `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the
@@ -49,13 +49,7 @@ class Confusion(Shown):
     """
 
     counts: Float[np.ndarray, "model label label"]
-    values: Float[np.ndarray, "model measure"]
-    undefined: Float[np.ndarray, "model measure"]
     plug_in: Float[np.ndarray, "model measure"]
-    sd: Float[np.ndarray, "model measure"]
-    low: Float[np.ndarray, "model measure"]
-    high: Float[np.ndarray, "model measure"]
-    mc_error: Float[np.ndarray, "model measure"]
     measures: tuple[Measure, ...]
     models: tuple[str, ...]
     labels: tuple[str, ...]
@@ -118,15 +112,8 @@ class Confusion(Shown):
 
     def table(self) -> "polars.DataFrame":
         """A row for each model and metric, with its `label` or `average`; `undefined` counts undefined labels."""
-        numbers = {
-            "value": self.values,
-            "sd": self.sd,
-            "low": self.low,
-            "high": self.high,
-            "plug_in": self.plug_in,
-            "undefined": self.undefined,
-            "mc_error": self.mc_error,
-        }
+        others = {name: getattr(self, name) for name in ("sd", "low", "high", "plug_in", "undefined", "mc_error")}
+        numbers: dict[str, Float[np.ndarray, "model measure"]] = {"value": self.values, **others}
         rows = [
             {"model": model, "metric": name.metric, "label": name.label, "average": name.average}
             | {column: float(array[i, j]) for column, array in numbers.items()}
@@ -199,29 +186,54 @@ def expected_confusion(
     else:
         summary = posterior_measures(np.ascontiguousarray(held.of_truth(truth.draws)), answers)
     return Confusion(
-        counts,
-        summary.value,
-        summary.undefined,
-        plug_in,
-        summary.sd,
-        summary.low,
-        summary.high,
-        summary.mc_error,
-        measure_names(aligned.labels),
-        aligned.models,
-        aligned.labels,
-        len(aligned.items),
-        how,
-        way,
-        threshold,
-        aligned.audit,
+        **vars(summary),
+        counts=counts,
+        plug_in=plug_in,
+        measures=measure_names(aligned.labels),
+        models=aligned.models,
+        labels=aligned.labels,
+        n_items=len(aligned.items),
+        response=how,
+        method=way,
+        threshold=threshold,
+        audit=aligned.audit,
     )
 
 
 def _counts_there(aligned: Aligned, response: str, threshold: object) -> Float[np.ndarray, "model label label"]:
     """The expected counts of tables that lie on devices, added up there."""
     n_labels = len(aligned.labels)
-    limits = check_threshold(response, threshold, n_labels)
-    options = state.MeanOptions((), n_labels=n_labels, response=response, threshold=limits, parts=False, log_probs=True)
+    options = state.MeanOptions(
+        (), n_labels=n_labels, response=response, threshold=threshold, parts=False, log_probs=True
+    )
     folded = [devices.fold_there(options, table, aligned.truth) for _, table in aligned.tables()]
     return np.stack([compensated.value(one.counts) for one in folded])
+
+
+def response_probs(
+    log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
+) -> Float[np.ndarray, "model item label"]:
+    """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses.
+
+    Labels that tie for the highest probability share the answer equally, so their order does not matter. A threshold
+    is a number for two labels (the second label is the answer if its probability, to rounding, is at least that), or
+    one number for each label (the answer is the label of greatest probability divided by threshold).
+    """
+    chosen = check_threshold(response, threshold, log_probs.shape[-1])
+    if response == "sample":
+        return np.exp(log_probs.astype(np.float64))
+    if response == "argmax":
+        return _shared_by_ties(log_probs)
+    assert chosen is not None  # a threshold is needed for this response
+    if len(chosen) == 1:
+        limit = np.array(chosen)
+        limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
+        positive = np.exp(log_probs[..., 1].astype(np.float64)) >= limit
+        return np.stack([~positive, positive], -1).astype(np.float64)
+    return _shared_by_ties(log_probs - np.log(chosen))
+
+
+def _shared_by_ties(values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item label"]:
+    winners: Bool[np.ndarray, "model item label"] = values == values.max(-1, keepdims=True)
+    shared: np.ndarray = winners / winners.sum(-1, keepdims=True)
+    return shared

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+Labels = Float[np.ndarray, "*batch label"]
+Measures = Float[np.ndarray, "*batch measure"]
+Drawn = Float[np.ndarray, "draw model measure"]
+
 METRICS = ("precision", "recall", "specificity", "f")
 AVERAGES = ("macro", "micro", "weighted")
 
@@ -43,11 +47,7 @@ def average_column(metric: str, average: str, n_labels: int) -> int:
     return first_column(metric, n_labels) + n_labels + AVERAGES.index(average)
 
 
-def measure(
-    right: Float[np.ndarray, "*batch label"],
-    of_label: Float[np.ndarray, "*batch label"],
-    of_response: Float[np.ndarray, "*batch label"],
-) -> tuple[Float[np.ndarray, "*batch measure"], Float[np.ndarray, "*batch measure"]]:
+def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measures, Measures]:
     """The measures of each table, NaN for 0/0, and the number of undefined labels behind each.
 
     With true positives TP (the diagonal), label totals T (rows), response totals R (columns) and the total N: precision
@@ -78,18 +78,12 @@ def measure(
     return np.concatenate(values, -1), np.concatenate(undefined, -1)
 
 
-def measure_table(
-    counts: Float[np.ndarray, "*batch label response"],
-) -> tuple[Float[np.ndarray, "*batch measure"], Float[np.ndarray, "*batch measure"]]:
+def measure_table(counts: Float[np.ndarray, "*batch label response"]) -> tuple[Measures, Measures]:
     """`measure` of whole tables, rows = labels, columns = responses."""
     return measure(np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(-1), counts.sum(-2))
 
 
-def cohens_kappa(
-    right: Float[np.ndarray, "*batch label"],
-    of_label: Float[np.ndarray, "*batch label"],
-    of_response: Float[np.ndarray, "*batch label"],
-) -> Float[np.ndarray, "*batch"]:
+def cohens_kappa(right: Labels, of_label: Labels, of_response: Labels) -> Float[np.ndarray, "*batch"]:
     """(accuracy - chance) / (1 - chance) of each table, chance being sum T R / N^2; NaN where chance is 1."""
     total = of_label.sum(-1)
     chance = (of_label * of_response).sum(-1)
@@ -109,7 +103,7 @@ def ratio(
 class Summary:
     """Each measure's value, spread and 95% interval, and the error of the value."""
 
-    value: Float[np.ndarray, "model measure"]
+    values: Float[np.ndarray, "model measure"]
     undefined: Float[np.ndarray, "model measure"]
     sd: Float[np.ndarray, "model measure"]
     low: Float[np.ndarray, "model measure"]
@@ -117,9 +111,7 @@ class Summary:
     mc_error: Float[np.ndarray, "model measure"]
 
 
-def summarise(
-    values: Float[np.ndarray, "draw model measure"], undefined: Float[np.ndarray, "draw model measure"]
-) -> Summary:
+def summarise(values: Drawn, undefined: Drawn) -> Summary:
     """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
     defined = ~np.isnan(values)
     number = defined.sum(0).astype(np.float64)
@@ -133,7 +125,7 @@ def summarise(
 
 
 def _quantile(
-    ordered: Float[np.ndarray, "draw model measure"], number: Float[np.ndarray, "model measure"], level: float
+    ordered: Drawn, number: Float[np.ndarray, "model measure"], level: float
 ) -> Float[np.ndarray, "model measure"]:
     """The quantile of the first `number` sorted values, by linear interpolation."""
     rank = level * np.maximum(number - 1, 0)

@@ -16,6 +16,7 @@ from probtruth.kernels.compensated import Total
 from probtruth.kernels.host import n_cores
 from probtruth.scoring.means.state import NO_POSITION, MeanOptions, MeanState, exactly
 from probtruth.scoring.rules import RULES, ScoringRule
+from probtruth.scoring.rules.rule import expected_from_log_of, expected_of
 
 CELLS = 1 << 18
 """Entries of a chunk: it and its logarithms stay in the processor's cache."""
@@ -203,12 +204,9 @@ def _sum(chunk: Chunk, of: ScoringRule | float) -> Sum:
     return QUICK[of.name](chunk) if of is RULES.get(of.name) and of.name in QUICK else _by_kernel(of, chunk)
 
 
-_expected = jax.jit(lambda rule, probs, truth: rule.expected(probs, truth), static_argnums=0)
-_expected_from_log = jax.jit(lambda rule, logs, truth: rule.expected_from_log(logs, truth), static_argnums=0)
-
-
 def _by_kernel(rule: ScoringRule, chunk: Chunk) -> Sum:
     with jax.enable_x64(chunk.kind == np.float64 or jax.config.jax_enable_x64):
-        losses = np.asarray((_expected_from_log if chunk.is_log else _expected)(rule, chunk.forecast, chunk.truth))
+        kernel = expected_from_log_of if chunk.is_log else expected_of
+        losses = np.asarray(kernel(rule, chunk.forecast, chunk.truth))
     infinite = np.isinf(losses)
     return float(losses.sum(dtype=np.float64, where=~infinite)), int(infinite.sum())

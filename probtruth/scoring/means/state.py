@@ -1,7 +1,4 @@
-"""What is known of the items so far, whoever fed it: host arrays, devices or batches; states merge.
-
-What is to be averaged: which rules, powers and counts, and in what form forecasts come.
-"""
+"""What is averaged over the items (rules, powers, counts), and the totals so far, whoever fed them; totals merge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,7 +96,7 @@ class MeanOptions:
     powers: tuple[float, ...]
     n_labels: int | None
     response: str
-    threshold: tuple[float | int, ...] | None
+    threshold: tuple[float, ...] | None
     parts: bool
     log_probs: bool
 
@@ -110,7 +107,7 @@ class MeanOptions:
         *,
         n_labels: int | None = None,
         response: str = "sample",
-        threshold: tuple[float | int, ...] | None = None,
+        threshold: float | Sequence[float] | None = None,
         parts: bool = True,
         log_probs: bool = False,
     ) -> None:
@@ -120,9 +117,11 @@ class MeanOptions:
         listed = powers if isinstance(powers, list | tuple) else (powers,)
         exponents = tuple(check.number(power, "power", "1, 0 and -2/3 are the usual ones.") for power in listed)
         check.one_of(response, RESPONSES, "response")
-        _check_threshold(response, threshold, n_labels)
+        if n_labels is None and response != "sample":
+            raise InputError(f"response {response!r} without n_labels", "the number of labels", "Counts need n_labels.")
+        limits = check_threshold(response, threshold, n_labels or 0)
         vars(self).update(rules=chosen, powers=exponents, n_labels=n_labels, response=response)
-        vars(self).update(threshold=threshold, parts=parts, log_probs=log_probs)
+        vars(self).update(threshold=limits, parts=parts, log_probs=log_probs)
 
     @property
     def columns(self) -> tuple[tuple[str, ScoringRule | float], ...]:
@@ -152,20 +151,25 @@ class MeanOptions:
         return forecast if self.log_probs else simplex.log(forecast)
 
 
-def _check_threshold(response: str, threshold: tuple[float | int, ...] | None, n_labels: int | None) -> None:
-    if (threshold is not None) != (response == "threshold"):
+def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:
+    """The thresholds: one for two labels, else one for each label; None where the response has none."""
+    if response != "threshold":
+        if threshold is not None:
+            problem = f"threshold {threshold!r} with response {response!r}"
+            hint = "Give response='threshold', or leave the threshold out."
+            raise InputError(problem, "a threshold only with response 'threshold'", hint)
+        return None
+    wanted = f"a number above 0 and at most 1, or {n_labels} of them (one for each label)"
+    hint = "Thresholds are probabilities; for two labels threshold=0.5 is the usual choice."
+    several = isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str)
+    listed = list(threshold) if several else [threshold]  # type: ignore[call-overload]
+    limits = tuple(check.number(limit, "threshold", hint, above=0, most=1, wanted=wanted) for limit in listed)
+    if len(limits) == 1 and n_labels != 2:
         raise InputError(
-            f"threshold {threshold!r} with response {response!r}",
-            "a threshold with the response 'threshold', and only there",
-            "Give both or neither.",
+            f"one threshold for {n_labels} labels",
+            f"{n_labels} thresholds, one for each label",
+            "The answer is then the label of greatest probability divided by threshold.",
         )
-    if n_labels is None and response != "sample":
-        raise InputError(f"response {response!r} without n_labels", "the number of labels", "Counts need n_labels.")
-    if threshold is not None:
-        sizes = (1, 2) if n_labels == 2 else (n_labels,)
-        if len(threshold) not in sizes or not all(0 < limit <= 1 for limit in threshold):
-            raise InputError(
-                f"threshold {threshold!r}",
-                f"a tuple of {' or '.join(map(str, sizes))} numbers above 0 and at most 1",
-                "For two labels (0.5,) is the usual choice.",
-            )
+    if len(limits) > 1:
+        check.length(len(limits), n_labels, "thresholds")
+    return limits

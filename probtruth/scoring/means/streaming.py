@@ -1,7 +1,4 @@
-"""Means over batches: a state is fed with arrays, merged with others, and turned into a result.
-
-Mean scores of whole arrays, as fast as memory allows: the state of one batch, as a result.
-"""
+"""Means over batches: a state is fed with arrays, merged with others, and turned into a result."""
 
 import math
 from collections.abc import Sequence
@@ -127,12 +124,7 @@ class RunningMeans(MeanOptions):
     def of(self, probs: Batch, truth: Batch, start: int | Array = 0) -> MeanState:
         """The state of one batch; `probs`, `truth` and `start` as in `update`."""
         forecast, weights = (values if isinstance(values, Array) else np.asarray(values) for values in (probs, truth))
-        if forecast.ndim != 2 or forecast.shape != weights.shape:
-            raise InputError(
-                f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}",
-                "the same two axes (item, label) for both",
-                "Scores of one item are pt.log_score(probs, truth) and its like; for several models use jax.vmap.",
-            )
+        _need_alike(forecast, weights)
         if self.n_labels not in (None, forecast.shape[1]):
             raise InputError(f"{forecast.shape[1]} labels", f"n_labels = {self.n_labels}", "Counts have one size.")
         if any(isinstance(array, jax.core.Tracer) for array in (forecast, weights, start)):
@@ -172,6 +164,15 @@ class RunningMeans(MeanOptions):
             np.array([power_mean(float(centre), m) for centre, m in zip(centres, self.powers, strict=True)]),
             down[len(means) - n_powers :],
             None if self.n_labels is None else compensated.value(of.counts),
+        )
+
+
+def _need_alike(forecast: Array | np.ndarray, weights: Array | np.ndarray) -> None:
+    if forecast.ndim != 2 or forecast.shape != weights.shape:
+        raise InputError(
+            f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}",
+            "the same two axes (item, label) for both",
+            "Scores of one item are pt.log_score(probs, truth) and its like; for several models use jax.vmap.",
         )
 
 
@@ -239,12 +240,9 @@ def mean_scores(
     [0.6325, 0.44, -0.7488]
     """
     forecast, weights = _array(probs), _array(truth)
-    if forecast.ndim != 2 or forecast.shape != weights.shape or forecast.size == 0:
-        raise InputError(
-            f"forecasts of shape {forecast.shape} and truth of shape {weights.shape}",
-            "the same two axes (item, label) for both, neither empty",
-            "Scores of one item are pt.log_score(probs, truth) and its like.",
-        )
+    _need_alike(forecast, weights)
+    if forecast.size == 0:
+        raise InputError(f"arrays of shape {forecast.shape}", "at least one item and one label", "Check the arrays.")
     n_labels = forecast.shape[1] if confusion else None
     means = RunningMeans(rules, tuple(powers), n_labels=n_labels, parts=False, log_probs=log_probs)
     return means.finalize(means.of(forecast, weights))

@@ -1,7 +1,4 @@
-"""Generalised means of the probabilities that a model gave to what happened, against those of the source.
-
-Which report a generalised mean of probabilities rewards.
-"""
+"""Generalised means of the probabilities that a model gave to what happened, against those of the source."""
 
 from dataclasses import dataclass
 from math import inf, isnan
@@ -24,6 +21,8 @@ from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bin
 from probtruth.scoring.score import check_floor
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
+
+Rows = Float[np.ndarray, "item label"]
 
 POWERS = tuple(np.linspace(-4, 4, 33).tolist())
 """The default spectrum."""
@@ -124,27 +123,19 @@ def _spectrum(powers: object) -> tuple[float, ...]:
     return tuple(sorted({*wanted.tolist(), *MARKS.values()}))
 
 
-def _source(
-    reported: Float[np.ndarray, "item label"],
-    events: Float[np.ndarray, "item label"],
-    method: str,
-    smoothing: object,
-    by_label: bool,
-) -> Float[np.ndarray, "item label"]:
+def _source(reported: Rows, events: Rows, method: str, smoothing: object, by_label: bool) -> Rows:
     if not by_label:
         return source_probability(reported.ravel(), events.ravel(), method, smoothing).reshape(reported.shape)
     each = [source_probability(q, y, method, smoothing) for q, y in zip(reported.T, events.T, strict=True)]
     return np.stack(each, -1)
 
 
-def _log(values: Float[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
+def _log(values: Rows) -> Rows:
     with np.errstate(divide="ignore"):
         return np.log(values)
 
 
-def _means(
-    logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"], powers: tuple[float, ...]
-) -> Float[np.ndarray, "all_then_label power"]:
+def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
     if logs.size * len(powers) <= FEW:
         parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
@@ -185,7 +176,7 @@ def _all_means(
     return means
 
 
-def _p_sigma(logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "item label"]) -> float:
+def _p_sigma(logs: Rows, events: Rows) -> float:
     """exp(-sd of the log-probabilities of what happened), 0 if one of them is infinite."""
     happened = events > 0
     values, weights = logs[happened], events[happened] / events.sum()
@@ -196,11 +187,7 @@ def _p_sigma(logs: Float[np.ndarray, "item label"], events: Float[np.ndarray, "i
 
 
 def _bubbles(
-    model: str,
-    labels: tuple[str, ...],
-    reported: Float[np.ndarray, "item label"],
-    events: Float[np.ndarray, "item label"],
-    n_bins: int | None,
+    model: str, labels: tuple[str, ...], reported: Rows, events: Rows, n_bins: int | None
 ) -> list[dict[str, object]]:
     """The bins of each label, in the order of their reports."""
     rows: list[dict[str, object]] = []

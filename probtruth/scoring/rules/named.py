@@ -3,6 +3,7 @@
 import copyreg
 from collections.abc import Callable, Sequence
 from functools import wraps
+from inspect import signature
 
 import jax.numpy as jnp
 from jax import Array
@@ -27,10 +28,11 @@ Kernel = Callable[..., Array]
 
 def on_floats(kernel: Kernel) -> Kernel:
     """The kernel of arrays of one floating type, the widest of its arguments'."""
+    arguments = signature(kernel)
 
     @wraps(kernel)
-    def converted(*arrays: Probs) -> Array:
-        return kernel(*simplex.as_floats(*arrays))
+    def converted(*arrays: Probs, **named: Probs) -> Array:
+        return kernel(*simplex.as_floats(*arguments.bind(*arrays, **named).args))
 
     return converted
 
@@ -90,8 +92,10 @@ log = ScoringRule(
     divergence=proper.kl_divergence,
     range=(0.0, INFINITE),
     local=True,
-    log_losses=on_floats(lambda logs: -logs),
-    log_divergence=on_floats(lambda logs, truth: simplex.relative_entropy_terms_from_log(truth, logs).sum(-1)),
+    log_losses=on_floats(lambda log_probs: -log_probs),
+    log_divergence=on_floats(
+        lambda log_probs, truth: simplex.relative_entropy_terms_from_log(truth, log_probs).sum(-1)
+    ),
 )
 brier = ScoringRule(
     name="brier",

@@ -114,8 +114,8 @@ def _family(kind: Callable[[float], _Kernels], beta: float) -> ScoringRule:
         entropy=on_floats(made.entropy),
         divergence=on_floats(lambda probs, truth: made.divergence(truth, probs, simplex.log(probs))),
         range=(0.0, 1 / (beta - 1) if beta > 1 else INFINITE),
-        log_losses=on_floats(made.losses),
-        log_divergence=on_floats(lambda logs, truth: made.divergence(truth, jnp.exp(logs), logs)),
+        log_losses=on_floats(lambda log_probs: made.losses(log_probs)),
+        log_divergence=on_floats(lambda log_probs, truth: made.divergence(truth, jnp.exp(log_probs), log_probs)),
     )
 
 

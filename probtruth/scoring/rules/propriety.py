@@ -1,7 +1,4 @@
-"""Is a rule proper? A search for a report that beats the truth.
-
-Which report is best: expected losses over the simplex, candidates, and a local search without derivatives.
-"""
+"""Is a rule proper? A search for a report that beats the truth, and which report is best."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -117,6 +118,18 @@ class ScoringRule(Shown):
     def range_for(self, n_labels: int) -> Interval:
         """Least and greatest loss for that number of labels."""
         return self.range if self.range_by_labels is None else self.range_by_labels(n_labels)
+
+
+@partial(jax.jit, static_argnums=0)
+def expected_of(rule: ScoringRule, probs: Probs, truth: Probs) -> Losses:
+    """`rule.expected`, compiled once for each rule and shape."""
+    return rule.expected(probs, truth)
+
+
+@partial(jax.jit, static_argnums=0)
+def expected_from_log_of(rule: ScoringRule, log_probs: Probs, truth: Probs) -> Losses:
+    """`rule.expected_from_log`, compiled once for each rule and shape."""
+    return rule.expected_from_log(log_probs, truth)
 
 
 def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:

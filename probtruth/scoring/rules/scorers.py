@@ -10,11 +10,9 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.named_numbers import labelled
 from probtruth.scoring.rules.named import RuleLike, get_rule
-from probtruth.scoring.rules.rule import ScoringRule
+from probtruth.scoring.rules.rule import ScoringRule, expected_of
 from probtruth.types.index import as_names, sort_names
 from probtruth.types.truth import Truth
-
-_expected = jax.jit(lambda rule, probs, truth: rule.expected(probs, truth), static_argnums=0)
 
 
 @check.checks_itself
@@ -61,7 +59,7 @@ def soft_label_loss(
         whole = names is None and np.ndim(truth) == 1  # type: ignore[arg-type]
         of_columns = chosen.for_labels(names or _columns(chosen, forecast.shape[1], whole))
         with jax.enable_x64(True):
-            return float(np.mean(np.asarray(_expected(of_columns, forecast, soft))))
+            return float(np.mean(np.asarray(expected_of(of_columns, forecast, soft))))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss

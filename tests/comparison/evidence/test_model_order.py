@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.model_order import model_order
+from probtruth.comparison.evidence.from_scores import model_order
 from probtruth.comparison.evidence.parts import held
 
 

@@ -1,11 +1,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
+from probtruth.comparison.evidence.sweeps import all_pairs
 from probtruth.comparison.posterior import engines
-from probtruth.comparison.posterior.engines import factor, location_agrees, sample_location
+from probtruth.comparison.posterior.engines import collapse, draw_location, factor, location_agrees, sample_location
 from probtruth.comparison.posterior.margins import margins
 
 NO_PROGRESS = lambda done, total: None  # noqa: E731
@@ -77,3 +79,31 @@ def test_identical_models_are_drawn_as_ties_and_constants_as_constants():
         if kept:
             assert_allclose(contrast[..., 2] - contrast[..., 0], 0.5, rtol=1e-12)
             assert np.ptp(contrast[..., 0]) == 0
+
+
+def test_draws_of_the_location_are_multivariate_t():
+    root = np.array([[1.0, 0.0], [-0.5, 0.5], [-0.5, -0.5]])
+    draws = draw_location(np.array([0.1, 0.2, -0.3]), root, 6.0, (2, 10_000), 3)["contrast"]
+    assert_allclose(draws.sum(-1), 0, atol=1e-12)
+    difference = (draws[..., 1] - draws[..., 0]).ravel()
+    scale = np.linalg.norm(root[1] - root[0])
+    assert stats.kstest(difference, stats.t(6, 0.1, scale).cdf).pvalue > 1e-4
+
+
+def test_models_at_a_fixed_distance_share_one_draw():
+    # 0 and 2 are identical, 3 is 1 below 1
+    pairs = all_pairs(4)
+    difference = np.array([{(0, 2): 0.0, (1, 3): 1.0}.get(pair, 9.0) for pair in pairs])
+    constant = np.array([pair in {(0, 2), (1, 3)} for pair in pairs])
+    alone = collapse(constant, difference, 4)
+    assert alone.distinct.tolist() == [0, 1]
+    assert alone.home.tolist() == [0, 1, 0, 1]
+    drawn = alone.expand(np.array([[0.3, -0.3], [0.1, 0.2]]))
+    assert np.array_equal(drawn[:, 0], drawn[:, 2])
+    np.testing.assert_allclose(drawn[:, 1] - drawn[:, 3], 1.0, rtol=1e-14)
+    np.testing.assert_allclose(drawn.sum(1), 0.0, atol=1e-14)
+
+
+def test_nothing_collapses_where_all_vary():
+    alone = collapse(np.zeros(3, bool), np.arange(3.0), 3)
+    assert alone.distinct.tolist() == [0, 1, 2]

@@ -6,10 +6,9 @@ from scipy import stats
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import combine, contrast_covariance, contrasts, moments
 from probtruth.comparison.evidence.sweeps import all_pairs
-from probtruth.comparison.posterior.engines import factor
+from probtruth.comparison.posterior.engines import draw_location, factor
 from probtruth.comparison.posterior.joint_draws import rake, with_margins
 from probtruth.comparison.posterior.margins import Margin, margins
-from probtruth.comparison.posterior.quadrature import draw_location
 
 
 def drawn(values, groups=None):

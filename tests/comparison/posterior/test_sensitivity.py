@@ -6,8 +6,7 @@ from made_scores import make
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.posterior import pooling
-from probtruth.comparison.posterior import quadrature as exact
-from probtruth.comparison.posterior.engines import location_densities
+from probtruth.comparison.posterior.engines import draw_location, location_densities
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.comparison.posterior.population import hierarchy_densities
 from probtruth.comparison.posterior.sensitivity import scaled_p, sensitive, weights
@@ -40,7 +39,7 @@ def test_no_degrees_of_freedom_are_left():
 
 def test_weighted_draws_of_the_location_give_the_closed_form():
     root = np.array([[0.1], [-0.1]])
-    sites = exact.draw_location(np.array([-0.1, 0.1]), root, 7.0, (4, 5000), 0)
+    sites = draw_location(np.array([-0.1, 0.1]), root, 7.0, (4, 5000), 0)
     margin = Margin(-0.2, 0.2, 7.0)
     ahead = (sites["contrast"][..., 0] < sites["contrast"][..., 1]).ravel()
     for power, densities in ((0.5, 0), (2.0, 0), (0.5, 1), (2.0, 1)):

@@ -88,13 +88,13 @@ def test_blocks_of_items_add_up(monkeypatch):
     monkeypatch.setattr(exact, "CELLS", 50)
     found = exact.sampled_measures(probs, probs[None], 10, 0, respond=True)
     assert isinstance(found, Summary)
-    assert not np.isnan(found.value[0, 0])
+    assert not np.isnan(found.values[0, 0])
 
 
 def test_summary_goes_over_the_draws_that_are_defined():
     values = np.array([[[1.0, np.nan]], [[3.0, np.nan]], [[np.nan, np.nan]]])
     found = summarise(values, np.isnan(values).astype(float))
-    np.testing.assert_allclose(found.value, [[2, np.nan]])
+    np.testing.assert_allclose(found.values, [[2, np.nan]])
     np.testing.assert_allclose(found.sd, [[np.sqrt(2), np.nan]])
     np.testing.assert_allclose(found.undefined, [[1 / 3, 1]])
     np.testing.assert_allclose(found.low, [[1.05, np.nan]])

@@ -8,7 +8,6 @@ from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
 from probtruth.scoring.confusion import exact as ratios
-from probtruth.scoring.confusion import tables as exact_tables
 from probtruth.scoring.confusion.measures import METRICS, average_column, label_columns, measure_table
 
 ROUND_OFF = 1e-12
@@ -111,11 +110,11 @@ def test_exact_is_the_enumeration_of_all_labelings(pair):
 def test_quadrature_and_joint_distribution_agree_with_all_tables(y, r):
     """The two ways that many items take, against the way that few items take."""
     few = ratios.exact_measures(y, r[None], 10, 0)
-    most, exact_tables.MOST_TABLES = exact_tables.MOST_TABLES, 0
+    most, ratios.MOST_TABLES = ratios.MOST_TABLES, 0
     try:
         many = ratios.exact_measures(y, r[None], 10, 0)
     finally:
-        exact_tables.MOST_TABLES = most
+        ratios.MOST_TABLES = most
     sure = many.mc_error[0] == 0
     assert (sure | (few.undefined[0] > 0)).all()
     assert sure[[0, average_column("recall", "weighted", 2)]].all()
@@ -124,7 +123,7 @@ def test_quadrature_and_joint_distribution_agree_with_all_tables(y, r):
         assert sure[label_columns(metric, 2)].all()
         known += np.r_[label_columns(metric, 2)].tolist()
     np.testing.assert_allclose(many.undefined[0, known], few.undefined[0, known], atol=ROUND_OFF)
-    np.testing.assert_allclose(many.value[0, sure], few.value[0, sure], rtol=ROUND_OFF, atol=ROUND_OFF)
+    np.testing.assert_allclose(many.values[0, sure], few.values[0, sure], rtol=ROUND_OFF, atol=ROUND_OFF)
     for place in [0, *(np.r_[label_columns(metric, 2)] for metric in METRICS)]:
         for part in ("sd", "low", "high"):
             ours, theirs = getattr(many, part)[0, place], getattr(few, part)[0, place]
@@ -137,13 +136,13 @@ def test_averages_are_exact_where_every_label_is_surely_there(n_labels):
     rng = np.random.default_rng(1)
     sure = np.eye(n_labels)
     y, r = (np.concatenate([sure, rng.dirichlet(np.ones(n_labels), 2)]) for _ in range(2))
-    most, exact_tables.MOST_TABLES = exact_tables.MOST_TABLES, 0
+    most, ratios.MOST_TABLES = ratios.MOST_TABLES, 0
     try:
         found = ratios.exact_measures(y, r[None], 10, 0)
     finally:
-        exact_tables.MOST_TABLES = most
+        ratios.MOST_TABLES = most
     assert (found.mc_error == 0).all()
-    np.testing.assert_allclose(found.value[0], enumerated(y, r)[0], rtol=ROUND_OFF)
+    np.testing.assert_allclose(found.values[0], enumerated(y, r)[0], rtol=ROUND_OFF)
 
 
 def test_simulation_agrees_where_it_is_needed():
@@ -178,5 +177,5 @@ def test_long_simulated_spread_matches_the_exact_one():
     exact = pt.expected_confusion(*both(y, r), method="exact")
     simulated = ratios.sampled_measures(y, r[None], 20_000, 0, respond=True)
     np.testing.assert_allclose(simulated.sd, exact.sd, rtol=STANDARD_ERRORS / np.sqrt(2 * 20_000) * 1.5)
-    worst = np.nanmax(np.abs(simulated.value - exact.values) / simulated.mc_error)
+    worst = np.nanmax(np.abs(simulated.values - exact.values) / simulated.mc_error)
     assert worst < STANDARD_ERRORS

@@ -147,7 +147,7 @@ def test_undefined_is_nan_and_counted():
         ({"response": "smaple"}, "Did you mean 'sample'"),
         ({"method": "exakt"}, "Did you mean|The options are"),
         ({"response": "threshold"}, "got threshold None, expected a number above 0"),
-        ({"response": "threshold", "threshold": 0}, "threshold 0.0, expected a number above 0"),
+        ({"response": "threshold", "threshold": 0}, "threshold 0, expected a number above 0"),
         ({"response": "threshold", "threshold": [0.5, 0.2, 0.3]}, "got 3 thresholds, expected 2"),
         ({"threshold": 0.5}, "only with response 'threshold'"),
     ],

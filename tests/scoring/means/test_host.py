@@ -175,7 +175,7 @@ def test_the_shortcuts_are_the_kernels(kind, log_probs):
             r"shape \(2, 2\) and truth of shape \(3, 2\)",
         ),
         (lambda: pt.streaming.mean_score(np.ones(2), np.ones(2)), "two axes"),
-        (lambda: pt.streaming.mean_score(np.ones((0, 2)), np.ones((0, 2))), "neither empty"),
+        (lambda: pt.streaming.mean_score(np.ones((0, 2)), np.ones((0, 2))), "at least one item"),
         (lambda: pt.streaming.mean_score(np.ones((2, 2)), np.ones((2, 2)), "logg"), "Did you mean 'log'"),
         (lambda: pt.streaming.mean_score([["a", "b"]], [[1, 0]]), "not numbers"),
         (lambda: pt.streaming.mean_scores(np.ones((2, 2)), np.ones((2, 2)), (), (np.inf,)), "a finite number"),

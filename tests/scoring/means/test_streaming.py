@@ -221,13 +221,13 @@ def test_positions_beyond_31_bits_are_not_kept(n, position):
         (lambda: pt.streaming.RunningMeans((), n_labels=3, response="argmx"), "Did you mean 'argmax'"),
         (
             lambda: pt.streaming.RunningMeans((), n_labels=3, response="threshold"),
-            "threshold None with response 'threshold'",
+            "threshold None, expected a number above 0",
         ),
         (lambda: pt.streaming.RunningMeans((), n_labels=3, threshold=(0.5,)), "with response 'sample'"),
         (lambda: pt.streaming.RunningMeans((), response="argmax"), "the number of labels"),
         (
             lambda: pt.streaming.RunningMeans((), n_labels=3, response="threshold", threshold=(0.5,)),
-            "a tuple of 3 numbers",
+            "3 thresholds, one for each label",
         ),
         (lambda: pt.streaming.RunningMeans((), n_labels=3, response="threshold", threshold=(0.5, 0.0, 1.0)), "above 0"),
         (lambda: pt.streaming.RunningMeans((), n_labels=3).of(np.ones((2, 2)), np.ones((2, 2))), "n_labels = 3"),

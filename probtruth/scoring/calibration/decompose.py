@@ -1,4 +1,4 @@
-"""Where the expected loss of each model comes from: the labels' own spread, and the distance from them."""
+"""Where the expected loss of each model comes from: the labels' own spread, the distance from them, and its parts."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,9 +14,16 @@ from probtruth.kernels.arrays import on_device
 from probtruth.scoring import device_losses
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.calibration.corp import Problem, calibrated_there, of_losses
-from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import baseline_of, check_floor, floored, mean_corrected_entropy, truth_means
+from probtruth.scoring.score import (
+    asked,
+    baseline_of,
+    entropies,
+    floored,
+    mean_corrected_entropy,
+    truth_means,
+)
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
@@ -39,7 +46,7 @@ def decompose(
     discrimination + uncertainty, the joint form of `calibration_decomposition`.
 
     Vote shares of few annotators have too little entropy. Where there are votes, `entropy_corrected` allows for that by
-    the jackknife (see `few_votes.corrected_entropy`) and `divergence_corrected` = expected - entropy_corrected; the
+    the jackknife (see `score.corrected_entropy`) and `divergence_corrected` = expected - entropy_corrected; the
     expected loss itself needs no correction.
 
     Arguments: as in `score`.
@@ -65,8 +72,8 @@ def decompose(
 
 def decompose_aligned(aligned: Aligned, rule: object = "log", floor: object = None) -> "polars.DataFrame":
     """`decompose` of predictions and truth that are aligned."""
-    chosen = get_rule(rule).for_labels(aligned.labels)
-    parts = _parts_of(aligned, chosen, check_floor(floor, len(aligned.labels)))
+    chosen, least = asked(rule, floor, aligned.labels)
+    parts = _parts_of(aligned, chosen, least)
     corrected = mean_corrected_entropy(chosen, aligned)
     rows = []
     for model, (mean, entropy, rest, (_, miscalibration, discrimination, uncertainty)) in zip(
@@ -106,13 +113,13 @@ def _parts_of(aligned: Aligned, rule: ScoringRule, floor: float | None) -> Itera
     held = aligned.on_host()
     logs = floored(held.log_probs, floor)
     with jax.enable_x64(True):
-        expected, entropies, divergence = map(np.asarray, _parts(rule, logs, held.truth))
+        expected, least, divergence = map(np.asarray, _parts(rule, logs, held.truth))
     off = (np.abs(np.exp(logs).sum(-1) - 1) > EXACT_SUM) | (np.abs(held.truth.sum(-1) - 1) > EXACT_SUM)
-    rests = np.where(off, expected - entropies, divergence)
+    rests = np.where(off, expected - least, divergence)
     for own, rest, table in zip(expected, rests, logs, strict=True):
         yield (
             float(own.mean()),
-            float(entropies.mean()),
+            float(least.mean()),
             float(rest.mean()),
             Problem.of(rule, table, held.truth).parts(),
         )
@@ -122,3 +129,54 @@ def _parts_of(aligned: Aligned, rule: ScoringRule, floor: float | None) -> Itera
 def _parts(rule: ScoringRule, log_probs: np.ndarray | Array, truth: np.ndarray | Array) -> tuple[Array, Array, Array]:
     logs, weights = simplex.as_floats(log_probs, truth)
     return rule.expected_from_log(logs, weights), rule.entropy(weights), rule.divergence_from_log(logs, weights)
+
+
+@check.checks_itself
+def grouping_decomposition(
+    predictions: Predictions, truth: Truth, rule: RuleLike = "log", floor: float | None = None
+) -> "polars.DataFrame":
+    """Mean expected loss as calibration plus grouping plus irreducible loss; soft labels make the parts computable.
+
+    Formula: S(p) = [S(p) - S(c)] + [S(c) - H(t)] + H(t), with S the mean expected loss, c the calibrated forecasts (as
+    in `calibration_decomposition`, jointly over the labels) and H(t) the mean entropy of the items' labels. The
+    grouping loss is the mean divergence of t from c: items with the same forecast that differ in their labels. In terms
+    of CORP it is uncertainty - discrimination - entropy.
+
+    Arguments: as in `score`.
+
+    Returns: one row for each model, in units of the rule, lower is better: `model`, `expected`, `calibration`,
+    `grouping`, `irreducible`; and, if the labels are vote shares, `grouping_corrected` and `irreducible_corrected`,
+    which allow for few votes (votes scatter around the item's distribution, which looks like grouping loss; see
+    `decompose`), else NaN.
+
+    Errors: as in `score`.
+
+    Source: Kull and Flach (2015), doi:10.1007/978-3-319-23528-8_5
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.5, 0.5], [0.5, 0.5]]})
+    >>> truth = pt.Truth.from_probs([[0.9, 0.1], [0.3, 0.7]])
+    >>> row = pt.calibration.grouping_decomposition(pred, truth, rule="brier").row(0, named=True)
+    >>> [round(row[part], 3) for part in ("expected", "calibration", "grouping", "irreducible")]
+    [0.5, 0.02, 0.18, 0.3]
+    """
+    aligned = align(predictions, truth).on_host()
+    chosen, least = asked(rule, floor, aligned.labels)
+    irreducible = float(entropies(chosen, aligned.truth.astype(np.float64)).mean())
+    corrected = mean_corrected_entropy(chosen, aligned)
+    rows = []
+    for model, table in zip(aligned.models, floored(aligned.log_probs, least), strict=True):
+        expected, calibration, discrimination, uncertainty = Problem.of(chosen, table, aligned.truth).parts()
+        calibrated = uncertainty - discrimination
+        rows.append(
+            {
+                "model": model,
+                "expected": expected,
+                "calibration": calibration,
+                "grouping": calibrated - irreducible,
+                "irreducible": irreducible,
+                "grouping_corrected": calibrated - corrected,
+                "irreducible_corrected": corrected,
+            }
+        )
+    return frames.from_rows(rows)
