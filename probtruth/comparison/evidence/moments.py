@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Num
 
 from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Parts, held, rows_at_once
-from probtruth.comparison.evidence.sweeps import Pairs, RowSums, Summed, alone, pairs_of
+from probtruth.comparison.evidence.sweeps import Pairs, PerGroup, PerRow, RowSums, Summed, alone, pairs_of
 from probtruth.kernels.exact_sums import exact_sum
 
 UNIT_TOTALS = 1 << 24
@@ -27,14 +27,14 @@ class Means:
     the variances' own degrees of freedom, where they are not one less than the units.
     """
 
-    mean: Float[np.ndarray, "row group"]
-    plain_variance: Float[np.ndarray, "row group"]
-    centre: Float[np.ndarray, "row group"]
-    variance: Float[np.ndarray, "row group"]
-    third: Float[np.ndarray, "row group"]
-    low: Float[np.ndarray, " row"]
-    high: Float[np.ndarray, " row"]
-    df: Float[np.ndarray, "row group"] | None = None
+    mean: PerGroup
+    plain_variance: PerGroup
+    centre: PerGroup
+    variance: PerGroup
+    third: PerGroup
+    low: PerRow
+    high: PerRow
+    df: PerGroup | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,12 @@ def moments_of(
     return Moments.of(within, of_pairs, _means(parts, own, largest[order], None))
 
 
-def means_of(
-    rows: Float[np.ndarray, "row item"], largest: Float[np.ndarray, " row"], within: Structure, reach: float | None
-) -> Means:
+def means_of(rows: Float[np.ndarray, "row item"], largest: PerRow, within: Structure, reach: float | None) -> Means:
     """The means of rows in memory; see `means_from`."""
     return _means(held(rows, within), alone(np.arange(len(rows))), largest, reach)
 
 
-def _means(parts: Parts, rows: Pairs, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
+def _means(parts: Parts, rows: Pairs, largest: PerRow, reach: float | None) -> Means:
     """The means of the rows, of which some are summed up in one pass over the parts."""
     within, step = parts.structure, rows_at_once(parts)
     if within.unit_group is not None:
@@ -105,7 +103,7 @@ def _means(parts: Parts, rows: Pairs, largest: Float[np.ndarray, " row"], reach:
     return Means(*(np.concatenate([getattr(some, name) for some in blocks]) for name in names))
 
 
-def means_from(rows: Summed, largest: Float[np.ndarray, " row"], reach: float | None) -> Means:
+def means_from(rows: Summed, largest: PerRow, reach: float | None) -> Means:
     """The means of the rows; `largest` is the size of the scores behind each, `reach` None leaves rare ones alone."""
     n_items, n = rows.within.n_items, rows.within.n_units
     total = rows.totals()
@@ -133,10 +131,7 @@ def means_from(rows: Summed, largest: Float[np.ndarray, " row"], reach: float | 
 
 
 def spread_of(
-    square: Float[np.ndarray, "row group"],
-    cube: Float[np.ndarray, "row group"],
-    n: Int[np.ndarray, " group"],
-    weight: Num[np.ndarray, " group"],
+    square: PerGroup, cube: PerGroup, n: Int[np.ndarray, " group"], weight: Num[np.ndarray, " group"]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Variance and third central moment of a mean, from the sums of powers of n units that weigh so many items."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -150,12 +145,12 @@ class Location:
     """Means under the estimand, with variance, third central moment and degrees of freedom of each."""
 
     n_units: int
-    mean: Float[np.ndarray, " row"]
-    plain_variance: Float[np.ndarray, " row"]
-    centre: Float[np.ndarray, " row"]
-    variance: Float[np.ndarray, " row"]
-    third: Float[np.ndarray, " row"]
-    df: Float[np.ndarray, " row"]
+    mean: PerRow
+    plain_variance: PerRow
+    centre: PerRow
+    variance: PerRow
+    third: PerRow
+    df: PerRow
 
     def of(self, rows: Int[np.ndarray, " chosen"]) -> "Location":
         """Those of some rows."""
@@ -196,7 +191,7 @@ def combine(parts: Moments, means: Means, weights: Float[np.ndarray, " group"]) 
     )
 
 
-def pool(parts: Moments, means: Means) -> tuple[Float[np.ndarray, " row"], float]:
+def pool(parts: Moments, means: Means) -> tuple[PerRow, float]:
     """The pooled within-group variance of one item, for each row, and its degrees of freedom."""
     known = parts.df > 0
     if not known.any():

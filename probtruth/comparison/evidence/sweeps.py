@@ -74,15 +74,19 @@ def differences(values: Float[np.ndarray, "model item"], rows: Pairs) -> Float[n
     return taken
 
 
+PerRow = Float[np.ndarray, " row"]
+PerGroup = Float[np.ndarray, "row group"]
+
+
 @dataclass(frozen=True, eq=False)
 class Extremes:
     """The least and the largest term of each row in each group, how many are not 0, and the sizes of those if few."""
 
-    low: Float[np.ndarray, "row group"]
-    high: Float[np.ndarray, "row group"]
+    low: PerGroup
+    high: PerGroup
     differ: Int[np.ndarray, " row"]
-    least: Float[np.ndarray, " row"]
-    most: Float[np.ndarray, " row"]
+    least: PerRow
+    most: PerRow
 
     def merged(self, other: "Extremes") -> "Extremes":
         """Those of both."""
@@ -114,9 +118,7 @@ def _extremes(rows: Pairs, n_groups: int, part: Part) -> Extremes:
     return Extremes(low, high, *nonzero(taken))
 
 
-def nonzero(
-    rows: Float[np.ndarray, "row unit"],
-) -> tuple[Int[np.ndarray, " row"], Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+def nonzero(rows: Float[np.ndarray, "row unit"]) -> tuple[Int[np.ndarray, " row"], PerRow, PerRow]:
     """How many numbers of each row are not 0, and the least and the largest size of those, where they are few."""
     differ = np.array([np.count_nonzero(row) for row in rows != 0], np.int64)
     least, most = np.full(len(rows), np.inf), np.zeros(len(rows))
@@ -135,7 +137,7 @@ class Terms:
 
     rows: Pairs
     n_groups: int
-    centre: Float[np.ndarray, "row group"] | None = None
+    centre: PerGroup | None = None
     weight: Float[np.ndarray, " group"] | None = None
 
     def of(self, part: Part) -> Float[np.ndarray, "row item"]:
@@ -149,7 +151,7 @@ class Terms:
                 taken = np.where(weight > 0, taken * weight, 0.0)
         return taken
 
-    def bounds(self, ends: Extremes) -> Float[np.ndarray, " row"]:
+    def bounds(self, ends: Extremes) -> PerRow:
         """The largest size of a term, from the extremes of the rows."""
         low, high = ends.low, ends.high
         if self.centre is not None:
@@ -160,9 +162,7 @@ class Terms:
         return np.asarray(np.maximum(high, -low).max(1, initial=0.0))
 
 
-def sums(
-    parts: Parts, terms: Terms, peak: Float[np.ndarray, " row"], powers: Sequence[int]
-) -> Float[np.ndarray, "power row group"]:
+def sums(parts: Parts, terms: Terms, peak: PerRow, powers: Sequence[int]) -> Float[np.ndarray, "power row group"]:
     """Exact sums of rising powers (1 to 3) of the terms in each group; `peak` is the largest size of a term."""
     n = int(parts.structure.n_items.sum())
     tops = np.stack([exponent(_power(peak, peak, power - 1), n)[0] for power in powers])
@@ -189,7 +189,7 @@ def _power(raised: np.ndarray, values: np.ndarray, more: int) -> np.ndarray:
     return raised
 
 
-def unit_sums(parts: Parts, terms: Terms, peak: Float[np.ndarray, " row"]) -> Float[np.ndarray, "row unit"]:
+def unit_sums(parts: Parts, terms: Terms, peak: PerRow) -> Float[np.ndarray, "row unit"]:
     """Exact totals of the terms of each unit."""
     top, bits = exponent(peak, int(parts.structure.n_items.sum()))
     work = partial(_unit_sums, terms, top, bits, int(parts.structure.n_units.sum()))
@@ -219,7 +219,7 @@ class Summed(Protocol):
     def extremes(self) -> Extremes:
         """The least and the largest number of every row."""
 
-    def totals(self) -> Float[np.ndarray, "row group"]:
+    def totals(self) -> PerGroup:
         """The total of each row in each group."""
 
     def powers(
@@ -227,7 +227,7 @@ class Summed(Protocol):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sums of squares and of cubes of the units' residuals."""
 
-    def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
+    def pseudo(self, reach: float) -> PerRow:
         """Where the pseudo-items of each row lie."""
 
 
@@ -254,14 +254,14 @@ class RowSums:
         """The totals of clusters; None where items are the units."""
         return None if self.within.unit_group is None else unit_sums(self.parts, *self._terms())
 
-    def totals(self) -> Float[np.ndarray, "row group"]:
+    def totals(self) -> PerGroup:
         """The total of each row in each group."""
         if self.units is not None:
             return self.within.group_totals(self.units)
         total: np.ndarray = sums(self.parts, *self._terms(), (1,))[0]
         return total
 
-    def totals_over_groups(self, weight: Float[np.ndarray, " group"] | None = None) -> Float[np.ndarray, " row"]:
+    def totals_over_groups(self, weight: Float[np.ndarray, " group"] | None = None) -> PerRow:
         """The total of each row over all items, which count for what their group has as its weight."""
         terms = Terms(self.rows, 1, None, weight)
         total: np.ndarray = sums(self.parts, terms, terms.bounds(self.extremes), (1,))[0, :, 0]
@@ -289,13 +289,11 @@ class RowSums:
         own = [self.within.group_totals(power) for power in (self.units, square, square * self.units)]
         return np.concatenate([*own, *sums(self.parts, Terms(self.rows, 1), peak, (2, 3))], axis=1)
 
-    def pseudo(self, reach: float) -> Float[np.ndarray, " row"]:
+    def pseudo(self, reach: float) -> PerRow:
         """Where the pseudo-items of each row lie, 0 where it needs none; see `moments_of`."""
         return pseudo_items(self.extremes, int(self.within.n_units.sum()), reach, self.units)
 
-    def weighted(
-        self, centre: Float[np.ndarray, "row group"], weight: Float[np.ndarray, " group"]
-    ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
+    def weighted(self, centre: PerGroup, weight: Float[np.ndarray, " group"]) -> tuple[PerRow, PerRow]:
         """The sum of squares of the units' weighted residuals, and the largest size of one."""
         terms = Terms(self.rows, self.within.n_groups, centre, weight)
         peak = terms.bounds(self.extremes)
@@ -306,7 +304,7 @@ class RowSums:
 
     def _terms(
         self, chosen: Int[np.ndarray, " chosen"] | None = None, centre: np.ndarray | None = None
-    ) -> tuple[Terms, Float[np.ndarray, " row"]]:
+    ) -> tuple[Terms, PerRow]:
         """The terms of some rows, and the largest size among them."""
         rows, ends = (self.rows, self.extremes) if chosen is None else (self.rows[chosen], self.extremes.of(chosen))
         terms = Terms(rows, self.within.n_groups, centre)
@@ -315,7 +313,7 @@ class RowSums:
 
 def pseudo_items(
     ends: Extremes, n_units: int, reach: float, units: Float[np.ndarray, "row unit"] | None = None
-) -> Float[np.ndarray, " row"]:
+) -> PerRow:
     """See `RowSums.pseudo`; `units` are the totals of clusters, None where items are the units."""
     differ, least, most = (ends.differ, ends.least, ends.most) if units is None else nonzero(units)
     same = (ends.low == ends.high).all(1) | (differ == 0)  # of no spread at all

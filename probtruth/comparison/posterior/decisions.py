@@ -13,15 +13,17 @@ from probtruth.comparison.evidence.moments import Location, contrast_covariance,
 from probtruth.comparison.posterior.joint_draws import blocks
 from probtruth.kernels.ranks import first_and_last
 
+PerModel = Float[np.ndarray, " model"]
+
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
     """For each model: P(lowest mean loss), P(rank = r), expected rank (from 1), expected regret (score units)."""
 
-    p_best: Float[np.ndarray, " model"]
+    p_best: PerModel
     rank_probability: Float[np.ndarray, "model rank"]
-    expected_rank: Float[np.ndarray, " model"]
-    expected_regret: Float[np.ndarray, " model"]
+    expected_rank: PerModel
+    expected_regret: PerModel
 
 
 def decide(contrast: Float[np.ndarray, "*batch model"], weights: Float[np.ndarray, " draw"] | None = None) -> Decisions:
@@ -75,10 +77,7 @@ CUT = 0.975
 
 
 def tiers(
-    contrast: Float[np.ndarray, "*batch model"],
-    share: Float[np.ndarray, " draw"],
-    means: Float[np.ndarray, " model"],
-    rope: float = 0.0,
+    contrast: Float[np.ndarray, "*batch model"], share: Float[np.ndarray, " draw"], means: PerModel, rope: float = 0.0
 ) -> Int[np.ndarray, " model"]:
     """The tier of each model, from 1, in the order of the mean scores.
 
@@ -123,9 +122,7 @@ def credible_set(p_best: Mapping[str, float]) -> tuple[list[str], float]:
     return chosen, min(mass, 1.0)
 
 
-def shrunk(
-    contrast: Float[np.ndarray, " model"], covariance: Float[np.ndarray, "model model"], unit: float
-) -> Float[np.ndarray, " model"]:
+def shrunk(contrast: PerModel, covariance: Float[np.ndarray, "model model"], unit: float) -> PerModel:
     r"""The models' mean contrasts with the luck taken out: drawn together as far as their noise explains their spread.
 
     The true contrasts are $N(0, \tau^2 I)$, their estimates have this covariance, $\tau$ has a half-normal prior of

@@ -17,6 +17,9 @@ from probtruth.comparison.posterior.joint_draws import with_margins
 from probtruth.comparison.posterior.margins import Margin
 from probtruth.inference.diagnostics import convergence, mean_with_error
 
+PerModel = Float[np.ndarray, " model"]
+Root = Float[np.ndarray, "model direction"]
+
 CHAINS = 4
 AGREEMENT_ERRORS = 5.0
 """The engines agree if NUTS and the closed form differ by at most this many Monte Carlo standard errors."""
@@ -43,9 +46,7 @@ class Sampled:
     sampler: str | None = None
 
 
-def _independent(
-    mean: Float[np.ndarray, " model"], root: Float[np.ndarray, "model direction"], df: float, draws: int, seed: int
-) -> Sampled:
+def _independent(mean: PerModel, root: Root, df: float, draws: int, seed: int) -> Sampled:
     """Draws of `programs.location`, which conditions on nothing and needs no sampler; diagnostics as of any draws."""
     from probtruth.comparison.posterior import programs  # with JAX and NumPyro, which the exact engine does without
     from probtruth.inference import ancestral
@@ -62,13 +63,7 @@ def _some(values: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "cha
     return values[..., :: -(-values.shape[2] // LEADING)] if values.ndim > 2 and values.size else values
 
 
-def draw_location(
-    mean: Float[np.ndarray, " model"],
-    root: Float[np.ndarray, "model direction"],
-    df: float,
-    shape: tuple[int, int],
-    seed: int,
-) -> dict[str, np.ndarray]:
+def draw_location(mean: PerModel, root: Root, df: float, shape: tuple[int, int], seed: int) -> dict[str, np.ndarray]:
     """Independent draws of the mean contrasts."""
     rng = np.random.default_rng(seed)
     scale = rng.gamma(df / 2, 2 / df, size=shape)
@@ -86,7 +81,7 @@ class Collapse:
 
     distinct: Int[np.ndarray, " distinct"]
     home: Int[np.ndarray, " model"]
-    offset: Float[np.ndarray, " model"]
+    offset: PerModel
 
     def expand(self, distinct: Float[np.ndarray, "*batch distinct"]) -> Float[np.ndarray, "*batch model"]:
         """Values of all models from those of the distinct ones, as contrasts that sum to zero."""
@@ -104,20 +99,14 @@ def collapse(constant: Bool[np.ndarray, " pair"], difference: Float[np.ndarray, 
     return Collapse(distinct, home, offset)
 
 
-def factor(covariance: Float[np.ndarray, "model model"]) -> Float[np.ndarray, "model direction"]:
+def factor(covariance: Float[np.ndarray, "model model"]) -> Root:
     """A root of a covariance on its directions of some variance."""
     variance, basis = directions(covariance)
     return basis * np.sqrt(variance)
 
 
 def sample_location(
-    location: Location,
-    margins: Sequence[Margin],
-    n_models: int,
-    engine: str,
-    draws: int,
-    seed: int,
-    progress: Progress,
+    location: Location, margins: Sequence[Margin], n_models: int, engine: str, draws: int, seed: int, progress: Progress
 ) -> Sampled:
     """Draws of the models' mean contrasts under the default estimand; `contrast` has the margins of the pairs.
 
@@ -159,9 +148,7 @@ CHECKED_PAIRS = math.comb(LEADING, 2)
 """Pairs whose two engines are compared, each by two effective sample sizes."""
 
 
-def location_agrees(
-    sites: Mapping[str, np.ndarray], mean: Float[np.ndarray, " model"], root: np.ndarray, df: float
-) -> bool:
+def location_agrees(sites: Mapping[str, np.ndarray], mean: PerModel, root: np.ndarray, df: float) -> bool:
     """P(a better), averaged over the conditional normals, and the mean, against the closed form.
 
     Of every pair, up to `CHECKED_PAIRS`; of more, of so many that are evenly spread over them.

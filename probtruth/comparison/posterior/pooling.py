@@ -10,6 +10,9 @@ from scipy.special import logsumexp
 from probtruth.comparison.posterior.margins import Mixture
 from probtruth.kernels.exact_sums import exact_totals
 
+PerPair = Float[np.ndarray, " pair"]
+Values = Float[np.ndarray, " value"]
+
 KNEE = 0.2
 """Where the prior of the between-group sd bends, in standard errors of a group's mean, for each group beyond one."""
 REACH = 1e4
@@ -52,17 +55,17 @@ class Groups:
         """How many groups there are."""
         return float(self.count.sum())
 
-    def centre(self) -> Float[np.ndarray, " pair"]:
+    def centre(self) -> PerPair:
         """The plain mean of the groups' means."""
         return np.asarray(self.count @ self.mean / self.n_groups)
 
-    def spread(self) -> Float[np.ndarray, " pair"]:
+    def spread(self) -> PerPair:
         """The sd of the groups' means and their standard error together (root of the sum of squares)."""
         about = self.square + self.count[:, None] * (self.mean - self.centre()) ** 2
         spread: np.ndarray = np.sqrt(about.sum(0) / (self.n_groups - 1) + self.count @ self.variance / self.n_groups)
         return spread
 
-    def standard_error(self) -> Float[np.ndarray, " pair"]:
+    def standard_error(self) -> PerPair:
         """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact.
 
         Source: Higgins and Thompson 2002, doi:10.1002/sim.1186, equation 9.
@@ -82,8 +85,8 @@ class Prior:
     0 it is flat.
     """
 
-    knee: Float[np.ndarray, " pair"]
-    reach: Float[np.ndarray, " pair"]
+    knee: PerPair
+    reach: PerPair
 
     @classmethod
     def of(cls, groups: Groups) -> "Prior":
@@ -118,9 +121,7 @@ class Hierarchy:
         return Mixture(weight, average, np.sqrt(own * variance[:, None] + (1 - own) ** 2 * spread))
 
 
-def conditional(
-    groups: Groups, pair: int, between: Float[np.ndarray, " value"]
-) -> tuple[Float[np.ndarray, " value"], Float[np.ndarray, " value"], Float[np.ndarray, " value"]]:
+def conditional(groups: Groups, pair: int, between: Values) -> tuple[Values, Values, Values]:
     """A pair's centre given each value of the between-group sd: its mean and precision, and the groups' log density
     there."""
     step = max(1, CELLS // len(groups.count))
@@ -129,7 +130,7 @@ def conditional(
     return centre, total, log
 
 
-def _conditional(groups: Groups, pair: int, between: Float[np.ndarray, " value"]) -> Sequence[np.ndarray]:
+def _conditional(groups: Groups, pair: int, between: Values) -> Sequence[np.ndarray]:
     precision = 1 / (between[:, None] ** 2 + groups.variance[:, pair])
     weight = groups.count * precision
     total = weight.sum(1)

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     import polars
 
 
+Items = Float[np.ndarray, " item"]
+Points = Float[np.ndarray, " point"]
+
+
 @dataclass(frozen=True, eq=False)
 class Isotone:
     """Sorted forecasts, ready to fit to many outcomes.
@@ -42,30 +46,26 @@ class Isotone:
     `points` are the distinct forecasts and `point_of` is the position of each item's forecast among them.
     """
 
-    points: Float[np.ndarray, " point"]
+    points: Points
     point_of: Int[np.ndarray, " item"]
 
     @classmethod
-    def of(cls, forecasts: Float[np.ndarray, " item"]) -> "Isotone":
+    def of(cls, forecasts: Items) -> "Isotone":
         """From one forecast for each item."""
         points, point_of = np.unique(forecasts, return_inverse=True)
         return cls(points, point_of)
 
-    def weights(self, weights: Float[np.ndarray, " item"] | None) -> Float[np.ndarray, " point"]:
+    def weights(self, weights: Items | None) -> Points:
         """Total weight of the items at each point."""
         return np.bincount(self.point_of, weights, len(self.points)).astype(np.float64)
 
-    def means(
-        self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None
-    ) -> Float[np.ndarray, " point"]:
+    def means(self, outcomes: Items, weights: Items | None) -> Points:
         """Weighted mean outcome at each point; NaN if no item has weight."""
         total = self.weights(weights)
         summed = np.bincount(self.point_of, outcomes if weights is None else outcomes * weights, len(self.points))
         return np.where(total > 0, summed / np.where(total > 0, total, 1), np.nan)
 
-    def fit(
-        self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None = None
-    ) -> Float[np.ndarray, " point"]:
+    def fit(self, outcomes: Items, weights: Items | None = None) -> Points:
         """The non-decreasing values with the least weighted squared error, one for each point.
 
         They also have the least loss under every other proper rule for two labels. Points without weight get a value

@@ -17,6 +17,8 @@ from probtruth.types.shown import Brief, Shown
 if TYPE_CHECKING:
     import polars
 
+Items = Float[np.ndarray, " item"]
+
 KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
 
 NEARLY_SURE = -1e-8
@@ -148,24 +150,14 @@ def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
     return [1] if len(labels) == 2 else list(range(len(labels)))
 
 
-def ranking(
-    logs: Float[np.ndarray, "item label"], position: int
-) -> tuple[Float[np.ndarray, " item"], Float[np.ndarray, " item"]]:
+def ranking(logs: Float[np.ndarray, "item label"], position: int) -> tuple[Items, Items]:
     """Numbers in the order of one label's reports, distinct even if these round to 1; and the reports."""
     rest = np.exp(np.delete(logs, position, axis=1)).sum(1)
     sure = np.maximum(-rest, NEARLY_SURE)  # above all others, though rows sum to 1 only within the tolerance
     return np.where(logs[:, position] > NEARLY_SURE, sure, logs[:, position]), np.exp(logs[:, position])
 
 
-def _curve(
-    model: str,
-    label: str,
-    kind: str,
-    implied: bool,
-    order: Float[np.ndarray, " item"],
-    probs: Float[np.ndarray, " item"],
-    events: Float[np.ndarray, " item"],
-) -> Curve:
+def _curve(model: str, label: str, kind: str, implied: bool, order: Items, probs: Items, events: Items) -> Curve:
     ranked, last = ranks_of(order)
     hits = np.cumsum(events[ranked])[last]
     taken = np.flatnonzero(last) + 1.0
@@ -174,7 +166,7 @@ def _curve(
     return Curve(model, label, kind, implied, thresholds, x, y, float(area))
 
 
-def ranks_of(order: Float[np.ndarray, " item"]) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, " item"]]:
+def ranks_of(order: Items) -> tuple[Int[np.ndarray, " item"], Bool[np.ndarray, " item"]]:
     """The items from the highest report down, and which of them are the last of their ties, which enter together."""
     ranked = np.argsort(-order, kind="stable")
     return ranked, np.append(order[ranked[1:]] != order[ranked[:-1]], True)

@@ -21,10 +21,7 @@ CLOSE = 0.1
 
 @check.checks_itself
 def bregman(
-    generator: Generator,
-    name: str | None = None,
-    strictly_proper: bool = True,
-    range: Interval = (-INFINITE, INFINITE),
+    generator: Generator, name: str | None = None, strictly_proper: bool = True, range: Interval = (-INFINITE, INFINITE)
 ) -> ScoringRule:
     """The proper scoring rule of a convex function G on distributions.
 

@@ -17,8 +17,9 @@ from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
 
+Distribution = Float[np.ndarray, " label"]
 Loss = Callable[..., object]
-ExpectedLoss = Callable[[Float[np.ndarray, "report label"], Float[np.ndarray, " label"]], Float[np.ndarray, " report"]]
+ExpectedLoss = Callable[[Float[np.ndarray, "report label"], Distribution], Float[np.ndarray, " report"]]
 
 MOST_SHARES = 20_000
 """The largest number of vote shares to list; five annotators and ten labels have 2,002."""
@@ -30,9 +31,7 @@ def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> Expected
     """The expected loss of many reports under one distribution of labels, as a function of both."""
     shares = None if annotators is None else vote_shares(n_labels, annotators)
 
-    def losses(
-        reports: Float[np.ndarray, "report label"], truth: Float[np.ndarray, " label"]
-    ) -> Float[np.ndarray, " report"]:
+    def losses(reports: Float[np.ndarray, "report label"], truth: Distribution) -> Float[np.ndarray, " report"]:
         with jax.enable_x64(True), np.errstate(all="ignore"):
             if shares is None:
                 return np.asarray(loss(jnp.asarray(reports), jnp.asarray(truth)), np.float64)
@@ -61,7 +60,7 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
 
 
 def share_probs(
-    shares: Float[np.ndarray, "share label"], truth: Float[np.ndarray, " label"], annotators: int
+    shares: Float[np.ndarray, "share label"], truth: Distribution, annotators: int
 ) -> Float[np.ndarray, " share"]:
     """Multinomial probability of each vote share."""
     votes = shares * annotators
@@ -83,7 +82,7 @@ def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
     return np.concatenate([np.eye(n_labels)[:10], np.full((1, n_labels), 1 / n_labels), *rows])
 
 
-def tempered_points(truth: Float[np.ndarray, " label"]) -> Float[np.ndarray, "point label"]:
+def tempered_points(truth: Distribution) -> Float[np.ndarray, "point label"]:
     """Hedged and sharpened versions of a distribution, and the certainty of its most probable label."""
     powered = np.stack([np.where(truth > 0, truth, 0) ** power for power in EXPONENTS])
     powered = np.where(truth > 0, powered, 0)
@@ -91,9 +90,7 @@ def tempered_points(truth: Float[np.ndarray, " label"]) -> Float[np.ndarray, "po
     return np.concatenate([powered / powered.sum(1, keepdims=True), corner, 0.9 * truth[None] + 0.1 * corner])
 
 
-def polished(
-    losses: ExpectedLoss, truth: Float[np.ndarray, " label"], report: Float[np.ndarray, " label"]
-) -> tuple[Float[np.ndarray, " label"], float]:
+def polished(losses: ExpectedLoss, truth: Distribution, report: Distribution) -> tuple[Distribution, float]:
     """The report after a descent: probability moves between two labels in steps that halve when none helps."""
     n_labels = len(report)
     labels = np.arange(n_labels) if n_labels <= 12 else np.argsort(report * -1 - truth)[:12]
@@ -184,7 +181,7 @@ def check_proper(
 
 
 @check.checks_itself
-def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Float[np.ndarray, " label"]:
+def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Distribution:
     """The report with the least expected loss if labels follow `truth`: the truth itself if the rule is proper.
 
     Arguments: `rule`, `annotators` as in `check_proper`; `truth` is one distribution.
