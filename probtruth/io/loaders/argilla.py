@@ -1,10 +1,9 @@
 """Argilla: records as `dataset.records.to_json` writes them (version 2), or lists of records of version 1."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from probtruth import check
-from probtruth.io.loaders.json_values import JsonObject, as_list, as_name, as_object, need, need_name, read_objects
+from probtruth.io.loaders.json_values import Record, as_name, as_object, read_objects
 from probtruth.io.loaders.votes import Vote, annotations
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
@@ -29,30 +28,27 @@ def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[st
     >>> pt.loaders.read_argilla(path).counts().tolist()
     [[1, 1]]
     """
-    votes = [vote for record, where in read_objects(path, "record") for vote in _of_record(record, where)]
+    votes = [vote for record in read_objects(path, "record") for vote in _of_record(record)]
     return annotations(votes, question, labels, "question", path)
 
 
-def _of_record(record: JsonObject, where: str) -> Iterator[Vote]:
-    item = need_name(record, "id", where)
-    responses = need(record, "responses", where) or {}
-    pairs = _of_version_1(responses, where) if isinstance(responses, list) else _of_version_2(responses, where)
+def _of_record(record: Record) -> Iterator[Vote]:
+    item, where = record.name_at("id"), record.where
+    pairs = _of_version_1(record) if isinstance(record.need("responses"), list) else _of_version_2(record)
     for question, response in pairs:
         if response.get("status") in ("draft", "discarded") or response.get("value") is None:
             continue
-        annotator = need_name(response, "user_id", where)
+        annotator = response.name_at("user_id")
         yield Vote(item, annotator, response["value"], as_name(question, where, "question"), where)
 
 
-def _of_version_1(responses: list[Any], where: str) -> Iterator[tuple[str, JsonObject]]:
-    for one in responses:
-        response = as_object(one, where, "responses")
-        for question, answer in as_object(response.get("values") or {}, where, "values").items():
-            whole = {"user_id": response.get("user_id"), "status": response.get("status")}
-            yield question, {**as_object(answer, where, question), **whole}
+def _of_version_1(record: Record) -> Iterator[tuple[str, Record]]:
+    for response in record.objects_at("responses"):
+        whole = {"user_id": response.get("user_id"), "status": response.get("status")}
+        for question, answer in response.object_at("values", {}).items():
+            yield question, Record({**as_object(answer, record.where, question), **whole}, record.where)
 
 
-def _of_version_2(responses: Any, where: str) -> Iterator[tuple[str, JsonObject]]:
-    for question, answers in as_object(responses, where, "responses").items():
-        for answer in as_list(answers or [], where, question):
-            yield question, as_object(answer, where, question)
+def _of_version_2(record: Record) -> Iterator[tuple[str, Record]]:
+    responses = record.object_at("responses", {})
+    return ((question, answer) for question in responses for answer in responses.objects_at(question, []))

@@ -5,16 +5,7 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders.json_values import (
-    JsonObject,
-    as_list,
-    as_name,
-    as_object,
-    need,
-    need_name,
-    need_object,
-    read_objects,
-)
+from probtruth.io.loaders.json_values import Record, as_list, as_name, as_object, read_objects
 from probtruth.io.loaders.votes import Vote, annotations
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
@@ -53,27 +44,26 @@ def read_label_studio(
     (('7',), ('good',), ('1',))
     """
     votes: list[Vote] = []
-    for task, where in read_objects(path, "task"):
+    for task in read_objects(path, "task"):
         whole = "annotations" in task or "completions" in task
-        votes += _of_task(task, item, where) if whole else _of_minimal_task(task, item, question, where)
+        votes += _of_task(task, item) if whole else _of_minimal_task(task, item, question)
     return annotations(votes, question, labels, "question", path)
 
 
-def _of_task(task: JsonObject, item: str | None, where: str) -> Iterator[Vote]:
-    data = as_object(task.get("data") or {}, where, "data")
-    name = need_name(task, "id", where) if item is None else need_name(data, item, where)
+def _of_task(task: Record, item: str | None) -> Iterator[Vote]:
+    data, where = task.object_at("data", {}), task.where
+    name = task.name_at("id") if item is None else data.name_at(item)
     for one in as_list(task.get("annotations", task.get("completions")), where, "annotations"):
         annotation = as_object(one, where, "annotations")
         if annotation.get("was_cancelled") or annotation.get("skipped"):
             continue
         annotator = _annotator(annotation.get("completed_by"), where)
-        for entry in as_list(annotation.get("result") or [], where, "result"):
-            result = as_object(entry, where, "result")
+        for result in annotation.objects_at("result", []):
             kind = result.get("type")
             if not isinstance(kind, str) or kind not in VALUES:
                 continue  # a region, a text: no label of the item
-            question = need_name(result, "from_name", where)
-            yield Vote(name, annotator, need(need_object(result, "value", where), VALUES[kind], where), question, where)
+            question = result.name_at("from_name")
+            yield Vote(name, annotator, result.object_at("value").need(VALUES[kind]), question, where)
 
 
 def _annotator(value: Any, where: str) -> str:
@@ -82,14 +72,14 @@ def _annotator(value: Any, where: str) -> str:
     return as_name(value, where, "completed_by")
 
 
-def _of_minimal_task(task: JsonObject, item: str | None, question: str | None, where: str) -> Iterator[Vote]:
+def _of_minimal_task(task: Record, item: str | None, question: str | None) -> Iterator[Vote]:
     """The vote of a JSON-MIN task, which is one annotation."""
     if "annotator" not in task:
         raise InputError(
             f"a task with the keys {check.shortlist(task)}",
             "annotations, or an annotator",
             "Export the project from Label Studio as JSON or JSON-MIN.",
-            where,
+            task.where,
         )
     if question is None:
         options = sorted(key for key in task if key not in OWN)
@@ -97,9 +87,9 @@ def _of_minimal_task(task: JsonObject, item: str | None, question: str | None, w
             f"a JSON-MIN export with the keys {check.shortlist(options)}",
             "to know which of them is the answer",
             check.choose("question", options[0], "--label") if options else "Export it as JSON.",
-            where,
+            task.where,
         )
-    name = need_name(task, "id" if item is None else item, where)
-    annotator = _annotator(task["annotator"], where)
+    name = task.name_at("id" if item is None else item)
+    annotator = _annotator(task["annotator"], task.where)
     if task.get(question) is not None:
-        yield Vote(name, annotator, task[question], question, where)
+        yield Vote(name, annotator, task[question], question, task.where)

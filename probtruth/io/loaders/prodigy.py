@@ -4,16 +4,7 @@ from collections.abc import Iterable
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders.json_values import (
-    JsonObject,
-    as_list,
-    as_name,
-    as_object,
-    described,
-    need,
-    need_name,
-    read_lines,
-)
+from probtruth.io.loaders.json_values import Record, as_list, as_name, described, read_lines
 from probtruth.io.loaders.votes import Vote, annotations, label_text
 from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
@@ -41,8 +32,8 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     """
     votes: list[Vote] = []
     options: set[str] = set()
-    for row, where in read_lines(path):
-        answer = row.get("answer")
+    for row in read_lines(path):
+        answer, where = row.get("answer"), row.where
         if answer not in ("accept", "reject", "ignore"):
             raise InputError(
                 described(answer),
@@ -52,16 +43,16 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
             )
         choice = "accept" in row or "options" in row
         if choice:
-            options |= set(_options(row, where))
+            options |= {label_text(one.need("id"), where, "options") for one in row.objects_at("options", [])}
         if answer == "ignore" or (choice and answer == "reject"):
             continue
         if choice:
             label = label_text(as_list(row.get("accept"), where, "accept"), where, "accept")
         else:
-            need(row, "label", where, "Only the interfaces choice and classification have one label.")
+            row.need("label", "Only the interfaces choice and classification have one label.")
             label = str(answer)
-        item = need_name(row, "_input_hash" if choice else "_task_hash", where)
-        votes.append(Vote(item, _annotator(row, where), label, "choice" if choice else "classification", where))
+        item = row.name_at("_input_hash" if choice else "_task_hash")
+        votes.append(Vote(item, _annotator(row), label, "choice" if choice else "classification", where))
     interfaces = {vote.question for vote in votes}
     if len(interfaces) > 1:
         raise InputError("answers of two interfaces", "one", "Export the data sets one by one.", shown(path))
@@ -71,18 +62,13 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     return annotations(votes, None, labels, "interface", path)
 
 
-def _options(row: JsonObject, where: str) -> list[str]:
-    options = as_list(row.get("options") or [], where, "options")
-    return [label_text(need(as_object(one, where, "options"), "id", where), where, "options") for one in options]
-
-
-def _annotator(row: JsonObject, where: str) -> str:
+def _annotator(row: Record) -> str:
     annotator = row.get("_annotator_id") or row.get("_session_id")
     if annotator is None:
         raise InputError(
             f"no _annotator_id and no _session_id (keys: {', '.join(map(repr, list(row)[:12]))})",
             "to know who answered",
             "Give annotators sessions of their own: `?session=name` in Prodigy's address.",
-            where,
+            row.where,
         )
-    return as_name(annotator, where, "_annotator_id")
+    return as_name(annotator, row.where, "_annotator_id")
