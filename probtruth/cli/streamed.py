@@ -155,6 +155,19 @@ def streaming(
         }
 
 
+@contextmanager
+def working(
+    streams: bool, what: str, out: str, memory: float, machine: opt.Machine, console: Console, doing: str
+) -> Iterator[dict[str, Any]]:
+    """As `streaming` where the call streams; else the memory and the progress alone."""
+    if streams:
+        with streaming(what, out, memory, machine, console, doing) as how:
+            yield how
+    else:
+        with console.progress(f"reading and {doing}") as on_progress:
+            yield {"memory": memory, "on_progress": on_progress}
+
+
 def _unfinished(out: str) -> Path:
     """The folder beside the output from which an interrupted run goes on; each output has its own."""
     path = Path(os.path.abspath(out))

@@ -11,13 +11,12 @@ from probtruth.comparison.compare import conclude
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_scores import evidence_of
-from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import Options
 from probtruth.scoring.score import floored, label_losses
 from probtruth.streaming.dask_store import DaskParts
 from probtruth.streaming.prepared import Prepared, prepare
-from probtruth.streaming.reference import Reference, StreamedLabels
+from probtruth.streaming.reference import Reference, StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Files, Progress, Sample
 from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index
@@ -48,11 +47,14 @@ class Streamed(Brief):
         return range(self.n_items)
 
     @classmethod
-    def of(cls, evidence: Evidence, comparison: Comparison, parts: Parts) -> "Streamed":
-        """From the evidence, what was concluded from it, and where the scores were."""
-        facts = evidence.facts
+    def of(cls, evidence: Evidence, options: Options, on_progress: Progress | None) -> "Streamed":
+        """What is concluded from the evidence.
+
+        Errors: as `compare`.
+        """
+        facts, parts = evidence.facts, evidence.parts
         return cls(
-            comparison=comparison,
+            comparison=conclude(evidence, options, on_progress),
             models=facts.models,
             rule=facts.rule,
             known=facts.known,
@@ -99,13 +101,13 @@ def streamed(
         facts=ready.facts,
         design=plan,
         name=lambda item: str(reference.names[item]),
-        fixed_items=StreamedLabels(plan.weights, scored.label_terms),
+        fixed_items=StreamedLabels(plan.weights, scored.label_terms if reference.labels_known else no_terms),
         outcomes=_outcomes(sampled, ready),
     )
     sample = _known(sampled, files.models, reference)
-    comparison = conclude(evidence, options, on_progress)
+    made = replace(Streamed.of(evidence, options, on_progress), sample=sample)
     files.check_unchanged()
-    return replace(Streamed.of(evidence, comparison, scored.parts), sample=sample)
+    return made
 
 
 def _outcomes(sample: Sample, ready: Prepared) -> Outcomes:

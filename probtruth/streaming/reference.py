@@ -98,7 +98,11 @@ def _of(values: np.ndarray | None, items: Int[np.ndarray, " some"]) -> np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class StreamedLabels:
-    """What the labels leave unsure, the items held fixed; `terms` of two models are parts with one row."""
+    """What the labels leave unsure, the items held fixed.
+
+    `terms` are the variances of each item's difference of two models due to its labels, as parts with one row; None
+    where that is not known, or infinite. Where items have a single vote they need the predictions of all models.
+    """
 
     weights: Float[np.ndarray, " group"]
     terms: Callable[[int, int], Parts | None]

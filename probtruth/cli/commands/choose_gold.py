@@ -4,21 +4,19 @@ from typing import Annotated, Any
 
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
-from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all, rule_of
+from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all
 from probtruth.errors import InputError
 
 
 def choose_gold(
     context: opt.Context,
     files: LabelledFiles,
+    scoring: opt.RuleOptions,
     pair: opt.Pair,
     shown: opt.Printed,
     out: Annotated[str, opt.output("--out", metavar="FILE", help="The CSV for the expert to fill in.")],
     number: Annotated[int, opt.question(metavar="N", help="How many items.")] = 40,
     truth: opt.Method = None,
-    rule: opt.Rule = "log",
-    floor: opt.Floor = None,
-    label_order: opt.LabelOrder = None,
     seed: opt.Seed = 0,
 ) -> None:
     """Choose which items an expert should label, for --gold of run."""
@@ -31,8 +29,8 @@ def choose_gold(
     options: dict[str, Any] = {
         "method": truth,
         "estimand": "class",
-        "rule": rule_of(rule, label_order),
-        "floor": floor,
+        "rule": scoring.chosen,
+        "floor": scoring.floor,
         "engine": "exact",
         "seed": seed,
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check
-from probtruth.cli import fail_if, jax_setup, settings, streamed
+from probtruth.cli import jax_setup, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
 from probtruth.cli.reading import check_content, named_file, read_scores, score_format, with_content
@@ -24,6 +24,7 @@ def compare(
     columns: opt.ScoreColumns,
     reading: opt.ScoreReading,
     machine: opt.Machine,
+    verdict: opt.VerdictOptions,
     content: opt.ItemContent,
     shown: opt.Printed,
     scores: Annotated[
@@ -33,18 +34,12 @@ def compare(
     out: opt.OutIfAny = None,
     likelihood: Annotated[
         str,
-        opt.model_(
-            metavar="NAME",
-            autocompletion=opt.completing(opt.LIKELIHOODS),
-            help="normal, student-t, skew-t, tie-spike, two-component.",
-        ),
+        opt.model_(metavar="NAME", among=opt.LIKELIHOODS, help="normal, student-t, skew-t, tie-spike, two-component."),
     ] = "auto",
     replicates: Annotated[
         str | None,
         opt.model_(
-            metavar="KIND",
-            autocompletion=opt.completing(opt.REPLICATES),
-            help="What replicates are: independent, crossed (seeds), folds.",
+            metavar="KIND", among=opt.REPLICATES, help="What replicates are: independent, crossed (seeds), folds."
         ),
     ] = None,
     fold_correlation: Annotated[
@@ -54,20 +49,13 @@ def compare(
         str | None,
         opt.input_(metavar="FILE[:COL]", help="Better scores (people's) of a few items; COL: chosen with these odds."),
     ] = None,
-    rope: opt.Rope = None,
-    engine: opt.Engine = "nuts",
-    strict: opt.Strict = False,
-    fail_conditions: opt.FailIf = None,
-    baseline: opt.Baseline = None,
-    seed: opt.Seed = 0,
 ) -> None:
     """Compare models by any per-item score."""
     from probtruth.io.output.folder import check_out
 
-    options: dict[str, Any] = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
     in_memory = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
     console = settings.console(context, shown.json, shown.quiet).of_stages(2 + (out is not None))
-    gate = fail_if.gate(fail_conditions, baseline, rope)
+    gate, options = verdict.gate, verdict.options
     if out is not None:
         check_out(out)
     check_content(content, columns.item)
@@ -84,7 +72,7 @@ def compare(
     else:
         for _, path in map(named_file, scores):
             streamed.need_table(str(path), available, machine.memory, INSTEAD)
-        result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, baseline, console)
+        result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, verdict.baseline, console)
     conclude(with_content(result, content, columns.item), out, console, gate)
 
 

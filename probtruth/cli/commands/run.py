@@ -14,7 +14,6 @@ from probtruth.errors import InputError
 if TYPE_CHECKING:
     import probtruth.io.tables.read
     import probtruth.line.result
-    import probtruth.scoring.rules
     import probtruth.types
 
     type Source = tuple[str, str | probtruth.io.tables.read.Block]
@@ -27,11 +26,15 @@ class LabelledFiles:
 
     columns: opt.AnnotationColumns
     predictions: Annotated[
-        list[str] | None,
-        opt.input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
+        list[str] | None, opt.input_(metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat.")
     ] = None
-    table: opt.JoinedTable = None
-    table_columns: opt.JoinedColumns = None
+    table: Annotated[
+        str | None, opt.input_(metavar="FILE", help="All in one: columns truth.cat (or votes.cat), ours.cat.")
+    ] = None
+    table_columns: Annotated[
+        list[str] | None,
+        opt.input_("--columns", metavar="NAME=PREFIX", help="With --table: how a block's columns begin. Repeat."),
+    ] = None
     annotations: Annotated[str | None, opt.input_(metavar="FILE", help=opt.LABEL_FILE)] = None
     soft: Annotated[str | None, opt.input_(metavar="FILE", help="Soft labels instead: item, one column a label.")] = (
         None
@@ -93,17 +96,15 @@ class RunFiles(LabelledFiles):
     task: opt.Task = None
     normalise: Annotated[
         str,
-        opt.input_(
-            metavar="none|characters",
-            autocompletion=opt.completing(opt.NORMALISE),
-            help="lm-eval: divide choices by their lengths.",
-        ),
+        opt.input_(metavar="none|characters", among=opt.NORMALISE, help="lm-eval: divide choices by their lengths."),
     ] = "none"
 
 
 def run(
     context: opt.Context,
     files: RunFiles,
+    scoring: opt.RuleOptions,
+    verdict: opt.VerdictOptions,
     content: opt.ItemContent,
     shown: opt.Printed,
     out: opt.OutIfAny = None,
@@ -112,21 +113,19 @@ def run(
     evidence: Annotated[
         str, opt.model_(metavar="E", help="For classes: annotators, or annotators-and-models (auto).")
     ] = "auto",
-    rule: opt.Rule = "log",
-    floor: opt.Floor = None,
-    label_order: opt.LabelOrder = None,
-    metric: opt.ByMetric = None,
-    threshold: opt.Threshold = None,
-    rope: opt.Rope = None,
-    engine: opt.Engine = "nuts",
-    strict: opt.Strict = False,
-    fail_conditions: opt.FailIf = None,
-    baseline: opt.Baseline = None,
-    seed: opt.Seed = 0,
+    metric: Annotated[
+        str | None,
+        opt.question(
+            metavar="NAME", among=opt.METRICS, help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece and others."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None, opt.question(metavar="X", help="With --metric: the second label from X on.")
+    ] = None,
     exclude_annotator: opt.ExcludeAnnotator = None,
 ) -> None:
     """From annotations and predictions to P(A beats B), with a report."""
-    if metric is not None and (rule, floor, label_order) != ("log", None, None):
+    if metric is not None and scoring != opt.RuleOptions():
         raise InputError("--metric with --rule, --floor or --label-order", "a metric or a rule", "Leave one out.")
     if metric is None and threshold is not None:
         raise InputError("--threshold without --metric", "both or neither", "Add --metric accuracy, for one.")
@@ -135,23 +134,14 @@ def run(
         "estimand": estimand,
         "evidence": evidence,
         "exclude_annotators": exclude_annotator or (),
-        "floor": floor,
-        "rope": rope,
+        "rule": scoring.chosen,
+        "floor": scoring.floor,
         "metric": metric,
         "threshold": threshold,
+        **verdict.options,
     }
-    options |= {"rule": rule_of(rule, label_order), "engine": engine, "strict": strict, "seed": seed}
-    gate = fail_if.gate(fail_conditions, baseline, rope)
-    evaluate_and_report(files, options, out, settings.console(context, shown.json, shown.quiet), None, gate, content)
-
-
-def rule_of(name: str, label_order: str | None) -> "str | probtruth.scoring.rules.ScoringRule":
-    """A rule by its name or, where the order of the labels is written out (`low,medium,high`), for that order."""
-    if label_order is None:
-        return name
-    from probtruth.scoring.rules import get_rule
-
-    return get_rule(name, [label.strip() for label in label_order.split(",")])
+    gate, console = verdict.gate, settings.console(context, shown.json, shown.quiet)
+    evaluate_and_report(files, options, out, console, None, gate, content)
 
 
 def evaluate_and_report(
