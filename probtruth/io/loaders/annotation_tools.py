@@ -249,7 +249,7 @@ def _annotations(
     columns = {
         "item": [vote.item for vote in chosen],
         "annotator": [vote.annotator for vote in chosen],
-        "label": [label_text(vote.label, vote.where, vote.question) for vote in chosen],
+        "label": [_label_text(vote.label, vote.where, vote.question) for vote in chosen],
     }
     return Annotations.from_long(columns, labels=labels, source=Source(name))
 
