@@ -184,7 +184,7 @@ def _stream(
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with temporary_folder() as folder:
-            tables = parts.tables(folder / "scores", ready.scoring.reference.n_items)
+            tables = parts.tables(folder / "scores", ready.reference.n_items)
             write_pieces(_pieces(ready, tables), out, notes)
         means = weighted_means(parts, soundness(parts), np.ones(1))
     named = dict(zip(facts.models, means.tolist(), strict=True))
@@ -193,8 +193,8 @@ def _stream(
 
 def _pieces(ready: Prepared, tables: Sequence[NumberFile]) -> Iterator[Piece]:
     """All scores: model after model, items in the order of the reference."""
-    names, size = frames.text(ready.scoring.reference.names), ready.scoring.files.size
-    for model, table in zip(ready.scoring.files.models, tables, strict=True):
+    names, size = frames.text(ready.reference.names), ready.files.size
+    for model, table in zip(ready.files.models, tables, strict=True):
         for start in range(0, len(names), size):
             complete = ready.complete[start : start + size]
             yield names[start : start + size].filter(complete), model, table.read(start, start + size)[complete, 0]

@@ -92,7 +92,7 @@ def streamed(
     Errors: as `score` and `compare`.
     """
     ready = prepare(truth, files, scoring.rule, scoring.floor)
-    reference = ready.scoring.reference
+    reference = ready.reference
     plan = _design(ready, scoring)
     scored = ready.scored(plan.structure.among(ready.complete), where, on_progress, ready.sampled())
     sampled = scored.sample()
@@ -112,8 +112,8 @@ def streamed(
 
 def _outcomes(sample: Sample, ready: Prepared) -> Outcomes:
     """What the labels that did not come would cost on the items of the sample."""
-    scoring, reference = ready.scoring, ready.scoring.reference
-    losses = np.stack([label_losses(scoring.rule, floored(logs, scoring.floor)) for logs in sample.logs])
+    reference = ready.reference
+    losses = np.stack([label_losses(ready.rule, floored(logs, ready.floor)) for logs in sample.logs])
     return Outcomes.of(losses, sample.logs, reference.centre[sample.item], reference.estimand)
 
 
@@ -127,6 +127,5 @@ def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tup
 def _design(ready: Prepared, scoring: ScoringOptions) -> Design:
     """Which of the items that are kept belong together; their names are listed only where something goes by them."""
     by_name = scoring.groups is not None or scoring.clusters is not None
-    names = ready.scoring.reference.names
-    items = frames.text(names.filter(ready.complete)).to_list() if by_name else range(ready.n_items)
+    items = frames.text(ready.reference.names.filter(ready.complete)).to_list() if by_name else range(ready.n_items)
     return design_of(items, scoring.groups, scoring.clusters, scoring.weights)

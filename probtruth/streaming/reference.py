@@ -6,9 +6,9 @@ What the labels leave unsure of scores that are streamed: the variance of each i
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 from jaxtyping import Bool, Float, Int
 
 from probtruth import frames
@@ -22,9 +22,6 @@ from probtruth.scoring.align import widened
 from probtruth.types import Truth
 from probtruth.types.index import Index, match_labels
 
-if TYPE_CHECKING:
-    import polars
-
 
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -34,7 +31,7 @@ class Reference:
     votes behind it, where there are any.
     """
 
-    names: "polars.Series"
+    names: polars.Series
     labels: tuple[str, ...]
     estimand: str
     centre: Float[np.ndarray, "item label"]

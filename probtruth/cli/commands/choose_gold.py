@@ -10,8 +10,8 @@ from probtruth.errors import InputError
 
 def choose_gold(
     context: opt.Context,
-    files: LabelledFiles,
     scoring: opt.RuleOptions,
+    files: LabelledFiles,
     pair: opt.Pair,
     shown: opt.Printed,
     out: Annotated[str, opt.output("--out", metavar="FILE", help="The CSV for the expert to fill in.")],

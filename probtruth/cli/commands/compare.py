@@ -21,10 +21,10 @@ INSTEAD = "Write it as Parquet, of which some rows are read at a time unless the
 
 def compare(
     context: opt.Context,
+    verdict: opt.VerdictOptions,
     columns: opt.ScoreColumns,
     reading: opt.ScoreReading,
     machine: opt.Machine,
-    verdict: opt.VerdictOptions,
     content: opt.ItemContent,
     shown: opt.Printed,
     scores: Annotated[

@@ -102,9 +102,9 @@ class RunFiles(LabelledFiles):
 
 def run(
     context: opt.Context,
-    files: RunFiles,
     scoring: opt.RuleOptions,
     verdict: opt.VerdictOptions,
+    files: RunFiles,
     content: opt.ItemContent,
     shown: opt.Printed,
     out: opt.OutIfAny = None,

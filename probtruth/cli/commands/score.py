@@ -9,8 +9,8 @@ from probtruth.cli import options as opt
 
 def score(
     context: opt.Context,
-    machine: opt.Machine,
     scoring: opt.RuleOptions,
+    machine: opt.Machine,
     shown: opt.Printed,
     truth: Annotated[str, opt.input_(metavar="FILE", help="Soft labels, as `probtruth truth --out` writes them.")],
     predictions: Annotated[
