@@ -179,7 +179,7 @@ def _stream(
     opened_files = opened(list(files.items()), item, kind, room.n_bytes)
     with scratch_store(room.scratch, room.client) as store:
         ready = prepare(truth, opened_files, rule, floor)
-        scored = ready.scored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
+        scored = ready.stored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
         opened_files.check_unchanged()
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)

@@ -94,7 +94,7 @@ def streamed(
     ready = prepare(truth, files, scoring.rule, scoring.floor)
     reference = ready.reference
     plan = _design(ready, scoring)
-    scored = ready.scored(plan.structure.among(ready.complete), where, on_progress, ready.sampled())
+    scored = ready.stored(plan.structure.among(ready.complete), where, on_progress, ready.sampled())
     sampled = scored.sample()
     evidence = evidence_of(
         scored.parts,

@@ -71,7 +71,7 @@ class Prepared(Scoring):
             no_second_vote=single_votes_only(reference.estimand, votes),
         )
 
-    def scored(
+    def stored(
         self,
         structure: Structure,
         where: object,

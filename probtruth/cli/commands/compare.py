@@ -60,23 +60,25 @@ def compare(
         check_out(out)
     check_content(content, columns.item)
     jax_setup.switch_on()
-    available = streamed.known_memory(machine.memory)
+    memory = streamed.Memory.of(machine.memory)
     whole = columns.replicate is not None or replicates is not None or likelihood != "auto" or gold is not None
-    if _streams(scores, reading, whole, available, machine.dask):
+    if _streams(scores, reading, whole, memory, machine.dask):
         from probtruth.line.result import Result
 
         named = {what: name for what, name in columns._asdict().items() if what != "replicate"}
         options |= {**named, "higher_is_better": reading.higher_is_better}
-        with streamed.streaming(scores[0], out, available, machine, console, "reading, then sampling") as how:
+        with streamed.streaming(scores[0], out, memory, machine, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)
     else:
         for _, path in map(named_file, scores):
-            streamed.need_table(str(path), available, machine.memory, INSTEAD)
+            memory.need_table(str(path), INSTEAD)
         result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, verdict.baseline, console)
     conclude(with_content(result, content, columns.item), out, console, gate)
 
 
-def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: float, dask: str | None) -> bool:
+def _streams(
+    files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: streamed.Memory, dask: str | None
+) -> bool:
     """Whether scores are streamed: a folder or too large a table, unless the comparison needs it `whole`.
 
     Replicates, better scores of some items, and other likelihoods than the default need it whole.
@@ -94,7 +96,7 @@ def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memor
                 "Leave --dask out.",
             )
         return False
-    return dask is not None or Room(memory).streams_scores(files[0])
+    return dask is not None or Room(memory.n_bytes).streams_scores(files[0])
 
 
 def _held(

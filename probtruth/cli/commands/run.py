@@ -166,13 +166,12 @@ def evaluate_and_report(
     jax_setup.switch_on()
     check_method(files, options)
     options = {**options, **_gold(files)}
-    memory = streamed.known_memory(files.machine.memory)
-    if files.machine.memory is not None:
-        _need_reference(files, options, memory)
+    memory = streamed.Memory.of(files.machine.memory)
+    _need_reference(files, options, memory)
     if logged is not None:
         items = logged[1].index.items
         result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
-    elif files.machine.dask is not None or streamed.too_large(models, memory, files.machine.memory):
+    elif files.machine.dask is not None or memory.streams(models):
         if files.gold is not None:
             raise InputError("--gold with predictions that are streamed", "files in memory", "Raise --memory.")
         result = _streamed(files, options, memory, out, console)
@@ -226,16 +225,15 @@ def check_method(files: LabelledFiles, options: Mapping[str, Any]) -> None:
         )
 
 
-def _need_reference(files: RunFiles, options: Mapping[str, Any], memory: float) -> None:
+def _need_reference(files: RunFiles, options: Mapping[str, Any], memory: streamed.Memory) -> None:
     """Raises where the reference would take more than `--memory` allows."""
     from probtruth.truth.infer import METHODS, choose
 
-    option = files.machine.memory
     if files.soft_labels is not None:
-        streamed.need_items(files.soft_labels, memory, option)
-    if files.annotations is not None:
+        memory.need_items(files.soft_labels)
+    if files.annotations is not None and memory.option is not None:
         method = METHODS[choose(options["method"], options["estimand"])]
-        streamed.need_annotations(files.annotations, memory, option, method.estimand == "class")
+        memory.need_annotations(files.annotations, method.estimand == "class")
 
 
 def read_all(
@@ -310,7 +308,7 @@ def _by_metric(
 
 
 def _streamed(
-    files: RunFiles, options: Mapping[str, Any], memory: float, out: str | None, console: Console
+    files: RunFiles, options: Mapping[str, Any], memory: streamed.Memory, out: str | None, console: Console
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
     from probtruth.line.evaluate import evaluate

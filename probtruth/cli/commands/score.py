@@ -29,12 +29,12 @@ def score(
     console = settings.console(context, shown.json, shown.quiet)
     check_out(out)
     jax_setup.switch_on()
-    files, available, rule = model_files(predictions), streamed.known_memory(machine.memory), scoring.chosen
+    files, memory, rule = model_files(predictions), streamed.Memory.of(machine.memory), scoring.chosen
     check.unique([name for name, _ in files], "model")
-    streamed.need_items(truth, available, machine.memory)
-    streams = machine.dask is not None or streamed.too_large(files, available, machine.memory)
+    memory.need_items(truth)
+    streams = machine.dask is not None or memory.streams(files)
     what, cells = f"{len(files)} models' files", {"item": item, "kind": kind, "renormalise": renormalise}
-    with streamed.working(streams, what, out, available, machine, console, "scoring") as how:
+    with streamed.working(streams, what, out, memory, machine, console, "scoring") as how:
         options: dict[str, Any] = {"rule": rule, "floor": scoring.floor, **cells, **how}
         written = score(dict(files), truth, out=out, **options)
     for warning in written.warnings:
