@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
 from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all
-from probtruth.errors import InputError
 
 
 def choose_gold(
@@ -36,11 +35,7 @@ def choose_gold(
     }
     joined, _ = files.sources
     if joined is None and (files.annotations is None) == (files.soft is None):
-        raise InputError(
-            "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
-            "one of the two",
-            "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (probabilities of classes).",
-        )
+        raise files.no_labels()
     check_method(files, options)
     result = evaluated(*read_all(files, options, console), console)
     groups = None if files.groups is None else read_groups(files.groups, None, files.columns.item)

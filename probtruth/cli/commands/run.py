@@ -1,6 +1,6 @@
 """`probtruth run`: from annotations and predictions to a report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -81,6 +81,14 @@ class LabelledFiles:
         joined, _ = self.sources
         return joined if joined is not None and not joined.counts else self.soft
 
+    def no_labels(self, more: str = "") -> InputError:
+        """The error where labels come from two files, or from none."""
+        return InputError(
+            "both --annotations and --soft" if self.soft else "neither --annotations nor --soft",
+            "one of the two",
+            f"Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (distributions){more}.",
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunFiles(LabelledFiles):
@@ -134,12 +142,10 @@ def run(
         "estimand": estimand,
         "evidence": evidence,
         "exclude_annotators": exclude_annotator or (),
-        "rule": scoring.chosen,
-        "floor": scoring.floor,
-        "metric": metric,
-        "threshold": threshold,
         **verdict.options,
     }
+    by_rule = {"rule": scoring.chosen, "floor": scoring.floor}
+    options |= by_rule if metric is None else {"metric": metric, "threshold": threshold}
     gate, console = verdict.gate, settings.console(context, shown.json, shown.quiet)
     evaluate_and_report(files, options, out, console, None, gate, content)
 
@@ -186,26 +192,14 @@ def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, 
     if (files.annotations is None) != (files.soft is None):
         return None
     with console.progress("reading logs"):
-        logged = _choices(files) if files.soft is None else None
-    if logged is None:
-        raise InputError(
-            "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
-            "one of the two",
-            "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (distributions); only logs of "
-            "lm-eval hold the right answers themselves.",
-        )
-    return logged
+        words = files.predictions or ()
+        named = reading.named_files(words) if files.soft is None else None
+        if not isinstance(named, dict) or reading.score_format(words, "auto") != "lm-eval":
+            raise files.no_labels("; only logs of lm-eval hold the right answers themselves")
+        from probtruth.io.loaders import read_lm_eval_choices
 
-
-def _choices(files: RunFiles) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
-    """Truth and predictions from logs of multiple-choice tasks, if all the files are named logs of lm-eval."""
-    named = reading.named_files(files.predictions or ())
-    if not isinstance(named, dict) or reading.score_format(files.predictions or (), "auto") != "lm-eval":
-        return None
-    from probtruth.io.loaders import read_lm_eval_choices
-
-    normalise: Any = files.normalise
-    models, truth = read_lm_eval_choices(named, normalise, files.task or None)
+        normalise: Any = files.normalise
+        models, truth = read_lm_eval_choices(named, normalise, files.task or None)
     return truth, models
 
 
@@ -277,29 +271,22 @@ def evaluated(
     """The result of labels and predictions in memory."""
     from probtruth.line.evaluate import evaluate
 
-    options = dict(options)
-    metric, threshold = options.pop("metric", None), options.pop("threshold", None)
     with console.progress("inferring, scoring, sampling") as on_progress:
-        if metric is None:
-            return evaluate(reference, predictions, **options, on_progress=on_progress)
-        options = {name: value for name, value in options.items() if name not in ("rule", "floor")}
-        if options.pop("gold", None) is not None:
-            raise InputError("--gold with --metric", "a scoring rule, whose mean experts can anchor", "Drop --metric.")
-        return _by_metric(
-            reference, predictions, metric, {**options, "threshold": threshold, "on_progress": on_progress}
-        )
+        call: Callable[..., probtruth.line.result.Result] = _by_metric if "metric" in options else evaluate
+        return call(reference, predictions, **options, on_progress=on_progress)
 
 
 def _by_metric(
-    reference: Any, predictions: "probtruth.types.Predictions", metric: str, options: Mapping[str, Any]
+    reference: Any, predictions: "probtruth.types.Predictions", metric: str, gold: Any = None, **options: Any
 ) -> "probtruth.line.result.Result":
     """The comparison by `NAME` or `NAME:LABEL`, as a result."""
     from probtruth.line.compare_metric import compare_metric
     from probtruth.line.evaluate import without_annotators
     from probtruth.line.result import Result
 
-    options = dict(options)
-    excluded = options.pop("exclude_annotators", ())
+    if gold is not None:
+        raise InputError("--gold with --metric", "a scoring rule, whose mean experts can anchor", "Drop --metric.")
+    excluded = options.pop("exclude_annotators")
     if excluded:
         reference = without_annotators(reference, excluded)
     name, of, label = metric.partition(":")
@@ -313,24 +300,17 @@ def _streamed(
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
     from probtruth.line.evaluate import evaluate
 
-    options = dict(options)
-    options.pop("threshold", None)
-    if options.pop("metric", None) is not None:
+    if "metric" in options:
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
     joined, models = files.sources
     reference = joined or files.soft or _annotations(files, console)
     check.unique([name for name, _ in models], "model")
-    options |= {
-        "item": files.columns.item,
-        "kind": files.kind,
-        "renormalise": files.renormalise,
-        **_strata(files, None),
-    }
+    cells = {"item": files.columns.item, "kind": files.kind, "renormalise": files.renormalise}
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.machine, console, doing) as how:
-        return evaluate(reference, dict(models), **options, **how)
+        return evaluate(reference, dict(models), **options, **cells, **_strata(files, None), **how)
 
 
 def _annotations(files: LabelledFiles, console: Console) -> Any:
