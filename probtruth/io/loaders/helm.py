@@ -7,7 +7,7 @@ from pathlib import Path
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, choose, digest, listing, log_files
+from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_objects
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
@@ -60,12 +60,12 @@ def read_helm(
     return collect.scores(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
-def listed(files: LogFiles) -> Listing:
+def listed(files: Files) -> Listing:
     """What there is to compare: models, runs and the statistics that were counted."""
     return listing(_instances(files, None))
 
 
-def _instances(files: LogFiles, perturbation: str | None) -> list[LogSample]:
+def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
     return [one for model, path in log_files(files, PATTERNS) for one in _of_file(model, path, perturbation)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect
-from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, choose, digest, listing, log_files
+from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
 from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parse
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
@@ -66,12 +66,12 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     return collect.scores(scored, name, upward, REPEATED, WHAT)
 
 
-def listed(files: LogFiles) -> Listing:
+def listed(files: Files) -> Listing:
     """What there is to compare: models, tasks and scorers."""
     return listing(_samples(files))
 
 
-def _samples(files: LogFiles) -> list[LogSample]:
+def _samples(files: Files) -> list[LogSample]:
     return [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
 
 

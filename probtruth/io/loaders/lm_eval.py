@@ -9,7 +9,7 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, listing, log_files
+from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
 from probtruth.io.loaders.lm_eval_tasks import ByTask, Metrics, Task, TaskMeasure, chosen_tasks, measured, rule_of
 from probtruth.io.tables.read import shown
@@ -86,7 +86,7 @@ def read_lm_eval_samples(
     return collect.scores(scored, rule_of(measures), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
 
 
-def listed(files: LogFiles) -> Listing:
+def listed(files: Files) -> Listing:
     """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
     samples = samples_in(files, None)
     of_tasks = {
@@ -142,7 +142,7 @@ def _upward(samples: Sequence[LmEvalSample], of_task: Mapping[str, TaskMeasure],
     return next(iter(upward.values()))
 
 
-def samples_in(files: LogFiles, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
+def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
     """The samples of the tasks that are wanted (None: of all) in the files.
 
     Errors: `InputError` where there is none.

@@ -42,17 +42,6 @@ LOOKED_AT = 1 << 16
 """Bytes at both ends of a file that are looked at."""
 
 
-@dataclass(frozen=True)
-class BatchSource(Source):
-    """Where the rows of a batch stand: `before` of the file's rows come before it."""
-
-    before: int = 0
-
-    def at(self, row: int | None = None, column: str | None = None) -> str:
-        """The position in words."""
-        return super().at(None if row is None else row + self.before, column)
-
-
 type Cut = tuple[int, int, int, int]
 """A batch: number of the file, first row in it, number of rows, rows before in all files."""
 
@@ -152,8 +141,7 @@ class BigTable:
     def batch(self, cut: Cut, answer: Decoded) -> Batch:
         """The batch that was handed over."""
         file, start, _, before = cut
-        source: Source = BatchSource(shown(self.files[file]), before=start)
-        frame = answer.frame()
+        source, frame = Source(shown(self.files[file]), before=start), answer.frame()
         if self.block is not None:
             frame, source = self.block.renamed(frame, source)
         return Batch(frame, source, before)
@@ -199,11 +187,8 @@ class BigTable:
 
     def at(self, row: int, column: str | None = None) -> str:
         """Where a row of all files stands, in words."""
-        for path, rows in zip(self.files, self.rows, strict=True):
-            if row < rows:
-                return Source(shown(path)).at(row, column)
-            row -= rows
-        return self.name
+        parts = [(Source(shown(file)), rows) for file, rows in zip(self.files, self.rows, strict=True)]
+        return Source(self.name, parts=parts).at(row, column)
 
 
 def open_table(path: str | Path | Address | Block) -> BigTable:
