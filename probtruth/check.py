@@ -25,23 +25,30 @@ if TYPE_CHECKING:
 class Source:
     """The origin of a table, so that an error can point to the line of a file or the row of a frame.
 
-    Rows of a text file have a line: the one in `lines` for each row, else consecutive lines from `first_line`.
-    `columns` are the origin's own names of columns that are known by others here.
+    Rows of a text file have a line, the one in `lines` for each row; of a batch, so many rows come `before` it. A table
+    of several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own names of
+    columns that are known by others here.
     """
 
     name: str = "the table"
-    first_line: int | None = None
     lines: "Int[np.ndarray, ' row'] | None" = field(default=None, compare=False, repr=False)
     columns: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    before: int = 0
+    parts: "Sequence[tuple[Source, int]]" = field(default=(), compare=False, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
         """The location in words: file, line (or row, counted from 1) and column."""
         words = [self.name]
+        column = None if column is None else self.columns.get(column, column)
         if row is not None:
-            line = self.lines[row] if self.lines is not None else self.first_line and self.first_line + row
-            words.append(f"row {row + 1}" if line is None else f"line {line}")
+            rest = row
+            for part, rows in self.parts:
+                if rest < rows:
+                    return part.at(rest, column)
+                rest -= rows
+            words.append(f"row {row + self.before + 1}" if self.lines is None else f"line {self.lines[row]}")
         if column is not None:
-            words.append(f"column {quote(self.columns.get(column, column))}")
+            words.append(f"column {quote(column)}")
         return ", ".join(words)
 
 

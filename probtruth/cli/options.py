@@ -3,17 +3,20 @@
 What the shell completes is written out here, so that nothing heavy is loaded at a key.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Context as Context
 
-from probtruth.cli import interrupts, jax_setup
-from probtruth.cli.blocks import INPUT, MODEL, OUTPUT, QUESTION
+from probtruth.cli import fail_if, interrupts, jax_setup
+from probtruth.cli.blocks import INPUT, PANELS
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
+
+if TYPE_CHECKING:
+    import probtruth.scoring.rules
 
 RULES = ("log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear")
 ESTIMANDS = ("distribution", "attentive", "class")
@@ -30,18 +33,16 @@ NORMALISE = ("none", "characters")
 METRICS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa", "roc-auc", "average-precision", "ece")
 
 
-def completing(options: tuple[str, ...]) -> Callable[[str], list[str]]:
-    """The options that begin with what is written so far."""
+def option(panel: str, *flags: str, among: tuple[str, ...] = (), **how: Any) -> Any:
+    """An option in a panel of the help; the shell completes what is written so far to one of the words `among` it."""
 
     def matching(incomplete: str) -> list[str]:
-        return [option for option in options if option.startswith(incomplete)]
+        return [word for word in among if word.startswith(incomplete)]
 
-    return matching
+    return typer.Option(*flags, rich_help_panel=panel, autocompletion=matching if among else None, **how)
 
 
-input_, question, model_, output = (
-    partial(typer.Option, rich_help_panel=panel) for panel in (INPUT, QUESTION, MODEL, OUTPUT)
-)
+input_, question, model_, output = (partial(option, panel) for panel in PANELS)
 """An option of each panel of the help."""
 argument = partial(typer.Argument, rich_help_panel=INPUT)
 """An argument; all of them are input."""
@@ -52,7 +53,6 @@ Out = Annotated[str, output("--out", metavar="DIR", help="Folder for the result;
 OutIfAny = Annotated[str | None, output("--out", metavar="DIR", help="Folder for the report; without it, none.")]
 Json = Annotated[bool, output("--json", help="Print the result as JSON on standard output, and nothing else.")]
 Quiet = Annotated[bool, output("--quiet", "-q", help="No progress and no notes on standard error.")]
-Strict = Annotated[bool, output("--strict", help="Exit with status 1 if a diagnostic fails.")]
 Plot = Annotated[str | None, output("--plot", metavar="FILE", help="Write a figure to this SVG file.")]
 Seed = Annotated[int, model_(metavar="N", help="Seed of everything random.")]
 Device = Annotated[
@@ -64,12 +64,7 @@ Time = Annotated[
     input_(metavar="TIME", help="End a run that takes longer (90s, 10m) with status 1.", callback=interrupts.start),
 ]
 Rope = Annotated[
-    str | None,
-    question(metavar="X", help="Largest difference that does not matter: 0.01, 2%, or '5% of range'."),
-]
-Engine = Annotated[
-    str,
-    model_(metavar="nuts|exact", autocompletion=completing(ENGINES), help="How the posterior is computed."),
+    str | None, question(metavar="X", help="Largest difference that does not matter: 0.01, 2%, or '5% of range'.")
 ]
 HigherIsBetter = Annotated[
     bool | None,
@@ -91,114 +86,32 @@ ScoreReplicate = Annotated[
 
 # how labels become soft labels, and predictions scores
 Method = Annotated[
-    str | None,
-    model_(
-        metavar="METHOD",
-        autocompletion=completing(METHODS),
-        help="How the truth is inferred; `probtruth info` lists them.",
-    ),
+    str | None, model_(metavar="METHOD", among=METHODS, help="How the truth is inferred; `probtruth info` lists them.")
 ]
 Estimand = Annotated[
     str | None,
-    question(
-        metavar="E",
-        autocompletion=completing(ESTIMANDS),
-        help="distribution (of opinions), attentive (of readers) or class (true).",
-    ),
+    question(metavar="E", among=ESTIMANDS, help="distribution (of opinions), attentive (of readers) or class (true)."),
 ]
 ExcludeAnnotator = Annotated[
-    list[str] | None,
-    input_("--exclude-annotator", metavar="NAME", help="Leave out what this annotator answered. Repeat."),
+    list[str] | None, input_(metavar="NAME", help="Leave out what this annotator answered. Repeat.")
 ]
 AnnotationFormat = Annotated[
-    str,
-    input_(
-        "--format",
-        metavar="F",
-        autocompletion=completing(ANNOTATION_FORMATS),
-        help="Of annotations; `wide` has a column an annotator.",
-    ),
+    str, input_(metavar="F", among=ANNOTATION_FORMATS, help="Of annotations; `wide` has a column an annotator.")
 ]
-Rule = Annotated[
-    str,
-    question(metavar="R", autocompletion=completing(RULES), help="Scoring rule; `probtruth info` lists them."),
-]
-ByMetric = Annotated[
-    str | None,
-    question(
-        "--metric",
-        metavar="NAME",
-        autocompletion=completing(METRICS),
-        help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece and others.",
-    ),
-]
-Threshold = Annotated[float | None, question(metavar="X", help="With --metric: the second label from X on.")]
-LabelOrder = Annotated[
-    str | None,
-    question("--label-order", metavar="A,B,...", help="Labels from low to high, for ranked-probability."),
-]
-Floor = Annotated[
-    float | None, question(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
-]
-PredictionFiles = Annotated[
-    list[str],
-    input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
-]
-JoinedTable = Annotated[
-    str | None, input_("--table", metavar="FILE", help="All in one: columns truth.cat (or votes.cat), ours.cat.")
-]
-JoinedColumns = Annotated[
-    list[str] | None,
-    input_("--columns", metavar="NAME=PREFIX", help="With --table: how a block's columns begin. Repeat."),
-]
-Kind = Annotated[
-    str,
-    input_(
-        "--kind",
-        metavar="K",
-        autocompletion=completing(KINDS),
-        help="Of cells: probs, percent, log-probs, logits.",
-    ),
-]
-Renormalise = Annotated[
-    bool,
-    input_("--renormalise", help="Divide rows by their sums; the report counts them."),
-]
+Rule = Annotated[str, question(metavar="R", among=RULES, help="Scoring rule; `probtruth info` lists them.")]
+Kind = Annotated[str, input_(metavar="K", among=KINDS, help="Of cells: probs, percent, log-probs, logits.")]
+Renormalise = Annotated[bool, input_("--renormalise", help="Divide rows by their sums; the report counts them.")]
 
 # logs of evaluation harnesses
-ScoreFormat = Annotated[
-    str,
-    input_(
-        "--format",
-        metavar="F",
-        autocompletion=completing(SCORE_FORMATS),
-        help="table, wide (a column a model), lm-eval, inspect, helm.",
-    ),
-]
-Task = Annotated[
-    list[str] | None, input_("--task", metavar="TASK", help="lm-eval: read this task only (mmlu_*). Repeat.")
-]
+Task = Annotated[list[str] | None, input_(metavar="TASK", help="lm-eval: read this task only (mmlu_*). Repeat.")]
 Metric = Annotated[
-    list[str] | None,
-    input_("--metric", metavar="TASK=NAME", help="lm-eval: a task's metric; else its first. Repeat."),
+    list[str] | None, input_(metavar="TASK=NAME", help="lm-eval: a task's metric; else its first. Repeat.")
 ]
 Filter = Annotated[
-    list[str] | None,
-    input_("--filter", metavar="TASK=NAME", help="lm-eval: a task's filter; else its first. Repeat."),
-]
-
-# when a check fails
-FailIf = Annotated[
-    list[str] | None,
-    output("--fail-if", metavar="CONDITION", help="'p_worse > 0.9': status 1; inconclusive: status 3. Repeat."),
-]
-Baseline = Annotated[
-    str | None, output(metavar="MODEL", help="Model that --fail-if compares with; the first one if left out.")
+    list[str] | None, input_(metavar="TASK=NAME", help="lm-eval: a task's filter; else its first. Repeat.")
 ]
 
 # before and during a study
-FirstModel = Annotated[str | None, question("--a", metavar="NAME", help="One model, if there are more than two.")]
-SecondModel = Annotated[str | None, question("--b", metavar="NAME", help="The other model.")]
 Difference = Annotated[
     float | None, question(metavar="X", help="True difference, a minus b; left out: that of the data.")
 ]
@@ -217,15 +130,62 @@ class Printed:
 
 
 @dataclass(frozen=True)
+class RuleOptions:
+    """How predictions are scored."""
+
+    rule: Rule = "log"
+    floor: Annotated[
+        float | None, question(metavar="X", help="Raise smaller probabilities to X (makes the rule improper).")
+    ] = None
+    label_order: Annotated[
+        str | None, question(metavar="A,B,...", help="Labels from low to high, for ranked-probability.")
+    ] = None
+
+    @property
+    def chosen(self) -> "str | probtruth.scoring.rules.ScoringRule":
+        """The rule by its name or, where the order of the labels is written out, for that order."""
+        if self.label_order is None:
+            return self.rule
+        from probtruth.scoring.rules import get_rule
+
+        return get_rule(self.rule, [label.strip() for label in self.label_order.split(",")])
+
+
+@dataclass(frozen=True)
+class VerdictOptions:
+    """How models are compared, and what of it makes the command fail."""
+
+    rope: Rope = None
+    engine: Annotated[str, model_(metavar="nuts|exact", among=ENGINES, help="How the posterior is computed.")] = "nuts"
+    strict: Annotated[bool, output("--strict", help="Exit with status 1 if a diagnostic fails.")] = False
+    fail_conditions: Annotated[
+        list[str] | None,
+        output("--fail-if", metavar="CONDITION", help="'p_worse > 0.9': status 1; inconclusive: status 3. Repeat."),
+    ] = None
+    baseline: Annotated[
+        str | None, output(metavar="MODEL", help="Model that --fail-if compares with; the first one if left out.")
+    ] = None
+    seed: Seed = 0
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those of `compare` and `evaluate`."""
+        return {"rope": self.rope, "engine": self.engine, "strict": self.strict, "seed": self.seed}
+
+    @property
+    def gate(self) -> fail_if.Gate | None:
+        """What makes the command fail, if anything does; see `fail_if.gate`."""
+        return fail_if.gate(self.fail_conditions, self.baseline, self.rope)
+
+
+@dataclass(frozen=True)
 class ItemContent:
     """What the report shows of the items."""
 
-    item_text: Annotated[
-        str | None, output("--item-text", metavar="FILE:COL", help="Text of each item, for the report.")
-    ] = None
-    item_image: Annotated[
-        str | None, output("--item-image", metavar="FILE:COL", help="Path of each item's image, for the report.")
-    ] = None
+    item_text: Annotated[str | None, output(metavar="FILE:COL", help="Text of each item, for the report.")] = None
+    item_image: Annotated[str | None, output(metavar="FILE:COL", help="Path of each item's image, for the report.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
@@ -239,9 +199,9 @@ class Machine:
     dask: Annotated[
         str | None, input_(metavar="ADDRESS", help="Read and score on this Dask scheduler's workers, or `local` ones.")
     ] = None
-    dask_timeout: Annotated[
-        float, input_("--dask-timeout", metavar="X", help="Seconds that Dask may lack workers or a scheduler.")
-    ] = 30.0
+    dask_timeout: Annotated[float, input_(metavar="X", help="Seconds that Dask may lack workers or a scheduler.")] = (
+        30.0
+    )
     device: Device = None
 
 
@@ -249,8 +209,8 @@ class Machine:
 class Pair:
     """Which two models."""
 
-    a: FirstModel = None
-    b: SecondModel = None
+    a: Annotated[str | None, question("--a", metavar="NAME", help="One model, if there are more than two.")] = None
+    b: Annotated[str | None, question("--b", metavar="NAME", help="The other model.")] = None
 
 
 class AnnotationColumns(NamedTuple):
@@ -277,7 +237,9 @@ class ScoreColumns(NamedTuple):
 class ScoreReading:
     """How scores are read: the format, the orientation (None: not stated), and what of a log of lm-eval."""
 
-    format: ScoreFormat = "auto"
+    format: Annotated[
+        str, input_(metavar="F", among=SCORE_FORMATS, help="table, wide (a column a model), lm-eval, inspect, helm.")
+    ] = "auto"
     higher_is_better: HigherIsBetter = None
     task: Task = None
     metric: Metric = None
@@ -296,8 +258,7 @@ class PilotOptions:
         str | None, input_(metavar="FILE", help="In place of scores: annotators' labels, with --predictions.")
     ] = None
     predictions: Annotated[
-        list[str] | None,
-        input_("--predictions", metavar="NAME=FILE", help="With --annotations: a model. Repeat."),
+        list[str] | None, input_(metavar="NAME=FILE", help="With --annotations: a model. Repeat.")
     ] = None
     kind: Kind = "probs"
     renormalise: Renormalise = False

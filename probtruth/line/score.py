@@ -22,8 +22,8 @@ from probtruth.line.larger_than_memory import Room
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
-from probtruth.streaming.disk_arrays import NumberFile
-from probtruth.streaming.prepared import Prepared, opened, prepare
+from probtruth.streaming.disk_store import NumberFile
+from probtruth.streaming.prepared import Prepared, of_kind, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.streaming.scratch_folder import temporary_folder
 from probtruth.types import Annotations, Audit, Scores, Truth
@@ -39,11 +39,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, repr=False)
 class WrittenScores(Brief):
-    """What was written: the models' mean scores, the number of items, and what alignment by name left out."""
+    """What was written: the models' mean scores, the number of items, and what alignment by name left out.
+
+    `warnings` are those about the predictions.
+    """
 
     means: Mapping[str, float]
     n_items: int
     audit: Audit
+    warnings: tuple[str, ...] = ()
 
 
 @overload
@@ -153,7 +157,7 @@ def score(
     write_scores(scores, out)
     weights = np.full(len(scores.items), 1 / len(scores.items))
     means = {name: weighted_mean(row, weights) for name, row in zip(scores.models, scores.values, strict=True)}
-    return WrittenScores(means, len(scores.items), scores.audit)
+    return WrittenScores(means, len(scores.items), scores.audit, tables.warnings)
 
 
 def _stream(
@@ -172,23 +176,25 @@ def _stream(
         truth = read_many_soft(truth, item, None, room.n_bytes)
     if not isinstance(truth, Truth):
         raise InputError(f"{type(truth).__name__}", "a Truth", "Use read_soft, infer_truth or Truth.from_probs.")
-    tables = opened(list(files.items()), item, kind, room.n_bytes)
+    opened_files = opened(list(files.items()), item, kind, room.n_bytes)
     with scratch_store(room.scratch, room.client) as store:
-        ready = prepare(truth, tables, rule, floor)
-        scored = ready.scored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
-        tables.check_unchanged()
+        ready = prepare(truth, opened_files, rule, floor)
+        scored = ready.stored(Structure.ungrouped(ready.n_items), store("scores"), on_progress)
+        opened_files.check_unchanged()
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with temporary_folder() as folder:
-            write_pieces(_pieces(ready, scored.tables(folder / "scores")), out, notes)
+            tables = parts.tables(folder / "scores", ready.reference.n_items)
+            write_pieces(_pieces(ready, tables), out, notes)
         means = weighted_means(parts, soundness(parts), np.ones(1))
-    return WrittenScores(dict(zip(tables.models, means.tolist(), strict=True)), ready.n_items, facts.audit)
+    named = dict(zip(facts.models, means.tolist(), strict=True))
+    return WrittenScores(named, ready.n_items, facts.audit, of_kind(opened_files))
 
 
 def _pieces(ready: Prepared, tables: Sequence[NumberFile]) -> Iterator[Piece]:
     """All scores: model after model, items in the order of the reference."""
-    names, size = frames.text(ready.scoring.reference.names), ready.scoring.files.size
-    for model, table in zip(ready.scoring.files.models, tables, strict=True):
+    names, size = frames.text(ready.reference.names), ready.files.size
+    for model, table in zip(ready.files.models, tables, strict=True):
         for start in range(0, len(names), size):
             complete = ready.complete[start : start + size]
             yield names[start : start + size].filter(complete), model, table.read(start, start + size)[complete, 0]

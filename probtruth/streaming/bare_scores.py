@@ -1,33 +1,25 @@
 """Bare scores in a table larger than memory: laid out by item, on disk or with workers, then compared."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from probtruth.comparison.compare import conclude, need_two
+from probtruth.comparison.compare import need_two
 from probtruth.comparison.evidence.design import Design, Structure, design_of
 from probtruth.comparison.evidence.evidence import Facts
 from probtruth.comparison.evidence.from_scores import evidence_of
-from probtruth.comparison.evidence.parts import Part, Parts
+from probtruth.comparison.evidence.parts import Part
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import BigTable
-from probtruth.io.tables.long_scores import NameCodes, cells, checked_scores, per_item, rows
+from probtruth.io.tables.long_scores import NameCodes, cells, checked_scores, per_item
 from probtruth.streaming.compare_files import Streamed
-from probtruth.streaming.dask_store import (
-    DaskStore,
-    Errand,
-    as_range,
-    batches_with,
-    cut,
-    in_order_of_rows,
-    sent,
-)
+from probtruth.streaming.dask_store import DaskParts, Errand, as_range, batches_with, cut, in_order_of_rows, sent
 from probtruth.streaming.dask_workers import workers_of
-from probtruth.streaming.disk_store import DiskStore
+from probtruth.streaming.disk_store import DiskParts, NumberFile, present
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.reference import StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Progress
@@ -86,8 +78,8 @@ class LongScores:
         """Names of the models."""
         return tuple(self.models.known.to_list())
 
-    def on_disk(self, folder: Path, on_progress: Progress | None) -> DiskStore:
-        """A store with all scores; from the folder a run that was interrupted goes on."""
+    def on_disk(self, folder: Path, on_progress: Progress | None) -> Sequence[NumberFile]:
+        """Each model's losses in a table; from the folder a run that was interrupted goes on."""
         journal = Journal(folder, self._settings)
         try:
             return self._filled(journal, on_progress)
@@ -95,36 +87,37 @@ class LongScores:
             journal.start_anew(str(reason))
             return self._filled(journal, on_progress)
 
-    def _filled(self, journal: Journal, on_progress: Progress | None) -> DiskStore:
-        """A store with all scores; raises `Damaged` where a finished batch is not what was written."""
+    def _filled(self, journal: Journal, on_progress: Progress | None) -> Sequence[NumberFile]:
+        """Each model's losses; raises `Damaged` where a finished batch is not what was written."""
         table, columns, size = self.source.table, self.source.columns, self.source.size
-        store = DiskStore.of(journal, self.names, len(self.items), size, LOSSES)
+        tables = [journal.table(f"losses-{model}", len(self.items), 1, LOSSES) for model in range(len(self.names))]
         n_batches, finished = len(table.cuts(size)), journal.of(LOSSES)
         filled = np.zeros((len(self.names), len(self.items)), bool)
-        if finished and not all(losses.whole for losses in store.losses):
+        if finished and not all(losses.whole for losses in tables):
             raise Damaged("is damaged (losses are missing or cut off)")
         codes = (self.items, self.models)
-        for done, batch in enumerate(rows(table, codes, columns.score, size, frozenset(finished)), 1):
+        for done, (batch, of_item, of_model) in enumerate(cells(table, codes, size, columns.score), 1):
+            scores = None if batch.start in finished else checked_scores(batch, columns.score)
             values, written = [], []
-            for model in np.unique(batch.models):
-                own, losses = batch.models == model, store.losses[model]
-                filled[model, batch.items[own]] = True
-                if batch.start in finished:
-                    values.append(losses.rows(batch.items[own]))
+            for model in np.unique(of_model):
+                own, losses = of_model == model, tables[model]
+                filled[model, of_item[own]] = True
+                if scores is None:
+                    values.append(losses.rows(of_item[own]))
                 else:
-                    values.append(columns.sign * batch.values[own, None])
-                    losses.write(batch.items[own], values[-1])
+                    values.append(columns.sign * scores[own, None])
+                    losses.write(of_item[own], values[-1])
                     written.append(losses)
-            if batch.start not in finished:
+            if scores is not None:
                 journal.finish(LOSSES, batch.start, values, written)
             elif finished[batch.start] != checksum_of(LOSSES, batch.start, *values):
                 raise Damaged("is damaged (losses have changed)")
             if on_progress is not None:
                 on_progress(done, n_batches)
         if finished:
-            for losses, there in zip(store.losses, filled, strict=True):
+            for losses, there in zip(tables, filled, strict=True):
                 losses.blank(there)
-        return store
+        return tables
 
     def row_of(self) -> Int[np.ndarray, "model item"]:
         """The row of each model's score of each item, -1 where there is none."""
@@ -137,21 +130,31 @@ class LongScores:
 
     def on_dask(
         self, row_of: Int[np.ndarray, "model item"], structure: Structure, client: object, on_progress: Progress | None
-    ) -> DaskStore:
-        """A store with all scores; rows of items that some model lacks are read to be checked only."""
+    ) -> DaskParts:
+        """The losses in parts; rows of items that some model lacks are read to be checked only."""
         workers, source = workers_of(client), self.source
         errands = [
-            Errand(source, as_range(some), rows, *structure.codes(some))
+            Errand(as_range(some), rows, *structure.codes(some))
             for some, rows in in_order_of_rows(list(row_of), max(1, source.size // len(row_of)))
         ]
         left_out = row_of[:, (row_of < 0).any(0)]
         others = np.sort(left_out[left_out >= 0])
-        checks = [Errand(source, range(len(some)), [as_range(some)]) for some in cut(others, source.size)]
-        futures = sent(workers, errands + checks, on_progress)
-        return DaskStore(workers, self.names, len(self.items), futures[: len(errands)])
+        checks = [Errand(range(len(some)), [as_range(some)]) for some in cut(others, source.size)]
+        futures = sent(workers, [(source.part, errand) for errand in errands + checks], on_progress)
+        return DaskParts(self.names, structure, futures[: len(errands)], workers)
 
     def design(self, complete: Bool[np.ndarray, " item"]) -> Design:
-        """Which of the items that are kept belong together."""
+        """Which of the items that every model has belong together.
+
+        Errors: `InputError` where there is none.
+        """
+        if not complete.any():
+            raise InputError(
+                "no item in common",
+                "items that every model has",
+                "Names are compared as text ('007' is not '7').",
+                self.source.table.name,
+            )
         columns = self.source.columns
         groups, clusters = (
             None if column is None else self._partition(column, what, complete)
@@ -186,18 +189,18 @@ def streamed_scores(
     models = NameCodes.of(table, columns.model, "model", size, ordered=False)
     scores = LongScores(ScoreRows(table, columns, size), items, models)
     need_two(scores.names)
-    parts: Parts
     if isinstance(where, Path):
-        on_disk = scores.on_disk(where, on_progress)
-        there = on_disk.there()
-        plan = _design(scores, there)
-        parts = on_disk.parts(plan.structure.among(there.all(0)))
+        losses = scores.on_disk(where, on_progress)
+        there = present(losses, size)
     else:
         row_of = scores.row_of()
         there = row_of >= 0
-        plan = _design(scores, there)
-        structure = plan.structure.among(there.all(0))
-        parts = scores.on_dask(row_of, structure, where, on_progress).parts(structure)
+    plan = scores.design(there.all(0))
+    structure = plan.structure.among(there.all(0))
+    if isinstance(where, Path):
+        parts: DiskParts | DaskParts = DiskParts(scores.names, structure, losses, size)
+    else:
+        parts = scores.on_dask(row_of, structure, where, on_progress)
     facts = Facts(
         models=scores.names,
         rule=columns.rule,
@@ -212,17 +215,6 @@ def streamed_scores(
         name=lambda item: str(items.known[item]),
         fixed_items=StreamedLabels(plan.weights, no_terms),
     )
-    comparison = conclude(evidence, options, on_progress)
+    made = Streamed.of(evidence, options, on_progress)
     table.check_unchanged()
-    return Streamed.of(evidence, comparison, parts)
-
-
-def _design(scores: LongScores, there: Bool[np.ndarray, "model item"]) -> Design:
-    if not there.all(0).any():
-        raise InputError(
-            "no item in common",
-            "items that every model has",
-            "Names are compared as text ('007' is not '7').",
-            scores.source.table.name,
-        )
-    return scores.design(there.all(0))
+    return made

@@ -11,13 +11,12 @@ from probtruth.comparison.compare import conclude
 from probtruth.comparison.evidence.design import Design, design_of
 from probtruth.comparison.evidence.evidence import Evidence
 from probtruth.comparison.evidence.from_scores import evidence_of
-from probtruth.comparison.evidence.parts import Parts
 from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import Options
 from probtruth.scoring.score import floored, label_losses
 from probtruth.streaming.dask_store import DaskParts
 from probtruth.streaming.prepared import Prepared, prepare
-from probtruth.streaming.reference import Reference, StreamedLabels
+from probtruth.streaming.reference import Reference, StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Files, Progress, Sample
 from probtruth.types import Audit, Comparison, Predictions, RuleFacts, Truth
 from probtruth.types.index import Index
@@ -48,11 +47,14 @@ class Streamed(Brief):
         return range(self.n_items)
 
     @classmethod
-    def of(cls, evidence: Evidence, comparison: Comparison, parts: Parts) -> "Streamed":
-        """From the evidence, what was concluded from it, and where the scores were."""
-        facts = evidence.facts
+    def of(cls, evidence: Evidence, options: Options, on_progress: Progress | None) -> "Streamed":
+        """What is concluded from the evidence.
+
+        Errors: as `compare`.
+        """
+        facts, parts = evidence.facts, evidence.parts
         return cls(
-            comparison=comparison,
+            comparison=conclude(evidence, options, on_progress),
             models=facts.models,
             rule=facts.rule,
             known=facts.known,
@@ -90,28 +92,28 @@ def streamed(
     Errors: as `score` and `compare`.
     """
     ready = prepare(truth, files, scoring.rule, scoring.floor)
-    reference = ready.scoring.reference
+    reference = ready.reference
     plan = _design(ready, scoring)
-    scored = ready.scored(plan.structure.among(ready.complete), where, on_progress, ready.sampled())
+    scored = ready.stored(plan.structure.among(ready.complete), where, on_progress, ready.sampled())
     sampled = scored.sample()
     evidence = evidence_of(
         scored.parts,
         facts=ready.facts,
         design=plan,
         name=lambda item: str(reference.names[item]),
-        fixed_items=StreamedLabels(plan.weights, scored.label_terms),
+        fixed_items=StreamedLabels(plan.weights, scored.label_terms if reference.labels_known else no_terms),
         outcomes=_outcomes(sampled, ready),
     )
     sample = _known(sampled, files.models, reference)
-    comparison = conclude(evidence, options, on_progress)
+    made = replace(Streamed.of(evidence, options, on_progress), sample=sample)
     files.check_unchanged()
-    return replace(Streamed.of(evidence, comparison, scored.parts), sample=sample)
+    return made
 
 
 def _outcomes(sample: Sample, ready: Prepared) -> Outcomes:
     """What the labels that did not come would cost on the items of the sample."""
-    scoring, reference = ready.scoring, ready.scoring.reference
-    losses = np.stack([label_losses(scoring.rule, floored(logs, scoring.floor)) for logs in sample.logs])
+    reference = ready.reference
+    losses = np.stack([label_losses(ready.rule, floored(logs, ready.floor)) for logs in sample.logs])
     return Outcomes.of(losses, sample.logs, reference.centre[sample.item], reference.estimand)
 
 
@@ -125,6 +127,5 @@ def _known(sample: Sample, models: tuple[str, ...], reference: Reference) -> tup
 def _design(ready: Prepared, scoring: ScoringOptions) -> Design:
     """Which of the items that are kept belong together; their names are listed only where something goes by them."""
     by_name = scoring.groups is not None or scoring.clusters is not None
-    names = ready.scoring.reference.names
-    items = frames.text(names.filter(ready.complete)).to_list() if by_name else range(ready.n_items)
+    items = frames.text(ready.reference.names.filter(ready.complete)).to_list() if by_name else range(ready.n_items)
     return design_of(items, scoring.groups, scoring.clusters, scoring.weights)

@@ -6,7 +6,7 @@ What is lost with a worker is read again by another, which Dask does by itself.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -15,26 +15,17 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.parts import Part, itself
 from probtruth.io.tables.batches import Batch, BigTable
 from probtruth.streaming.dask_workers import Workers
-from probtruth.streaming.disk_arrays import NumberFile
+from probtruth.streaming.disk_store import NumberFile
 from probtruth.streaming.score_batches import Progress
 
 RowNumbers = range | Int[np.ndarray, " item"]
 """Rows or items: those that follow one another take no room."""
 
 
-@runtime_checkable
-class LossReader(Protocol):
-    """What knows the files and how losses follow from their rows; it travels to the workers."""
-
-    def part(self, errand: "Errand") -> Part:
-        """The losses of the errand's items."""
-
-
 @dataclass(frozen=True, eq=False)
 class Errand:
     """Some items, and the rows of every model (counted over all files) for them; a worker makes a part of it."""
 
-    source: LossReader
     items: RowNumbers
     rows: Sequence[RowNumbers]
     group: Int[np.ndarray, " item"] | None = None
@@ -58,44 +49,28 @@ class DaskParts:
         """The versions on the workers that hold the parts."""
         return self.workers.versions(self.futures)
 
-
-@dataclass(frozen=True, eq=False)
-class DaskStore:
-    """Every model's losses of so many items, with the workers of a client."""
-
-    workers: Workers
-    models: Sequence[str]
-    n_items: int
-    futures: Sequence[Any]
-
-    def parts(self, structure: Structure) -> DaskParts:
-        """The losses in parts."""
-        return DaskParts(self.models, structure, self.futures, self.workers)
-
-    def tables(self, folder: Path) -> Sequence[NumberFile]:
-        """The losses of each model, fetched from the workers into tables in a folder."""
+    def tables(self, folder: Path, n_items: int) -> Sequence[NumberFile]:
+        """The losses of each model on so many items, fetched from the workers into tables in a folder."""
         folder.mkdir(exist_ok=True)
-        made = [NumberFile(folder / f"losses-{model}", self.n_items, 1) for model in range(len(self.models))]
-        for part in self.parts(Structure.ungrouped(self.n_items)).each(itself):
+        made = [NumberFile(folder / f"losses-{model}", n_items, 1) for model in range(len(self.models))]
+        for part in self.each(itself):
             for table, values in zip(made, part.values, strict=True):
                 table.write(part.item, values[:, None])
         return made
 
 
-def sent(workers: Workers, errands: Sequence[Errand], on_progress: Progress | None) -> Sequence[Any]:
-    """The parts that workers make of the errands, once all are made; they stay where they are.
+def sent(
+    workers: Workers, works: Sequence[tuple[Callable[[Errand], Part], Errand]], on_progress: Progress | None
+) -> Sequence[Any]:
+    """The parts that workers make of errands, each by its own work, once all are made; they stay where they are.
 
     Errors: the first of a worker, and as `Workers.finished`.
     """
-    futures = [workers.submit(_made, errand) for errand in errands]
+    futures = [workers.submit(*one) for one in works]
     for done, _ in enumerate(workers.finished(futures), 1):
         if on_progress is not None:
             on_progress(done, len(futures))
     return futures
-
-
-def _made(errand: Errand) -> Part:
-    return errand.source.part(errand)
 
 
 def in_order_of_rows(

@@ -12,7 +12,7 @@ import numpy as np
 
 import probtruth
 from probtruth.io.tables.read import shown
-from probtruth.streaming.disk_arrays import NumberFile
+from probtruth.streaming.disk_store import NumberFile
 from probtruth.streaming.scratch_folder import remove_pass
 
 LOG = logging.getLogger("probtruth")
@@ -56,6 +56,10 @@ class Journal:
     def of(self, table: str) -> Mapping[int, str]:
         """The finished batches of a table by their first rows, and their checksums."""
         return self.finished.get(table, {})
+
+    def table(self, file: str, n_items: int, n_columns: int, name: str | None = None) -> NumberFile:
+        """A table of numbers in the folder; anew, unless batches are finished under its name (or this other one)."""
+        return NumberFile(self.folder / file, n_items, n_columns, resumed=bool(self.of(name or file)))
 
     def finish(self, name: str, start: int, values: Sequence[np.ndarray], tables: Sequence[NumberFile]) -> None:
         """These values of a batch are written into these tables: its entry follows once the disk has them."""

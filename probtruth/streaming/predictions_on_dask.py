@@ -3,26 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.parts import Part, Parts
+from probtruth.comparison.evidence.parts import Part
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import expected_losses, floored, label_losses
-from probtruth.streaming.dask_store import (
-    DaskParts,
-    DaskStore,
-    Errand,
-    as_range,
-    batches_with,
-    in_order_of_rows,
-    sent,
-)
+from probtruth.streaming.dask_store import DaskParts, Errand, as_range, batches_with, in_order_of_rows, sent
 from probtruth.streaming.dask_workers import workers_of
-from probtruth.streaming.disk_arrays import NumberFile
 from probtruth.streaming.reference import Reference, label_terms
 from probtruth.streaming.score_batches import Files, Progress, Sample, Scoring, positions_in
 from probtruth.types.predictions import as_logs
@@ -67,6 +57,13 @@ class PredictionRows:
             summed += np.exp(floored(self.logs(errand, model), self.floor))
         return summed / len(errand.rows)
 
+    def terms(self, a: int, b: int, single: bool, errand: Errand) -> Part:
+        """What the labels add to the variance of each item's difference of two models, NaN where that is infinite."""
+        first, second = (label_losses(self.rule, floored(self.logs(errand, model), self.floor)) for model in (a, b))
+        terms = label_terms(first, second, self.reference, self.forecast(errand) if single else None)
+        values = np.full((1, len(errand.items)), np.nan) if terms is None else terms[None]
+        return Part(values, np.asarray(errand.items), errand.group, errand.unit)
+
 
 @dataclass(frozen=True, eq=False)
 class SampledPart(Part):
@@ -75,25 +72,13 @@ class SampledPart(Part):
     sample: Sample | None = None
 
 
-def _terms(a: int, b: int, single: bool, errand: Errand) -> Part:
-    """What the labels add to the variance of each item's difference of two models, NaN where that is infinite."""
-    source = errand.source
-    if not isinstance(source, PredictionRows):
-        raise TypeError(type(source).__name__)
-    first, second = (label_losses(source.rule, floored(source.logs(errand, model), source.floor)) for model in (a, b))
-    terms = label_terms(first, second, source.reference, source.forecast(errand) if single else None)
-    values = np.full((1, len(errand.items)), np.nan) if terms is None else terms[None]
-    return Part(values, np.asarray(errand.items), errand.group, errand.unit)
-
-
 @dataclass(frozen=True, eq=False)
 class PredictionsOnDask:
-    """Losses of predictions in a store with workers."""
+    """Losses of predictions with workers, and the errands that they were made by."""
 
     scoring: Scoring
-    structure: Structure
-    store: DaskStore
-    errands: Sequence[Errand]
+    parts: DaskParts
+    errands: Sequence[tuple[PredictionRows, Errand]]
 
     @classmethod
     def filled(
@@ -107,18 +92,8 @@ class PredictionsOnDask:
         """With the losses of all models."""
         workers = workers_of(client)
         errands = list(_errands(scoring, structure, sampled))
-        futures = sent(workers, errands, on_progress)
-        store = DaskStore(workers, scoring.files.models, scoring.reference.n_items, futures)
-        return cls(scoring, structure, store, errands)
-
-    @property
-    def parts(self) -> Parts:
-        """The losses in parts."""
-        return self.store.parts(self.structure)
-
-    def tables(self, folder: Path) -> Sequence[NumberFile]:
-        """The losses of each model in tables."""
-        return self.store.tables(folder)
+        futures = sent(workers, [(own.part, errand) for own, errand in errands], on_progress)
+        return cls(scoring, DaskParts(scoring.files.models, structure, futures, workers), errands)
 
     def sample(self) -> Sample:
         """The log-probabilities of the items of the sample."""
@@ -128,17 +103,12 @@ class PredictionsOnDask:
         order = np.argsort(item)
         return Sample(item[order], logs[:, order])
 
-    def label_terms(self, a: int, b: int) -> Parts | None:
-        """The variance of each item's difference due to its labels; None where that is not known, or infinite.
-
-        One more pass over the files of two models (of all, where items have a single vote).
-        """
-        if not self.scoring.reference.labels_known:
-            return None
+    def label_terms(self, a: int, b: int) -> DaskParts | None:
+        """As `StreamedLabels` takes them: by one more pass over the files of two models, or of all."""
         single = self.scoring.reference.single_votes(self.scoring.complete)
-        work, workers = partial(_terms, a, b, single), self.store.workers
-        futures = [workers.submit(work, errand) for errand in self.errands]
-        parts = DaskParts(("",), self.structure, futures, workers)
+        workers = self.parts.workers
+        futures = [workers.submit(partial(own.terms, a, b, single), errand) for own, errand in self.errands]
+        parts = DaskParts(("",), self.parts.structure, futures, workers)
         return None if any(parts.each(_unknown)) else parts
 
 
@@ -150,11 +120,13 @@ def _unknown(part: Part) -> bool:
     return bool(np.isnan(part.values).any())
 
 
-def _errands(scoring: Scoring, structure: Structure, sampled: Int[np.ndarray, " sampled"]) -> Iterator[Errand]:
+def _errands(
+    scoring: Scoring, structure: Structure, sampled: Int[np.ndarray, " sampled"]
+) -> Iterator[tuple[PredictionRows, Errand]]:
     reference, files = scoring.reference, scoring.files
     row_of = [match.row_of(reference.n_items) for match in scoring.matches]
     tables = 1 if reference.shares is None or reference.shares is reference.centre else 2
     size = max(1, min(files.size, SENT // (8 * tables * len(reference.labels))))
     for some, rows in in_order_of_rows(row_of, size):
         own = PredictionRows(files, scoring.rule, scoring.floor, reference.among(some), positions_in(sampled, some)[1])
-        yield Errand(own, as_range(some), rows, *structure.codes(some))
+        yield own, Errand(as_range(some), rows, *structure.codes(some))

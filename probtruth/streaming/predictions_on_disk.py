@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import count
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.parts import Parts
 from probtruth.scoring.score import floored, label_losses
-from probtruth.streaming.disk_arrays import NumberFile
-from probtruth.streaming.disk_store import DiskParts, DiskStore
+from probtruth.streaming.disk_store import DiskParts, NumberFile
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.reference import label_terms
 from probtruth.streaming.score_batches import Progress, Sample, Scoring, positions_in
@@ -19,11 +17,10 @@ from probtruth.streaming.score_batches import Progress, Sample, Scoring, positio
 
 @dataclass(frozen=True, eq=False)
 class PredictionsOnDisk:
-    """Losses of predictions in a store on disk, and the log-probabilities of a few items in tables beside them."""
+    """Losses of predictions on disk, and the log-probabilities of a few items in tables beside them."""
 
     scoring: Scoring
-    structure: Structure
-    store: DiskStore
+    parts: DiskParts
     sampled: Int[np.ndarray, " sampled"]
     logs: Sequence[NumberFile]
 
@@ -51,19 +48,17 @@ class PredictionsOnDisk:
         cls, scoring: Scoring, structure: Structure, sampled: Int[np.ndarray, " sampled"], journal: Journal
     ) -> "PredictionsOnDisk":
         """With the tables that the journal knows, and new ones for the rest."""
-        files = scoring.files
-        store = DiskStore.of(journal, files.models, scoring.reference.n_items, files.size)
+        files, n_items = scoring.files, scoring.reference.n_items
+        names = [f"losses-{model}" for model in range(len(files.models))]
+        losses = [journal.table(name, n_items, 1) for name in names]
         logs = [
-            NumberFile(
-                journal.folder / f"sample-{model}", len(sampled), len(files.labels), bool(journal.of(table.path.name))
-            )
-            for model, table in enumerate(store.losses)
+            journal.table(f"sample-{model}", len(sampled), len(files.labels), name) for model, name in enumerate(names)
         ]
-        return cls(scoring, structure, store, sampled, logs)
+        return cls(scoring, DiskParts(files.models, structure, losses, files.size), sampled, logs)
 
     def _verify(self, journal: Journal) -> None:
         """Raises `Damaged` unless every finished batch is what was written; what no batch wrote is made NaN."""
-        for model, (losses, logs) in enumerate(zip(self.store.losses, self.logs, strict=True)):
+        for model, (losses, logs) in enumerate(zip(self.parts.losses, self.logs, strict=True)):
             name, filled = losses.path.name, np.zeros(losses.n_items, bool)
             finished = journal.of(name)
             if finished and not (losses.whole and logs.whole):
@@ -79,45 +74,30 @@ class PredictionsOnDisk:
 
     def _fill(self, journal: Journal, on_progress: Progress | None) -> None:
         """Scores the batches that are not finished."""
-        scoring, done = self.scoring, 0
-        files = scoring.files
-        for model, (target, seen) in enumerate(zip(self.store.losses, self.logs, strict=True)):
+        done, total = count(1), self.scoring.files.n_batches
+        report = on_progress or (lambda done, total: None)
+        for model, (target, seen) in enumerate(zip(self.parts.losses, self.logs, strict=True)):
             name = target.path.name
             finished = frozenset(journal.of(name))
             for _ in finished:
-                done = _reported(done, files.n_batches, on_progress)
-            for batch in scoring.scored(model, finished, self.sampled):
+                report(next(done), total)
+            for batch in self.scoring.scored(model, finished, self.sampled):
                 target.write(batch.items, batch.values)
                 if len(batch.at):
                     seen.write(batch.at, batch.logs)
                 written = [target, seen] if len(batch.at) else [target]
                 journal.finish(name, batch.start, [batch.values, batch.logs], written)
-                done = _reported(done, files.n_batches, on_progress)
-
-    @property
-    def parts(self) -> Parts:
-        """The losses in parts."""
-        return self.store.parts(self.structure)
-
-    def tables(self, folder: Path) -> Sequence[NumberFile]:
-        """The losses of each model in tables."""
-        return self.store.tables(folder)
+                report(next(done), total)
 
     def sample(self) -> Sample:
         """The log-probabilities of the items of the sample."""
         return Sample(self.sampled, np.stack([table.read(0, len(self.sampled)) for table in self.logs]))
 
-    def label_terms(self, a: int, b: int) -> Parts | None:
-        """The variance of each item's difference due to its labels; None where that is not known, or infinite.
-
-        One more pass over the files of two models (of all, where items have a single vote).
-        """
+    def label_terms(self, a: int, b: int) -> DiskParts | None:
+        """As `StreamedLabels` takes them: by one more pass over the files of two models, or of all."""
         scoring, reference = self.scoring, self.scoring.reference
-        if not reference.labels_known:
-            return None
         forecast = self._forecast() if reference.single_votes(scoring.complete) else None
-        first = self.store.table("label-losses", len(reference.labels))
-        terms = self.store.table("label-variance", 1)
+        first, terms = self._table("label-losses", len(reference.labels)), self._table("label-variance", 1)
         for _, items, logs in scoring.batches(a):
             first.write(items, label_losses(scoring.rule, floored(logs, scoring.floor)))
         for _, every, logs in scoring.batches(b):
@@ -131,20 +111,18 @@ class PredictionsOnDisk:
             if made is None:
                 return None
             terms.write(items, made[:, None])
-        return DiskParts(("",), self.structure, (terms,), self.store.size)
+        return DiskParts(("",), self.parts.structure, (terms,), self.parts.size)
 
     def _forecast(self) -> NumberFile:
         """The sum of all models' probabilities."""
         scoring = self.scoring
-        summed = self.store.table("forecast", len(scoring.files.labels))
+        summed = self._table("forecast", len(scoring.files.labels))
         for model in range(len(scoring.files.models)):
             for _, items, logs in scoring.batches(model):
                 probs: Float[np.ndarray, "item label"] = np.exp(floored(logs, scoring.floor))
                 summed.write(items, probs if model == 0 else summed.rows(items) + probs)
         return summed
 
-
-def _reported(done: int, total: int, on_progress: Progress | None) -> int:
-    if on_progress is not None:
-        on_progress(done + 1, total)
-    return done + 1
+    def _table(self, name: str, n_columns: int) -> NumberFile:
+        """Another table of numbers for each item, NaN as yet."""
+        return NumberFile(self.parts.losses[0].path.with_name(name), self.scoring.reference.n_items, n_columns)

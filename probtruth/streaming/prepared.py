@@ -39,16 +39,10 @@ NO_ITEMS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(Scoring):
     """Files that are matched with a truth."""
 
     truth: Truth
-    scoring: Scoring
-
-    @property
-    def complete(self) -> Bool[np.ndarray, " item"]:
-        """The items that every model has."""
-        return self.scoring.complete
 
     @property
     def n_items(self) -> int:
@@ -57,27 +51,27 @@ class Prepared:
 
     def sampled(self) -> Int[np.ndarray, " sampled"]:
         """The items that stand for all where they are looked at one by one: those of `report.calibration`."""
-        positions = sampled_items(self.n_items, len(self.scoring.reference.labels))
+        positions = sampled_items(self.n_items, len(self.reference.labels))
         return np.asarray(np.nonzero(self.complete)[0][positions])
 
     @cached_property
     def facts(self) -> Facts:
         """What the scores say of themselves."""
-        scoring, reference, complete = self.scoring, self.scoring.reference, self.complete
+        reference, complete = self.reference, self.complete
         whole = slice(None) if complete.all() else complete  # without a copy
         votes = None if reference.n_votes is None else reference.n_votes[whole]
         return Facts(
-            models=scoring.files.models,
-            rule=scoring.rule.name,
+            models=self.files.models,
+            rule=self.rule.name,
             higher_is_better=False,
-            known=rule_facts(scoring.rule, scoring.floor, reference.centre[whole]),
-            audit=_audit(scoring),
+            known=rule_facts(self.rule, self.floor, reference.centre[whole]),
+            audit=_audit(self),
             from_labels=True,
             single_votes=votes is not None and bool((votes == 1).any()),
             no_second_vote=single_votes_only(reference.estimand, votes),
         )
 
-    def scored(
+    def stored(
         self,
         structure: Structure,
         where: object,
@@ -90,9 +84,9 @@ class Prepared:
         log-probabilities are kept too.
         """
         if isinstance(where, Path):
-            journal = Journal(where, lambda: {**_settings(self.scoring, self.truth), "sample": len(sample)})
-            return PredictionsOnDisk.filled(self.scoring, structure, sample, journal, on_progress)
-        return PredictionsOnDask.filled(self.scoring, structure, sample, where, on_progress)
+            journal = Journal(where, lambda: {**_settings(self), "sample": len(sample)})
+            return PredictionsOnDisk.filled(self, structure, sample, journal, on_progress)
+        return PredictionsOnDask.filled(self, structure, sample, where, on_progress)
 
 
 def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared:
@@ -111,7 +105,7 @@ def prepare(truth: Truth, files: Files, rule: object, floor: object) -> Prepared
             own = read[table.files, table.states] = RowMatches.of(table, files.item, files.size, reference)
         alike = (match for match in matches if match.rows is own.rows or np.array_equal(match.rows, own.rows))
         matches.append(replace(own, rows=next(alike, own).rows))  # files in one order share it
-    return Prepared(truth, Scoring(chosen, least, reference, files, matches, _complete(reference, matches)))
+    return Prepared(chosen, least, reference, files, matches, _complete(reference, matches), truth)
 
 
 def _complete(reference: Reference, matches: Sequence[RowMatches]) -> Bool[np.ndarray, " item"]:
@@ -130,17 +124,16 @@ def _complete(reference: Reference, matches: Sequence[RowMatches]) -> Bool[np.nd
     return complete
 
 
-def _settings(scoring: Scoring, truth: Truth) -> Mapping[str, object]:
+def _settings(ready: Prepared) -> Mapping[str, object]:
     """What the losses depend on: a folder of another run is not gone on with."""
-    files = scoring.files
-    reference = scoring.reference
+    files, reference, truth = ready.files, ready.reference, ready.truth
     shares = None if reference.shares is reference.centre else reference.shares
     return {
         "models": files.models,
         "files": [[table.files, table.states, table.stored(files.labels)] for table in files.tables],
         "cells": [files.item, files.kind, files.size, *files.labels],
         "device": None if (device := device_losses.chosen_device()) is None else device.platform,
-        "rule": [scoring.rule.name, scoring.rule.formula, scoring.floor, *_sample_losses(scoring.rule, files.labels)],
+        "rule": [ready.rule.name, ready.rule.formula, ready.floor, *_sample_losses(ready.rule, files.labels)],
         "truth": [
             truth.method,
             truth.estimand,
@@ -160,15 +153,15 @@ def _digest(values: np.ndarray | None) -> str | None:
     return None if values is None else hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()
 
 
-def _audit(scoring: Scoring) -> Audit:
+def _audit(ready: Prepared) -> Audit:
     """What alignment by name left out, as `io.align.common` says it."""
-    names, matches = scoring.reference.names, scoring.matches
+    names, matches = ready.reference.names, ready.matches
     counts = tuple(
         (model, len(names) - int((match.rows >= 0).sum()), len(match.extra))
-        for model, match in zip(scoring.files.models, matches, strict=True)
+        for model, match in zip(ready.files.models, matches, strict=True)
     )
     extra = {name for match in matches for name in match.extra.to_list()}
-    return Audit(sort_names(frames.text(names.filter(~scoring.complete)).to_list()), sort_names(extra), counts)
+    return Audit(sort_names(frames.text(names.filter(~ready.complete)).to_list()), sort_names(extra), counts)
 
 
 DRAWS = 2500

@@ -6,9 +6,9 @@ What the labels leave unsure of scores that are streamed: the variance of each i
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars
 from jaxtyping import Bool, Float, Int
 
 from probtruth import frames
@@ -22,9 +22,6 @@ from probtruth.scoring.align import widened
 from probtruth.types import Truth
 from probtruth.types.index import Index, match_labels
 
-if TYPE_CHECKING:
-    import polars
-
 
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -34,7 +31,7 @@ class Reference:
     votes behind it, where there are any.
     """
 
-    names: "polars.Series"
+    names: polars.Series
     labels: tuple[str, ...]
     estimand: str
     centre: Float[np.ndarray, "item label"]
@@ -98,7 +95,11 @@ def _of(values: np.ndarray | None, items: Int[np.ndarray, " some"]) -> np.ndarra
 
 @dataclass(frozen=True, eq=False)
 class StreamedLabels:
-    """What the labels leave unsure, the items held fixed; `terms` of two models are parts with one row."""
+    """What the labels leave unsure, the items held fixed.
+
+    `terms` are the variances of each item's difference of two models due to its labels, as parts with one row; None
+    where that is not known, or infinite. Where items have a single vote they need the predictions of all models.
+    """
 
     weights: Float[np.ndarray, " group"]
     terms: Callable[[int, int], Parts | None]

@@ -17,7 +17,7 @@ from probtruth.io.tables.wide import cells, checked_blocks, known_kind, labels_o
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule
 from probtruth.scoring.score import expected_losses, floored
-from probtruth.streaming.disk_arrays import Items, run
+from probtruth.streaming.disk_store import Items, run
 from probtruth.streaming.reference import Reference
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.index import Index

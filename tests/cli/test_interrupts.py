@@ -11,7 +11,8 @@ import pytest
 
 from probtruth.cli.interrupts import LIMIT, WATCH, TimeLimit
 from probtruth.errors import InputError
-from probtruth.streaming import predictions_on_disk, score_batches
+from probtruth.streaming import score_batches
+from probtruth.streaming.journal import Journal
 
 
 class Clock:
@@ -59,15 +60,15 @@ def test_a_streamed_run_ends_in_time_and_goes_on_behind_its_last_batch(run, tmp_
     for number in ("LEAST_MEMORY", "PER_ITEM"):  # small files are streamed in little memory
         monkeypatch.setattr(f"probtruth.cli.streamed.{number}", 0)
     done = []
-    own = predictions_on_disk._reported
+    own = Journal.finish
 
-    def reported(before, total, on_progress):
-        done.append(before)
+    def finish(journal, *batch):
+        own(journal, *batch)
+        done.append(batch)
         if len(done) == 4 and clocks[-1].running:
             clocks[-1].action()
-        return own(before, total, on_progress)
 
-    monkeypatch.setattr(predictions_on_disk, "_reported", reported)
+    monkeypatch.setattr(Journal, "finish", finish)
     words = ("run", "--soft", tmp_path / "soft.parquet", "--out", tmp_path / "out", "--engine", "exact")
     words += tuple(f"--predictions={name}={tmp_path / f'{name}.parquet'}" for name in "ab")
     stopped = run(*words, "--memory", "1KB", "--time", "10m")

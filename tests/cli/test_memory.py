@@ -12,7 +12,7 @@ import polars
 import pytest
 
 from probtruth.cli import cluster, options, streamed
-from probtruth.cli.streamed import known_memory
+from probtruth.cli.streamed import Memory
 from probtruth.errors import InputError
 from probtruth.line.larger_than_memory import bytes_of_table
 
@@ -20,7 +20,7 @@ from probtruth.line.larger_than_memory import bytes_of_table
 @pytest.mark.parametrize(("given", "size"), [("2GB", 2e9), ("1500 MB", 1.5e9), ("1.5g", 1.5e9), ("1073741824", 2**30)])
 def test_sizes(given, size, monkeypatch):
     monkeypatch.setattr(streamed, "LEAST_MEMORY", 1e9)
-    assert known_memory(given) == size - streamed.OWN_MEMORY
+    assert Memory.of(given).n_bytes == size - streamed.OWN_MEMORY
 
 
 def test_memory_that_the_program_alone_would_take_is_refused(monkeypatch):
@@ -28,15 +28,15 @@ def test_memory_that_the_program_alone_would_take_is_refused(monkeypatch):
     with pytest.raises(
         InputError, match=r"got --memory 500MB, expected at least 1GB\. Hint: The program takes some 0\.7"
     ):
-        known_memory("500MB")
+        Memory.of("500MB")
 
 
 def test_items_that_do_not_fit_beside_the_batches_are_refused(tmp_path):
     path = tmp_path / "soft.parquet"
     polars.DataFrame({"item": [f"q{item}" for item in range(100)], "no": 0.5, "yes": 0.5}).write_parquet(path)
     with pytest.raises(InputError, match=r"got 100 items, which take some 0\.7 GB, expected no more than the 0\.7 GB"):
-        streamed.need_items(str(path), 100 * streamed.PER_ITEM - 1, "1GB")
-    streamed.need_items(str(path), 100 * streamed.PER_ITEM, "1GB")
+        Memory(100 * streamed.PER_ITEM - 1, "1GB").need_items(str(path))
+    Memory(100 * streamed.PER_ITEM, "1GB").need_items(str(path))
 
 
 def resident(pid: int) -> float:
@@ -191,13 +191,13 @@ def test_draws_of_classes_take_memory_beside_the_annotations(run, tables, monkey
     monkeypatch.setattr(streamed, "OWN_MEMORY", 0)
     path = str(tables / "votes.csv")
     read = bytes_of_table(Path(path))
-    streamed.need_annotations(path, read, "1GB", classes=False)
+    Memory(read, "1GB").need_annotations(path, classes=False)
     for most in (1e3, 1e9):
         monkeypatch.setattr(streamed, "CLASSES", most)
         need = read + min(streamed.TIMES * read, most)
-        streamed.need_annotations(path, need, "1GB", classes=True)
+        Memory(need, "1GB").need_annotations(path, classes=True)
         with pytest.raises(InputError, match="a table that takes some"):
-            streamed.need_annotations(path, need - 1, "1GB", classes=True)
+            Memory(need - 1, "1GB").need_annotations(path, classes=True)
     words = ["run", "--annotations", path, "--predictions", f"p={tables / 'p.csv'}", "--memory", f"{need - 1:.0f}"]
     assert "of --memory" in run(*words, "--estimand", "class").err
     assert "of --memory" not in run(*words, "--estimand", "distribution").err
@@ -220,6 +220,6 @@ def test_workers_of_this_machine_share_the_memory(monkeypatch, cores, memory, cr
 
 def test_memory_without_room_for_a_worker():
     with pytest.raises(InputError, match=r"got --memory 1GB with --dask local, expected 0\.2 GB more\."):
-        cluster.Crew.of(options.Machine(memory="1GB", dask="local"), known_memory("1GB"))
+        cluster.Crew.of(options.Machine(memory="1GB", dask="local"), Memory.of("1GB").n_bytes)
     assert cluster.Crew.of(options.Machine(dask="local"), 1e6).n == 1, "unasked it is tried"
     assert cluster.Crew.of(options.Machine(dask="tcp://127.0.0.1:1"), 1e6) == cluster.Crew(0, 0.0, 1e6)

@@ -7,7 +7,7 @@ import polars
 import pytest
 
 from probtruth.cli import streamed
-from probtruth.cli.streamed import known_memory
+from probtruth.cli.streamed import Memory
 from probtruth.errors import InputError
 
 LABELS = ["cat", "dog", "fox"]
@@ -69,8 +69,8 @@ def little_memory(monkeypatch):
 @pytest.mark.parametrize("given", ["", "lots", "-1GB", "0"])
 def test_sizes_that_are_none(given):
     with pytest.raises(InputError, match="--memory"):
-        known_memory(given)
-    assert known_memory(None) > 0
+        Memory.of(given)
+    assert Memory.of(None).n_bytes > 0
 
 
 def score(folder, out, *more):

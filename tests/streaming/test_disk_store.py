@@ -7,8 +7,7 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.evidence.moments import moments_of
 from probtruth.comparison.evidence.parts import gathered, itself
 from probtruth.streaming import disk_store
-from probtruth.streaming.disk_arrays import NumberFile
-from probtruth.streaming.disk_store import DiskParts
+from probtruth.streaming.disk_store import DiskParts, NumberFile
 
 VALUES = np.random.default_rng(0).gamma(2, 1, (3, 500))
 VALUES[1, 7] = np.nan  # an item that a model lacks

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from probtruth.streaming.disk_arrays import NumberFile
+from probtruth.streaming.disk_store import NumberFile
 from probtruth.streaming.journal import Journal, Passing
 
 

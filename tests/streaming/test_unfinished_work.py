@@ -19,7 +19,7 @@ from probtruth.cli.console import Console
 from probtruth.cli.options import Machine
 from probtruth.cli.streamed import streaming
 from probtruth.io.tables.batches import LEAST
-from probtruth.streaming.disk_arrays import NumberFile
+from probtruth.streaming.disk_store import NumberFile
 
 N_ITEMS = 5 * LEAST - 9
 LABELS = ["yes", "no"]

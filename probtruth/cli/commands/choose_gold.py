@@ -4,21 +4,18 @@ from typing import Annotated, Any
 
 from probtruth.cli import jax_setup, settings
 from probtruth.cli import options as opt
-from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all, rule_of
-from probtruth.errors import InputError
+from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all
 
 
 def choose_gold(
     context: opt.Context,
+    scoring: opt.RuleOptions,
     files: LabelledFiles,
     pair: opt.Pair,
     shown: opt.Printed,
     out: Annotated[str, opt.output("--out", metavar="FILE", help="The CSV for the expert to fill in.")],
     number: Annotated[int, opt.question(metavar="N", help="How many items.")] = 40,
     truth: opt.Method = None,
-    rule: opt.Rule = "log",
-    floor: opt.Floor = None,
-    label_order: opt.LabelOrder = None,
     seed: opt.Seed = 0,
 ) -> None:
     """Choose which items an expert should label, for --gold of run."""
@@ -31,18 +28,14 @@ def choose_gold(
     options: dict[str, Any] = {
         "method": truth,
         "estimand": "class",
-        "rule": rule_of(rule, label_order),
-        "floor": floor,
+        "rule": scoring.chosen,
+        "floor": scoring.floor,
         "engine": "exact",
         "seed": seed,
     }
     joined, _ = files.sources
     if joined is None and (files.annotations is None) == (files.soft is None):
-        raise InputError(
-            "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
-            "one of the two",
-            "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (probabilities of classes).",
-        )
+        raise files.no_labels()
     check_method(files, options)
     result = evaluated(*read_all(files, options, console), console)
     groups = None if files.groups is None else read_groups(files.groups, None, files.columns.item)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check
-from probtruth.cli import fail_if, jax_setup, settings, streamed
+from probtruth.cli import jax_setup, settings, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
 from probtruth.cli.reading import check_content, named_file, read_scores, score_format, with_content
@@ -21,6 +21,7 @@ INSTEAD = "Write it as Parquet, of which some rows are read at a time unless the
 
 def compare(
     context: opt.Context,
+    verdict: opt.VerdictOptions,
     columns: opt.ScoreColumns,
     reading: opt.ScoreReading,
     machine: opt.Machine,
@@ -33,18 +34,12 @@ def compare(
     out: opt.OutIfAny = None,
     likelihood: Annotated[
         str,
-        opt.model_(
-            metavar="NAME",
-            autocompletion=opt.completing(opt.LIKELIHOODS),
-            help="normal, student-t, skew-t, tie-spike, two-component.",
-        ),
+        opt.model_(metavar="NAME", among=opt.LIKELIHOODS, help="normal, student-t, skew-t, tie-spike, two-component."),
     ] = "auto",
     replicates: Annotated[
         str | None,
         opt.model_(
-            metavar="KIND",
-            autocompletion=opt.completing(opt.REPLICATES),
-            help="What replicates are: independent, crossed (seeds), folds.",
+            metavar="KIND", among=opt.REPLICATES, help="What replicates are: independent, crossed (seeds), folds."
         ),
     ] = None,
     fold_correlation: Annotated[
@@ -54,41 +49,36 @@ def compare(
         str | None,
         opt.input_(metavar="FILE[:COL]", help="Better scores (people's) of a few items; COL: chosen with these odds."),
     ] = None,
-    rope: opt.Rope = None,
-    engine: opt.Engine = "nuts",
-    strict: opt.Strict = False,
-    fail_conditions: opt.FailIf = None,
-    baseline: opt.Baseline = None,
-    seed: opt.Seed = 0,
 ) -> None:
     """Compare models by any per-item score."""
     from probtruth.io.output.folder import check_out
 
-    options: dict[str, Any] = {"rope": rope, "engine": engine, "strict": strict, "seed": seed}
     in_memory = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
     console = settings.console(context, shown.json, shown.quiet).of_stages(2 + (out is not None))
-    gate = fail_if.gate(fail_conditions, baseline, rope)
+    gate, options = verdict.gate, verdict.options
     if out is not None:
         check_out(out)
     check_content(content, columns.item)
     jax_setup.switch_on()
-    available = streamed.known_memory(machine.memory)
+    memory = streamed.Memory.of(machine.memory)
     whole = columns.replicate is not None or replicates is not None or likelihood != "auto" or gold is not None
-    if _streams(scores, reading, whole, available, machine.dask):
+    if _streams(scores, reading, whole, memory, machine.dask):
         from probtruth.line.result import Result
 
         named = {what: name for what, name in columns._asdict().items() if what != "replicate"}
         options |= {**named, "higher_is_better": reading.higher_is_better}
-        with streamed.streaming(scores[0], out, available, machine, console, "reading, then sampling") as how:
+        with streamed.streaming(scores[0], out, memory, machine, console, "reading, then sampling") as how:
             result = Result.of_scores(scores[0], **options, **how)
     else:
         for _, path in map(named_file, scores):
-            streamed.need_table(str(path), available, machine.memory, INSTEAD)
-        result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, baseline, console)
+            memory.need_table(str(path), INSTEAD)
+        result = _held(scores, columns, reading, {**options, **in_memory, "gold": gold}, verdict.baseline, console)
     conclude(with_content(result, content, columns.item), out, console, gate)
 
 
-def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: float, dask: str | None) -> bool:
+def _streams(
+    files: Sequence[str], reading: opt.ScoreReading, whole: bool, memory: streamed.Memory, dask: str | None
+) -> bool:
     """Whether scores are streamed: a folder or too large a table, unless the comparison needs it `whole`.
 
     Replicates, better scores of some items, and other likelihoods than the default need it whole.
@@ -106,7 +96,7 @@ def _streams(files: Sequence[str], reading: opt.ScoreReading, whole: bool, memor
                 "Leave --dask out.",
             )
         return False
-    return dask is not None or Room(memory).streams_scores(files[0])
+    return dask is not None or Room(memory.n_bytes).streams_scores(files[0])
 
 
 def _held(

@@ -1,6 +1,6 @@
 """`probtruth run`: from annotations and predictions to a report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,6 @@ from probtruth.errors import InputError
 if TYPE_CHECKING:
     import probtruth.io.tables.read
     import probtruth.line.result
-    import probtruth.scoring.rules
     import probtruth.types
 
     type Source = tuple[str, str | probtruth.io.tables.read.Block]
@@ -27,11 +26,15 @@ class LabelledFiles:
 
     columns: opt.AnnotationColumns
     predictions: Annotated[
-        list[str] | None,
-        opt.input_("--predictions", metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat."),
+        list[str] | None, opt.input_(metavar="NAME=FILE", help="A model's probabilities, a column a label. Repeat.")
     ] = None
-    table: opt.JoinedTable = None
-    table_columns: opt.JoinedColumns = None
+    table: Annotated[
+        str | None, opt.input_(metavar="FILE", help="All in one: columns truth.cat (or votes.cat), ours.cat.")
+    ] = None
+    table_columns: Annotated[
+        list[str] | None,
+        opt.input_("--columns", metavar="NAME=PREFIX", help="With --table: how a block's columns begin. Repeat."),
+    ] = None
     annotations: Annotated[str | None, opt.input_(metavar="FILE", help=opt.LABEL_FILE)] = None
     soft: Annotated[str | None, opt.input_(metavar="FILE", help="Soft labels instead: item, one column a label.")] = (
         None
@@ -78,6 +81,14 @@ class LabelledFiles:
         joined, _ = self.sources
         return joined if joined is not None and not joined.counts else self.soft
 
+    def no_labels(self, more: str = "") -> InputError:
+        """The error where labels come from two files, or from none."""
+        return InputError(
+            "both --annotations and --soft" if self.soft else "neither --annotations nor --soft",
+            "one of the two",
+            f"Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (distributions){more}.",
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunFiles(LabelledFiles):
@@ -93,16 +104,14 @@ class RunFiles(LabelledFiles):
     task: opt.Task = None
     normalise: Annotated[
         str,
-        opt.input_(
-            metavar="none|characters",
-            autocompletion=opt.completing(opt.NORMALISE),
-            help="lm-eval: divide choices by their lengths.",
-        ),
+        opt.input_(metavar="none|characters", among=opt.NORMALISE, help="lm-eval: divide choices by their lengths."),
     ] = "none"
 
 
 def run(
     context: opt.Context,
+    scoring: opt.RuleOptions,
+    verdict: opt.VerdictOptions,
     files: RunFiles,
     content: opt.ItemContent,
     shown: opt.Printed,
@@ -112,21 +121,19 @@ def run(
     evidence: Annotated[
         str, opt.model_(metavar="E", help="For classes: annotators, or annotators-and-models (auto).")
     ] = "auto",
-    rule: opt.Rule = "log",
-    floor: opt.Floor = None,
-    label_order: opt.LabelOrder = None,
-    metric: opt.ByMetric = None,
-    threshold: opt.Threshold = None,
-    rope: opt.Rope = None,
-    engine: opt.Engine = "nuts",
-    strict: opt.Strict = False,
-    fail_conditions: opt.FailIf = None,
-    baseline: opt.Baseline = None,
-    seed: opt.Seed = 0,
+    metric: Annotated[
+        str | None,
+        opt.question(
+            metavar="NAME", among=opt.METRICS, help="In place of a rule: f1, f1:LABEL, kappa, roc-auc, ece and others."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None, opt.question(metavar="X", help="With --metric: the second label from X on.")
+    ] = None,
     exclude_annotator: opt.ExcludeAnnotator = None,
 ) -> None:
     """From annotations and predictions to P(A beats B), with a report."""
-    if metric is not None and (rule, floor, label_order) != ("log", None, None):
+    if metric is not None and scoring != opt.RuleOptions():
         raise InputError("--metric with --rule, --floor or --label-order", "a metric or a rule", "Leave one out.")
     if metric is None and threshold is not None:
         raise InputError("--threshold without --metric", "both or neither", "Add --metric accuracy, for one.")
@@ -135,23 +142,12 @@ def run(
         "estimand": estimand,
         "evidence": evidence,
         "exclude_annotators": exclude_annotator or (),
-        "floor": floor,
-        "rope": rope,
-        "metric": metric,
-        "threshold": threshold,
+        **verdict.options,
     }
-    options |= {"rule": rule_of(rule, label_order), "engine": engine, "strict": strict, "seed": seed}
-    gate = fail_if.gate(fail_conditions, baseline, rope)
-    evaluate_and_report(files, options, out, settings.console(context, shown.json, shown.quiet), None, gate, content)
-
-
-def rule_of(name: str, label_order: str | None) -> "str | probtruth.scoring.rules.ScoringRule":
-    """A rule by its name or, where the order of the labels is written out (`low,medium,high`), for that order."""
-    if label_order is None:
-        return name
-    from probtruth.scoring.rules import get_rule
-
-    return get_rule(name, [label.strip() for label in label_order.split(",")])
+    by_rule = {"rule": scoring.chosen, "floor": scoring.floor}
+    options |= by_rule if metric is None else {"metric": metric, "threshold": threshold}
+    gate, console = verdict.gate, settings.console(context, shown.json, shown.quiet)
+    evaluate_and_report(files, options, out, console, None, gate, content)
 
 
 def evaluate_and_report(
@@ -176,13 +172,12 @@ def evaluate_and_report(
     jax_setup.switch_on()
     check_method(files, options)
     options = {**options, **_gold(files)}
-    memory = streamed.known_memory(files.machine.memory)
-    if files.machine.memory is not None:
-        _need_reference(files, options, memory)
+    memory = streamed.Memory.of(files.machine.memory)
+    _need_reference(files, options, memory)
     if logged is not None:
         items = logged[1].index.items
         result = evaluated(*logged, {**options, "groups": _tasks(items), **_strata(files, items)}, console)
-    elif files.machine.dask is not None or streamed.too_large(models, memory, files.machine.memory):
+    elif files.machine.dask is not None or memory.streams(models):
         if files.gold is not None:
             raise InputError("--gold with predictions that are streamed", "files in memory", "Raise --memory.")
         result = _streamed(files, options, memory, out, console)
@@ -197,26 +192,14 @@ def _logged(files: RunFiles, console: Console) -> "tuple[probtruth.types.Truth, 
     if (files.annotations is None) != (files.soft is None):
         return None
     with console.progress("reading logs"):
-        logged = _choices(files) if files.soft is None else None
-    if logged is None:
-        raise InputError(
-            "both --annotations and --soft" if files.soft else "neither --annotations nor --soft",
-            "one of the two",
-            "Give --annotations labels.csv (annotators' labels) or --soft soft.parquet (distributions); only logs of "
-            "lm-eval hold the right answers themselves.",
-        )
-    return logged
+        words = files.predictions or ()
+        named = reading.named_files(words) if files.soft is None else None
+        if not isinstance(named, dict) or reading.score_format(words, "auto") != "lm-eval":
+            raise files.no_labels("; only logs of lm-eval hold the right answers themselves")
+        from probtruth.io.loaders import read_lm_eval_choices
 
-
-def _choices(files: RunFiles) -> "tuple[probtruth.types.Truth, probtruth.types.Predictions] | None":
-    """Truth and predictions from logs of multiple-choice tasks, if all the files are named logs of lm-eval."""
-    named = reading.named_files(files.predictions or ())
-    if not isinstance(named, dict) or reading.score_format(files.predictions or (), "auto") != "lm-eval":
-        return None
-    from probtruth.io.loaders import read_lm_eval_choices
-
-    normalise: Any = files.normalise
-    models, truth = read_lm_eval_choices(named, normalise, files.task or None)
+        normalise: Any = files.normalise
+        models, truth = read_lm_eval_choices(named, normalise, files.task or None)
     return truth, models
 
 
@@ -236,16 +219,15 @@ def check_method(files: LabelledFiles, options: Mapping[str, Any]) -> None:
         )
 
 
-def _need_reference(files: RunFiles, options: Mapping[str, Any], memory: float) -> None:
+def _need_reference(files: RunFiles, options: Mapping[str, Any], memory: streamed.Memory) -> None:
     """Raises where the reference would take more than `--memory` allows."""
     from probtruth.truth.infer import METHODS, choose
 
-    option = files.machine.memory
     if files.soft_labels is not None:
-        streamed.need_items(files.soft_labels, memory, option)
-    if files.annotations is not None:
+        memory.need_items(files.soft_labels)
+    if files.annotations is not None and memory.option is not None:
         method = METHODS[choose(options["method"], options["estimand"])]
-        streamed.need_annotations(files.annotations, memory, option, method.estimand == "class")
+        memory.need_annotations(files.annotations, method.estimand == "class")
 
 
 def read_all(
@@ -289,29 +271,22 @@ def evaluated(
     """The result of labels and predictions in memory."""
     from probtruth.line.evaluate import evaluate
 
-    options = dict(options)
-    metric, threshold = options.pop("metric", None), options.pop("threshold", None)
     with console.progress("inferring, scoring, sampling") as on_progress:
-        if metric is None:
-            return evaluate(reference, predictions, **options, on_progress=on_progress)
-        options = {name: value for name, value in options.items() if name not in ("rule", "floor")}
-        if options.pop("gold", None) is not None:
-            raise InputError("--gold with --metric", "a scoring rule, whose mean experts can anchor", "Drop --metric.")
-        return _by_metric(
-            reference, predictions, metric, {**options, "threshold": threshold, "on_progress": on_progress}
-        )
+        call: Callable[..., probtruth.line.result.Result] = _by_metric if "metric" in options else evaluate
+        return call(reference, predictions, **options, on_progress=on_progress)
 
 
 def _by_metric(
-    reference: Any, predictions: "probtruth.types.Predictions", metric: str, options: Mapping[str, Any]
+    reference: Any, predictions: "probtruth.types.Predictions", metric: str, gold: Any = None, **options: Any
 ) -> "probtruth.line.result.Result":
     """The comparison by `NAME` or `NAME:LABEL`, as a result."""
     from probtruth.line.compare_metric import compare_metric
     from probtruth.line.evaluate import without_annotators
     from probtruth.line.result import Result
 
-    options = dict(options)
-    excluded = options.pop("exclude_annotators", ())
+    if gold is not None:
+        raise InputError("--gold with --metric", "a scoring rule, whose mean experts can anchor", "Drop --metric.")
+    excluded = options.pop("exclude_annotators")
     if excluded:
         reference = without_annotators(reference, excluded)
     name, of, label = metric.partition(":")
@@ -320,29 +295,22 @@ def _by_metric(
 
 
 def _streamed(
-    files: RunFiles, options: Mapping[str, Any], memory: float, out: str | None, console: Console
+    files: RunFiles, options: Mapping[str, Any], memory: streamed.Memory, out: str | None, console: Console
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
     from probtruth.line.evaluate import evaluate
 
-    options = dict(options)
-    options.pop("threshold", None)
-    if options.pop("metric", None) is not None:
+    if "metric" in options:
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
     joined, models = files.sources
     reference = joined or files.soft or _annotations(files, console)
     check.unique([name for name, _ in models], "model")
-    options |= {
-        "item": files.columns.item,
-        "kind": files.kind,
-        "renormalise": files.renormalise,
-        **_strata(files, None),
-    }
+    cells = {"item": files.columns.item, "kind": files.kind, "renormalise": files.renormalise}
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.machine, console, doing) as how:
-        return evaluate(reference, dict(models), **options, **how)
+        return evaluate(reference, dict(models), **options, **cells, **_strata(files, None), **how)
 
 
 def _annotations(files: LabelledFiles, console: Console) -> Any:

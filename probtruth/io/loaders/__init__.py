@@ -5,15 +5,13 @@ items that some model lacks, and items that are not the same under one name, are
 `audit`. What cannot be used is an `InputError`.
 """
 
-from probtruth.io.loaders.argilla import read_argilla
+from probtruth.io.loaders.annotation_tools import read_argilla, read_label_studio, read_prodigy
 from probtruth.io.loaders.chaosnli import read_chaosnli
 from probtruth.io.loaders.helm import read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect
 from probtruth.io.loaders.joined import joined_table
-from probtruth.io.loaders.label_studio import read_label_studio
 from probtruth.io.loaders.lm_eval import read_lm_eval_samples
 from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
-from probtruth.io.loaders.prodigy import read_prodigy
 from probtruth.io.loaders.sklearn_results import from_cross_val_predict, read_cv_results
 from probtruth.io.loaders.wide_tables import read_wide_annotations, read_wide_scores
 

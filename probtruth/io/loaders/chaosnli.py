@@ -9,7 +9,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders.collect import once
-from probtruth.io.loaders.json_values import JsonObject, as_name, described, need, need_name, read_lines
+from probtruth.io.loaders.json_values import Record, as_name, described, read_lines
 from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
@@ -46,10 +46,10 @@ def read_chaosnli(
     """
     named = None if labels is None else [as_name(label, "labels", "labels") for label in labels]
     rows: list[tuple[str, Mapping[str, int], str]] = []
-    for row, where in read_lines(path):
-        key = votes or _first(row, VOTES, "votes", where)
-        name = need_name(row, item or _first(row, ITEMS, "item", where), where)
-        rows.append((name, _counts(need(row, key, where), named, f"{where}, {check.quote(key)}"), where))
+    for row in read_lines(path):
+        key = votes or _first(row, VOTES, "votes")
+        name = row.name_at(item or _first(row, ITEMS, "item"))
+        rows.append((name, _counts(row.need(key), named, f"{row.where}, {check.quote(key)}"), row.where))
     if not rows:
         raise InputError("an empty file", "one object an item", "Check the file.", shown(path))
     once(
@@ -66,7 +66,7 @@ def read_chaosnli(
     return Annotations.from_counts(counts, [name for name, _, _ in rows], known)
 
 
-def _first(row: JsonObject, keys: tuple[str, ...], option: str, where: str) -> str:
+def _first(row: Record, keys: tuple[str, ...], option: str) -> str:
     """The first of the keys that the object has."""
     name = next((key for key in keys if key in row), None)
     if name is None:
@@ -74,7 +74,7 @@ def _first(row: JsonObject, keys: tuple[str, ...], option: str, where: str) -> s
             f"an object with the keys {check.shortlist(row)}",
             f"one of {check.shortlist(keys)}",
             f"Name the key: {option}=... (command line: --{'item' if option == 'item' else 'label'}).",
-            where,
+            row.where,
         )
     return name
 

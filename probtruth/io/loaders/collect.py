@@ -18,6 +18,7 @@ from probtruth.frames import name_text
 from probtruth.io.addresses import Address, location, matching
 from probtruth.io.tables.read import shown
 from probtruth.types import Audit, Scores
+from probtruth.types.arguments import Files, StrPath
 from probtruth.types.index import sort_names
 
 
@@ -168,12 +169,7 @@ def digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-type Paths = str | Path | Iterable[str | Path]
-type LogFiles = Paths | Mapping[str, Paths]
-"""A file or folder, several of them, or those of each model by its name."""
-
-
-def log_files(files: LogFiles, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
+def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
     """The files, each with the name of its model (None: without one).
 
     `files` is a path, a list of paths, or {model name: path or list of paths}; a folder stands for the files below it
@@ -198,7 +194,7 @@ def log_files(files: LogFiles, patterns: tuple[str, ...]) -> list[tuple[str | No
     return pairs
 
 
-def _paths(files: Paths, patterns: tuple[str, ...]) -> list[Path]:
+def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> list[Path]:
     paths: list[Path] = []
     for file in [files] if isinstance(files, (str, bytes, Path)) or not isinstance(files, Iterable) else files:
         if not isinstance(file, (str, Path)):

@@ -7,18 +7,8 @@ from pathlib import Path
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, choose, digest, listing, log_files
-from probtruth.io.loaders.json_values import (
-    JsonObject,
-    as_name,
-    as_number,
-    as_object,
-    need_list,
-    need_name,
-    need_object,
-    read_json,
-    read_objects,
-)
+from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
+from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_objects
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -70,12 +60,12 @@ def read_helm(
     return collect.scores(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
-def listed(files: LogFiles) -> Listing:
+def listed(files: Files) -> Listing:
     """What there is to compare: models, runs and the statistics that were counted."""
     return listing(_instances(files, None))
 
 
-def _instances(files: LogFiles, perturbation: str | None) -> list[LogSample]:
+def _instances(files: Files, perturbation: str | None) -> list[LogSample]:
     return [one for model, path in log_files(files, PATTERNS) for one in _of_file(model, path, perturbation)]
 
 
@@ -86,39 +76,31 @@ def _of_file(model: str | None, path: Path, perturbation: str | None) -> Iterato
     model = model or _model(path, run)
     group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
     content = _inputs(path.with_name("instances.json"))
-    for record, where in records:
-        if _perturbation(record, where) != perturbation:
+    for record in records:
+        own = None if record.get("perturbation") is None else record.object_at("perturbation").name_at("name")
+        if own != perturbation:
             continue
-        item = need_name(record, "instance_id", where)
+        item = record.name_at("instance_id")
         yield LogSample(
             item=f"{group}/{item}" if group else item,
             model=model,
             task=group,
-            where=where,
-            replicate=as_name(record.get("train_trial_index", 0), where, "train_trial_index"),
-            values=_stats(record, where),
+            where=record.where,
+            replicate=as_name(record.get("train_trial_index", 0), record.where, "train_trial_index"),
+            values=_stats(record),
             content=content.get(item),
         )
 
 
-def _perturbation(record: JsonObject, where: str) -> str | None:
-    if record.get("perturbation") is None:
-        return None
-    row = as_object(record["perturbation"], where, "perturbation")
-    return need_name(row, "name", where)
-
-
-def _stats(record: JsonObject, where: str) -> dict[str, float]:
+def _stats(record: Record) -> dict[str, float]:
     """The means of an instance's statistics that were counted."""
     stats: dict[str, float | None] = {}
-    for row in need_list(record, "stats", where):
-        stat = as_object(row, where, "stats")
-        name = need_name(need_object(stat, "name", where), "name", where)
+    for stat in record.objects_at("stats"):
+        name = stat.object_at("name").name_at("name")
         if name in stats:
-            raise InputError(
-                f"the statistic {check.quote(name)} twice", "every statistic once", "Check the run.", where
-            )
-        stats[name] = as_number(stat["mean"], where, name) if stat.get("mean") is not None else None
+            problem = f"the statistic {check.quote(name)} twice"
+            raise InputError(problem, "every statistic once", "Check the run.", record.where)
+        stats[name] = as_number(stat["mean"], record.where, name) if stat.get("mean") is not None else None
     return {name: mean for name, mean in stats.items() if mean is not None}
 
 
@@ -126,8 +108,7 @@ def _model(path: Path, run: str) -> str:
     """The model of a run: that of its specification, or of the name of its folder."""
     spec = path.with_name("run_spec.json")
     if spec.is_file():
-        value, name = read_json(spec)
-        return need_name(need_object(as_object(value, name), "adapter_spec", name), "model", name)
+        return as_object(*read_json(spec)).object_at("adapter_spec").name_at("model")
     match = re.search(r"(?<=[:,])model=([^,]+)", run)
     if match is None:
         raise InputError(
@@ -145,6 +126,6 @@ def _inputs(path: Path) -> dict[str, str]:
         return {}
     return {
         str(instance["id"]): digest([instance.get("input"), instance.get("references")])
-        for instance, _ in read_objects(path, "instance")
+        for instance in read_objects(path, "instance")
         if instance.get("perturbation") is None and isinstance(instance.get("id"), (str, int))
     }

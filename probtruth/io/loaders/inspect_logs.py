@@ -8,19 +8,8 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect
-from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, choose, digest, listing, log_files
-from probtruth.io.loaders.json_values import (
-    JsonObject,
-    as_list,
-    as_name,
-    as_number,
-    as_object,
-    described,
-    need,
-    need_name,
-    need_object,
-    parse,
-)
+from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
+from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parse
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -77,12 +66,12 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     return collect.scores(scored, name, upward, REPEATED, WHAT)
 
 
-def listed(files: LogFiles) -> Listing:
+def listed(files: Files) -> Listing:
     """What there is to compare: models, tasks and scorers."""
     return listing(_samples(files))
 
 
-def _samples(files: LogFiles) -> list[LogSample]:
+def _samples(files: Files) -> list[LogSample]:
     return [sample for model, path in log_files(files, PATTERNS) for sample in _of_file(model, path)]
 
 
@@ -93,8 +82,8 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
         header, samples = _archived(archive.open_archive(data, name))
     else:
         header = as_object(parse(utf8(data, name), name), name)
-        samples = need(header, "samples", name, "The log was written without its samples.")
-    status = need(header, "status", name, "Give a log of Inspect: .eval or .json.")
+        samples = header.need("samples", "The log was written without its samples.")
+    status = header.need("status", "Give a log of Inspect: .eval or .json.")
     if status != "success":
         raise InputError(
             f"a run with the status {check.quote(status)}",
@@ -102,15 +91,14 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
             "Finish it with `inspect eval-retry`; a broken run leaves out the items that are hard on it.",
             name,
         )
-    run = need_object(header, "eval", name)
-    task = need_name(run, "task", name)
-    model = model or need_name(run, "model", name)
+    run = header.object_at("eval")
+    task = run.name_at("task")
+    model = model or run.name_at("model")
     for number, sample in enumerate(as_list(samples, name, "samples"), 1):
-        where = f"{name}, sample {number}"
-        yield _sample(as_object(sample, where), model, task, where)
+        yield _sample(as_object(sample, f"{name}, sample {number}"), model, task)
 
 
-def _archived(log: archive.Archive) -> tuple[JsonObject, Any]:
+def _archived(log: archive.Archive) -> tuple[Record, Any]:
     """The header of an archive, and its samples: their summaries, or else the samples themselves."""
     if "header.json" not in log.members:
         raise InputError(
@@ -130,23 +118,22 @@ def _archived(log: archive.Archive) -> tuple[JsonObject, Any]:
     return header, [member(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _sample(row: JsonObject, model: str, task: str, where: str) -> LogSample:
+def _sample(row: Record, model: str, task: str) -> LogSample:
     """A sample; a part of a score is called `scorer.part`."""
-    item = need_name(row, "id", where)
-    epoch = as_name(row.get("epoch", 1), where, "epoch")
     values: dict[str, Any] = {}
-    for name, score in as_object(row.get("scores") or {}, where, "scores").items():
-        value = as_object(score, where, name).get("value")
+    scores = row.object_at("scores", {})
+    for name in scores:
+        value = scores.object_at(name).get("value")
         if isinstance(value, dict):
             values |= {f"{name}.{part}": one for part, one in value.items()}
         else:
             values[name] = value
     return LogSample(
-        item=f"{task}/{item}",
+        item=f"{task}/{row.name_at('id')}",
         model=model,
         task=task,
-        where=where,
-        replicate=epoch,
+        where=row.where,
+        replicate=as_name(row.get("epoch", 1), row.where, "epoch"),
         values=values,
         content=digest(_words(row["input"])) if "input" in row else None,
         prompt=digest([row.get("target"), row.get("choices")]),

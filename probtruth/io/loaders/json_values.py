@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,39 @@ from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.io.tables.read import read_bytes, shown, utf8
 
-JsonObject = dict[str, Any]
 CHECK = "Check that the file is what it should be."
+
+
+class Record(dict[str, Any]):
+    """A JSON object, and where it stands: what is taken from it is checked, and an error says where."""
+
+    __slots__ = ("where",)
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        super().__init__(values)
+        self.where = where
+
+    def need(self, key: str, hint: str = CHECK) -> Any:
+        """The value under a key that must be there."""
+        if key not in self:
+            raise InputError(f"an object with the keys {check.shortlist(self)}", f"a key {key!r}", hint, self.where)
+        return self[key]
+
+    def name_at(self, key: str, hint: str = CHECK) -> str:
+        """The name under a key that must be there."""
+        return as_name(self.need(key, hint), self.where, key)
+
+    def object_at(self, key: str, absent: Mapping[str, Any] | None = None) -> "Record":
+        """The object under a key, which must be there unless there is one in place of an `absent` or empty value."""
+        return as_object(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
+
+    def list_at(self, key: str, absent: list[Any] | None = None) -> list[Any]:
+        """The list under a key, likewise."""
+        return as_list(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
+
+    def objects_at(self, key: str, absent: list[Any] | None = None) -> "Iterator[Record]":
+        """The objects in the list under a key, likewise."""
+        return (as_object(one, self.where, key) for one in self.list_at(key, absent))
 
 
 def read_json(path: str | Path) -> tuple[Any, str]:
@@ -21,21 +52,19 @@ def read_json(path: str | Path) -> tuple[Any, str]:
     return parse(utf8(read_bytes(path), name), name), name
 
 
-def read_objects(path: str | Path, what: str) -> Iterator[tuple[JsonObject, str]]:
-    """The objects in the list of a JSON file, and where each stands: `FILE, WHAT 3`."""
+def read_objects(path: str | Path, what: str) -> Iterator[Record]:
+    """The objects in the list of a JSON file; each stands at `FILE, WHAT 3`."""
     value, name = read_json(path)
-    for number, one in enumerate(as_list(value, name), 1):
-        where = f"{name}, {what} {number}"
-        yield as_object(one, where), where
+    return (as_object(one, f"{name}, {what} {number}") for number, one in enumerate(as_list(value, name), 1))
 
 
-def read_lines(path: str | Path) -> Iterator[tuple[JsonObject, str]]:
-    """The objects of a file of JSON lines, and where each stands; blank lines are skipped."""
+def read_lines(path: str | Path) -> Iterator[Record]:
+    """The objects of a file of JSON lines; blank lines are skipped."""
     name = shown(path)
     for number, line in enumerate(utf8(read_bytes(path), name).split(b"\n"), 1):
         if line.strip():
             where = f"{name}, line {number}"
-            yield as_object(parse(line, where), where), where
+            yield as_object(parse(line, where), where)
 
 
 def parse(text: bytes | str, where: str) -> Any:
@@ -50,18 +79,18 @@ def parse(text: bytes | str, where: str) -> Any:
         raise InputError(f"text that is not JSON ({why})", "JSON", "Check that file.", where) from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> JsonObject:
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     row = dict(pairs)
     if len(row) < len(pairs):
         raise ValueError("a key stands twice in an object")
     return row
 
 
-def as_object(value: Any, where: str, key: str | None = None) -> JsonObject:
+def as_object(value: Any, where: str, key: str | None = None) -> Record:
     """The value, if it is an object."""
     if not isinstance(value, dict):
         raise InputError(described(value), "an object", CHECK, _at(where, key))
-    return value
+    return Record(value, where)
 
 
 def as_list(value: Any, where: str, key: str | None = None) -> list[Any]:
@@ -69,28 +98,6 @@ def as_list(value: Any, where: str, key: str | None = None) -> list[Any]:
     if not isinstance(value, list):
         raise InputError(described(value), "a list", CHECK, _at(where, key))
     return value
-
-
-def need(row: JsonObject, key: str, where: str, hint: str = CHECK) -> Any:
-    """The value under a key that must be there."""
-    if key not in row:
-        raise InputError(f"an object with the keys {check.shortlist(row)}", f"a key {key!r}", hint, where)
-    return row[key]
-
-
-def need_name(row: JsonObject, key: str, where: str, hint: str = CHECK) -> str:
-    """The name under a key that must be there."""
-    return as_name(need(row, key, where, hint), where, key)
-
-
-def need_object(row: JsonObject, key: str, where: str) -> JsonObject:
-    """The object under a key that must be there."""
-    return as_object(need(row, key, where), where, key)
-
-
-def need_list(row: JsonObject, key: str, where: str) -> list[Any]:
-    """The list under a key that must be there."""
-    return as_list(need(row, key, where), where, key)
 
 
 def as_name(value: Any, where: str, key: str) -> str:

@@ -4,21 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Listing, LogFiles, LogSample, listing, log_files
-from probtruth.io.loaders.json_values import (
-    JsonObject,
-    as_name,
-    as_number,
-    as_object,
-    need,
-    need_name,
-    read_json,
-    read_lines,
-)
+from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files
+from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
 from probtruth.io.loaders.lm_eval_tasks import ByTask, Metrics, Task, TaskMeasure, chosen_tasks, measured, rule_of
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
@@ -41,17 +33,18 @@ REPEATED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LmEvalSample(LogSample):
-    """A sample, with all that its line holds; `upward` is what its run says of the metrics of each task."""
+    """A sample, with all that its line holds, and the filter that made its answers out of the model's.
 
-    upward: JsonObject
+    `upward` is what its run says of the metrics of each task.
+    """
+
+    values: Record
+    filter: str
+    upward: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What `results_DATE.json` says of a run: the model's name, and which metrics count upwards, for each task."""
-
-    model: str
-    upward: JsonObject
+type _Run = tuple[str, Mapping[str, Any]]
+"""What `results_DATE.json` says of a run: the model's name, and which metrics count upwards, for each task."""
 
 
 @check.checks_itself
@@ -89,13 +82,11 @@ def read_lm_eval_samples(
     samples = samples_in(files, tasks)
     measures = measured(tasks_of(samples), metric, filter)
     of_task = {one.task: one for one in measures}
-    scored = [
-        (one, _score(one, of_task[one.task].metric)) for one in samples if filter_of(one) == of_task[one.task].filter
-    ]
+    scored = [(one, _score(one, of_task[one.task].metric)) for one in samples if one.filter == of_task[one.task].filter]
     return collect.scores(scored, rule_of(measures), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
 
 
-def listed(files: LogFiles) -> Listing:
+def listed(files: Files) -> Listing:
     """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
     samples = samples_in(files, None)
     of_tasks = {
@@ -104,7 +95,7 @@ def listed(files: LogFiles) -> Listing:
     return replace(listing(samples, lambda one: _numbers(one.values)), of_tasks=of_tasks)
 
 
-def _numbers(row: JsonObject) -> list[str]:
+def _numbers(row: Mapping[str, Any]) -> list[str]:
     """The metrics that are one number, in the harness's order."""
     names = row.get("metrics")
     stated = [name for name in names if isinstance(name, str) and name in row] if isinstance(names, list) else []
@@ -116,11 +107,11 @@ def tasks_of(samples: Sequence[LmEvalSample]) -> tuple[Task, ...]:
     """The tasks, each with its filters and the metrics of each filter, in the order of the files."""
     tasks: dict[str, dict[str, Metrics]] = {}
     for sample in samples:
-        own, filter = tasks.setdefault(sample.task, {}), filter_of(sample)
-        if filter not in own:
+        own = tasks.setdefault(sample.task, {})
+        if sample.filter not in own:
             numbers = _numbers(sample.values)
             others = tuple(key for key in sample.values if key not in OWN and key not in numbers)
-            own[filter] = Metrics(tuple(numbers), others, sample.where)
+            own[sample.filter] = Metrics(tuple(numbers), others, sample.where)
     return tuple(Task(name, own) for name, own in sorted(tasks.items()))
 
 
@@ -151,7 +142,7 @@ def _upward(samples: Sequence[LmEvalSample], of_task: Mapping[str, TaskMeasure],
     return next(iter(upward.values()))
 
 
-def samples_in(files: LogFiles, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
+def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
     """The samples of the tasks that are wanted (None: of all) in the files.
 
     Errors: `InputError` where there is none.
@@ -163,10 +154,10 @@ def samples_in(files: LogFiles, tasks: str | Sequence[str] | None) -> Sequence[L
         task, date = (match["task"], match["date"] or "") if match else ("", "")
         if (path.parent, date) not in runs:
             runs[path.parent, date] = _run(path, date)
-        run = runs[path.parent, date]
-        name = model or run.model or _folder(path)
-        for row, where in read_lines(path):
-            item = need_name(row, "doc_id", where, "Give samples_*.jsonl of `lm_eval --log_samples`.")
+        own, upward = runs[path.parent, date]
+        name = model or own or _folder(path)
+        for row in read_lines(path):
+            item = row.name_at("doc_id", "Give samples_*.jsonl of `lm_eval --log_samples`.")
             document, prompt = (
                 value if isinstance(value := row.get(key), str) else None for key in ("doc_hash", "prompt_hash")
             )
@@ -175,11 +166,12 @@ def samples_in(files: LogFiles, tasks: str | Sequence[str] | None) -> Sequence[L
                     item=f"{task}/{item}" if task else item,
                     model=name,
                     task=task,
-                    where=where,
+                    where=row.where,
                     values=row,
                     content=document,
                     prompt=prompt,
-                    upward=run.upward,
+                    filter=as_name(row.get("filter", "none"), row.where, "filter"),
+                    upward=upward,
                 )
             )
     if not samples:
@@ -192,17 +184,17 @@ def _run(path: Path, date: str) -> _Run:
     beside = sorted(path.parent.glob("results_*.json"))
     dated = sorted(path.parent.glob(f"*_{date}.json")) if date else []
     runs = [_of_results(file) for file in (dated or beside)]
-    if not dated and len({run.model for run in runs}) != 1:
-        return _Run("", {})
+    if not dated and len({model for model, _ in runs}) != 1:
+        return "", {}
     return runs[0]
 
 
 def _of_results(path: Path) -> _Run:
-    value, name = read_json(path)
-    results = as_object(value, name)
+    results = as_object(*read_json(path))
     model, upward = results.get("model_name"), results.get("higher_is_better")
     named = isinstance(model, str) and model.strip() != "" and model.isprintable()
-    return _Run(as_name(model, name, "model_name") if named else "", upward if isinstance(upward, dict) else {})
+    name = as_name(model, results.where, "model_name") if named else ""
+    return name, upward if isinstance(upward, dict) else {}
 
 
 def _folder(path: Path) -> str:
@@ -213,14 +205,8 @@ def _folder(path: Path) -> str:
     return model
 
 
-def filter_of(sample: LogSample) -> str:
-    """The filter that made the sample's answers out of the model's."""
-    return as_name(sample.values.get("filter", "none"), sample.where, "filter")
-
-
 def _score(sample: LmEvalSample, metric: str) -> float:
-    hint = "Choose a metric that all models have."
-    value = need(sample.values, metric, sample.where, hint)
+    value = sample.values.need(metric, "Choose a metric that all models have.")
     if isinstance(value, list):
         raise InputError(
             f"a list of {len(value)}",

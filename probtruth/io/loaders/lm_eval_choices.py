@@ -11,8 +11,8 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.loaders.collect import LogSample, differences
-from probtruth.io.loaders.json_values import JsonObject, as_list, as_name, described, need, need_list
-from probtruth.io.loaders.lm_eval import REPEATED, WHAT, filter_of, samples_in, tasks_of
+from probtruth.io.loaders.json_values import Record, as_name, described
+from probtruth.io.loaders.lm_eval import REPEATED, WHAT, LmEvalSample, samples_in, tasks_of
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Files
 from probtruth.types.index import sort_names
@@ -61,7 +61,7 @@ def read_lm_eval_choices(
     check.one_of(normalise, ("none", "characters"), "normalise")
     samples = samples_in(files, tasks)
     first = {task.name: next(iter(task.filters)) for task in tasks_of(samples)}
-    samples = [one for one in samples if filter_of(one) == first[one.task]]
+    samples = [one for one in samples if one.filter == first[one.task]]
     _refuse_generated(samples)
     return _together([_choice(sample, normalise) for sample in samples])
 
@@ -85,19 +85,19 @@ def _refuse_generated(samples: Sequence[LogSample]) -> None:
         )
 
 
-def _choice(sample: LogSample, normalise: str) -> _Choice:
+def _choice(sample: LmEvalSample, normalise: str) -> _Choice:
     """One item's distribution over its choices, and the right one."""
     row, where = sample.values, sample.where
-    logs = [_log_likelihood(entry, where) for entry in need_list(row, "filtered_resps", where)]
-    words = _continuations(row, len(logs), where)
+    logs = [_log_likelihood(entry, where) for entry in row.list_at("filtered_resps")]
+    words = _continuations(row, len(logs))
     half = len(logs) // 2
-    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half, where):
+    if words is not None and half >= 2 and len(logs) % 2 == 0 and _unconditional(row, words, half):
         logs, words = logs[:half], words[:half]  # of acc_mutual_info
     if normalise == "characters":
         if words is None:
             raise InputError("samples without arguments", "the text of the choices", "Use normalise='none'.", where)
         logs = [log / max(len(word), 1) for log, word in zip(logs, words, strict=True)]
-    gold = _chosen(need(row, "target", where), words, len(logs), where)
+    gold = _chosen(row.need("target"), words, len(logs), where)
     return _Choice(
         item=sample.item,
         model=sample.model,
@@ -131,21 +131,20 @@ def _log_likelihood(entry: object, where: str) -> float:
     return value
 
 
-def _continuations(row: JsonObject, n_choices: int, where: str) -> list[str] | None:
+def _continuations(row: Record, n_choices: int) -> list[str] | None:
     """The texts of the choices, if the sample has its requests."""
     if "arguments" not in row:
         return None
-    words = [_argument(request, 1) for request in _requests(row, where)]
+    words = [_argument(request, 1) for request in _requests(row)]
     if len(words) != n_choices or not all(isinstance(word, str) for word in words):
-        raise InputError(
-            f"{len(words)} requests for {n_choices} answers", "one for each", "Check the file.", f"{where}, 'arguments'"
-        )
+        problem = f"{len(words)} requests for {n_choices} answers"
+        raise InputError(problem, "one for each", "Check the file.", f"{row.where}, 'arguments'")
     return [str(word).strip() for word in words]
 
 
-def _requests(row: JsonObject, where: str) -> list[Any]:
+def _requests(row: Record) -> list[Any]:
     arguments = row["arguments"]
-    return list(arguments.values()) if isinstance(arguments, dict) else as_list(arguments, where, "arguments")
+    return list(arguments.values()) if isinstance(arguments, dict) else row.list_at("arguments")
 
 
 def _argument(request: Any, position: int) -> Any:
@@ -154,9 +153,9 @@ def _argument(request: Any, position: int) -> Any:
     return request[position] if isinstance(request, list) and len(request) > position else None
 
 
-def _unconditional(row: JsonObject, words: list[str], half: int, where: str) -> bool:
+def _unconditional(row: Record, words: list[str], half: int) -> bool:
     """Whether the second half of the requests asks for the choices again, without the question."""
-    empty = all(_argument(request, 0) == "" for request in _requests(row, where)[half:])
+    empty = all(_argument(request, 0) == "" for request in _requests(row)[half:])
     return empty and words[:half] == words[half:]
 
 

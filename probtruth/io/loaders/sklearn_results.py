@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +12,6 @@ from probtruth.frames import name_text
 from probtruth.types import Predictions, Scores
 from probtruth.types.arguments import Frame, Tables
 from probtruth.types.index import as_names
-
-if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
-
-    SearchResults = Mapping[str, Any] | IntoDataFrame
 
 SOURCE = Source("cv_results_")
 FOLD = re.compile(r"split(\d+)_test_(.+)")

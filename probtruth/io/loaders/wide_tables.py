@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars
+from polars import selectors
 
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
@@ -12,9 +14,6 @@ from probtruth.io.tables.read import read_table
 from probtruth.io.tables.wide import distinct_items
 from probtruth.types import Annotations, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
-
-if TYPE_CHECKING:
-    import polars
 
 
 @check.checks_itself
@@ -44,9 +43,6 @@ def read_wide_scores(
     >>> scores.models, scores.values.tolist()
     (('ours', 'theirs'), [[0.5, 1.0], [0.0, 2.0]])
     """
-    import polars
-    from polars import selectors
-
     frame, source, columns = _opened(table, item, models, [group, cluster], "model")
     upward = orientation.upward(rule, higher_is_better, source.name)
     parts = []
@@ -90,9 +86,6 @@ def read_wide_annotations(
     >>> pt.loaders.read_wide_annotations(table).counts().tolist()
     [[2, 0], [0, 1]]
     """
-    import polars
-    from polars import selectors
-
     frame, source, columns = _opened(table, item, annotators, [], "annotator")
     parts = []
     for annotator in columns:
@@ -105,7 +98,7 @@ def read_wide_annotations(
 
 def _opened(
     table: object, item: str, chosen: Sequence[str] | None, others: Sequence[str | None], what: str
-) -> "tuple[polars.DataFrame, Source, list[str]]":
+) -> tuple[polars.DataFrame, Source, list[str]]:
     """The table, where its rows stand, and the columns of the models or annotators."""
     frame, source = read_table(table) if isinstance(table, (str, Path)) else (frames.as_polars(table), Source())
     hint = f"For one row for each item and {what}, read the table in long form."
@@ -125,19 +118,15 @@ def _opened(
     return frame, source, columns
 
 
-def _blank(series: "polars.Series") -> "polars.Series":
-    import polars
-
+def _blank(series: polars.Series) -> polars.Series:
     blank = series.is_null()
     if series.dtype == polars.String:
         return blank | (series.str.strip_chars() == "")
     return blank | series.is_nan() if series.dtype.is_float() else blank
 
 
-def _names(frame: "polars.DataFrame", column: str, source: Source) -> "polars.Series":
+def _names(frame: polars.DataFrame, column: str, source: Source) -> polars.Series:
     """Labels as text, in the way of `frames.name_text`; a float that holds an integer is one (pandas makes them so)."""
-    import polars
-
     series = frames.flat(frame, column, source, "label")
     whole = series.dtype.is_float() and bool((series.drop_nulls().drop_nans() % 1 == 0).all())
     values = [None if value is None or value != value else int(value) if whole else value for value in series.to_list()]

@@ -1,5 +1,9 @@
-"""Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time."""
+"""Tables larger than memory: Parquet and Arrow files, or folders of them, some rows at a time.
 
+A run of hours reads a file several times, and finds out if it is no longer the one that was opened.
+"""
+
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -15,7 +19,6 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import Address, Location, location, matching
 from probtruth.io.tables import objects
 from probtruth.io.tables.binary import decoded
-from probtruth.io.tables.file_state import FileState, check_unchanged
 from probtruth.io.tables.handed import Decoded
 from probtruth.io.tables.read import (
     Block,
@@ -35,17 +38,8 @@ LEAST, MOST = 1 << 10, 1 << 18
 COPIES = 40
 """How often a batch of probabilities fits into the memory it is given: decoded, checked, scored and read ahead."""
 SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
-
-
-@dataclass(frozen=True)
-class BatchSource(Source):
-    """Where the rows of a batch stand: `before` of the file's rows come before it."""
-
-    before: int = 0
-
-    def at(self, row: int | None = None, column: str | None = None) -> str:
-        """The position in words."""
-        return super().at(None if row is None else row + self.before, column)
+LOOKED_AT = 1 << 16
+"""Bytes at both ends of a file that are looked at."""
 
 
 type Cut = tuple[int, int, int, int]
@@ -59,6 +53,32 @@ class Batch:
     frame: polars.DataFrame
     source: Source
     start: int
+
+
+@dataclass(frozen=True)
+class FileState:
+    """A file's size, time of change, number in its file system, and a digest of both ends.
+
+    Of a table at an address, its number of rows and a digest of the first and last of them: `objects.ends`.
+    """
+
+    size: int
+    changed: int
+    number: int
+    ends: str
+
+    @classmethod
+    def of(cls, path: Location) -> "FileState":
+        """As the file is now."""
+        if isinstance(path, Address):
+            rows, ends = objects.ends(path)
+            return cls(rows, 0, path.version or 0, ends)
+        with path.open("rb") as stream:
+            stat = os.fstat(stream.fileno())
+            digest = hashlib.blake2b(stream.read(LOOKED_AT), digest_size=16)
+            stream.seek(max(LOOKED_AT, stat.st_size - LOOKED_AT))
+            digest.update(stream.read(LOOKED_AT))
+        return cls(stat.st_size, stat.st_mtime_ns, stat.st_ino, digest.hexdigest())
 
 
 @dataclass(frozen=True)
@@ -79,7 +99,19 @@ class BigTable:
 
     def check_unchanged(self) -> None:
         """Raises `InputError` if a file is not the one that was opened any more."""
-        check_unchanged([_absolute(file, self.base) for file in self.files], self.states)
+        paths = [file if isinstance(file, Address) else Path(self.base, file) for file in self.files]
+        for path, state in zip(paths, self.states, strict=True):
+            try:
+                now = FileState.of(path)
+            except OSError:
+                now = None
+            if now != state:
+                raise InputError(
+                    "a file that was replaced, changed or removed while it was read" if now else "a file that is gone",
+                    "input that stays as it is until the run has ended",
+                    "Run the same command again, once nothing writes to the file any more.",
+                    shown(path),
+                )
 
     def stored(self, columns: Sequence[str]) -> list[str]:
         """The names of columns in the files."""
@@ -109,8 +141,7 @@ class BigTable:
     def batch(self, cut: Cut, answer: Decoded) -> Batch:
         """The batch that was handed over."""
         file, start, _, before = cut
-        source: Source = BatchSource(shown(self.files[file]), before=start)
-        frame = answer.frame()
+        source, frame = Source(shown(self.files[file]), before=start), answer.frame()
         if self.block is not None:
             frame, source = self.block.renamed(frame, source)
         return Batch(frame, source, before)
@@ -156,11 +187,8 @@ class BigTable:
 
     def at(self, row: int, column: str | None = None) -> str:
         """Where a row of all files stands, in words."""
-        for path, rows in zip(self.files, self.rows, strict=True):
-            if row < rows:
-                return Source(shown(path)).at(row, column)
-            row -= rows
-        return self.name
+        parts = [(Source(shown(file)), rows) for file, rows in zip(self.files, self.rows, strict=True)]
+        return Source(self.name, parts=parts).at(row, column)
 
 
 def open_table(path: str | Path | Address | Block) -> BigTable:
@@ -242,10 +270,6 @@ def _size(file: Location) -> int:
         known = objects.extent(file)
         return 8 * known.rows * len(known.columns)
     return file.stat().st_size
-
-
-def _absolute(file: str | Address, base: str) -> Location:
-    return file if isinstance(file, Address) else Path(base, file)
 
 
 def _files(path: Location) -> Sequence[Location]:

@@ -17,16 +17,6 @@ MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """The codes of some rows' items and models, and their scores; `start` counts the rows of all files."""
-
-    start: int
-    items: Int[np.ndarray, " row"]
-    models: Int[np.ndarray, " row"]
-    values: Float[np.ndarray, " row"]
-
-
-@dataclass(frozen=True, eq=False)
 class NameCodes:
     """The distinct names of a column; a row's code is the position of its name."""
 
@@ -74,20 +64,6 @@ def sorted_names(names: polars.Series) -> polars.Series:
     if names.str.len_bytes().max() > MOST_DIGITS:  # type: ignore[operator]
         return polars.Series(names.name, sort_names(names.to_list()), dtype=polars.String)
     return names.gather(names.cast(polars.Int64).arg_sort())
-
-
-def rows(
-    table: BigTable, names: tuple[NameCodes, NameCodes], score: str, size: int, skip: frozenset[int] = frozenset()
-) -> Iterator[Rows]:
-    """The rows of a table in batches; an item and a model stand together once.
-
-    Of the batches that start at the rows of `skip` the scores are not looked at; they are NaN.
-
-    Errors: `InputError` for NaN, what is no number, and duplicates, with the row.
-    """
-    for batch, of_item, of_model in cells(table, names, size, score):
-        values = np.full(len(of_item), np.nan) if batch.start in skip else checked_scores(batch, score)
-        yield Rows(batch.start, of_item, of_model, values)
 
 
 def cells(

@@ -3,7 +3,7 @@
 import errno
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import strerror
 from pathlib import Path
@@ -77,23 +77,6 @@ class Block:
         return polars.DataFrame(series), replace(source, columns=self.columns)
 
 
-@dataclass(frozen=True)
-class PartsSource(Source):
-    """Where the rows of several files stand that are read as one table: the sources with their numbers of rows."""
-
-    parts: Sequence[tuple[Source, int]] = field(default=(), compare=False, repr=False)
-
-    def at(self, row: int | None = None, column: str | None = None) -> str:
-        """The position in words."""
-        if row is None:
-            return super().at(row, column)
-        for part, rows in self.parts:
-            if row < rows:
-                return part.at(row, self.columns.get(column, column) if column is not None else None)
-            row -= rows
-        return self.name
-
-
 def path_of(table: str | Path | Address | Block) -> Location | None:
     """Where a table is stored; None for a block of a frame."""
     return table.path if isinstance(table, Block) else location(table)
@@ -159,7 +142,7 @@ def _joined(
                 own,
             )
     table = polars.concat([frame.select(first.columns) for frame, _ in parts])
-    return table, PartsSource(name, parts=tuple((source, frame.height) for frame, source in parts))
+    return table, Source(name, parts=tuple((source, frame.height) for frame, source in parts))
 
 
 def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:

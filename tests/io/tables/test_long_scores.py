@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probtruth.io.tables.batches import open_table
-from probtruth.io.tables.long_scores import NameCodes, rows, sorted_names
+from probtruth.io.tables.long_scores import NameCodes, cells, checked_scores, sorted_names
 from probtruth.types.index import sort_names
 
 names = st.one_of(
@@ -29,9 +29,6 @@ def test_codes_are_the_places_of_the_names_in_any_batches(tmp_path):
     for size in (64, 500, 1000):
         items = NameCodes.of(table, "item", "item", size)
         models = NameCodes.of(table, "model", "model", size, ordered=False)
-        found = list(rows(table, (items, models), "score", size, frozenset({0})))
-        codes = np.concatenate([batch.items for batch in found])
-        assert codes.tolist() == item.tolist()
-        assert np.isnan(found[0].values).all()
-        later = np.concatenate([np.empty(0), *(batch.values for batch in found[1:])])
-        assert later.tolist() == (item / 7)[len(item) - len(later) :].tolist()
+        read = list(cells(table, (items, models), size, "score"))
+        assert np.concatenate([of_item for _, of_item, _ in read]).tolist() == item.tolist()
+        assert np.concatenate([checked_scores(batch, "score") for batch, _, _ in read]).tolist() == (item / 7).tolist()

@@ -1,0 +1,273 @@
+"""Exports of annotation tools: Argilla, Label Studio and Prodigy."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from probtruth import check
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.loaders.collect import choose, once
+from probtruth.io.loaders.json_values import (
+    Record,
+    as_list,
+    as_name,
+    as_number,
+    as_object,
+    described,
+    read_lines,
+    read_objects,
+)
+from probtruth.io.tables.read import shown
+from probtruth.types import Annotations
+from probtruth.types.arguments import StrPath
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one annotator answered to one question on one item; `label` as it stands in the file."""
+
+    item: str
+    annotator: str
+    label: Any
+    question: str
+    where: str
+
+
+@check.checks_itself
+def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[str | int] | None = None) -> Annotations:
+    r"""Annotations from an export of Argilla (JSON), by `dataset.records.to_json` (version 2) or of version 1.
+
+    Responses are labels, but for drafts and discarded ones, where the export tells them apart (that of version 2 does
+    not: filter the records by `response.status` before the export). Suggestions are not read.
+
+    Arguments: `path` is the file; `question` the name of the question whose responses are the labels (needed if
+    there are several); `labels` are all the labels an item can have, if some were never used.
+
+    Errors: `InputError` names file and record of what cannot be used, such as several labels at once.
+
+    >>> import probtruth as pt, json, pathlib, tempfile
+    >>> responses = [{"value": "good", "user_id": "ann"}, {"value": "bad", "user_id": "bob"}]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "records.json"
+    >>> _ = path.write_text(json.dumps([{"id": "r1", "fields": {"text": "Fine."}, "responses": {"mood": responses}}]))
+    >>> pt.loaders.read_argilla(path).counts().tolist()
+    [[1, 1]]
+    """
+    votes = [vote for record in read_objects(path, "record") for vote in _of_record(record)]
+    return _annotations(votes, question, labels, "question", path)
+
+
+def _of_record(record: Record) -> Iterator[Vote]:
+    item, where = record.name_at("id"), record.where
+    pairs = _of_version_1(record) if isinstance(record.need("responses"), list) else _of_version_2(record)
+    for question, response in pairs:
+        if response.get("status") in ("draft", "discarded") or response.get("value") is None:
+            continue
+        annotator = response.name_at("user_id")
+        yield Vote(item, annotator, response["value"], as_name(question, where, "question"), where)
+
+
+def _of_version_1(record: Record) -> Iterator[tuple[str, Record]]:
+    for response in record.objects_at("responses"):
+        whole = {"user_id": response.get("user_id"), "status": response.get("status")}
+        for question, answer in response.object_at("values", {}).items():
+            yield question, Record({**as_object(answer, record.where, question), **whole}, record.where)
+
+
+def _of_version_2(record: Record) -> Iterator[tuple[str, Record]]:
+    responses = record.object_at("responses", {})
+    return ((question, answer) for question in responses for answer in responses.objects_at(question, []))
+
+
+VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
+"""The types of results that are one label, and the key under which each has it."""
+OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
+"""Keys of a JSON-MIN task that are neither data nor answers."""
+
+
+@check.checks_itself
+def read_label_studio(
+    path: StrPath,
+    question: str | None = None,
+    item: str | None = None,
+    labels: Iterable[str | int] | None = None,
+) -> Annotations:
+    r"""Annotations from an export of Label Studio: JSON, or JSON-MIN.
+
+    Choices, ratings, numbers and pairwise selections are labels. Cancelled (skipped) annotations do not count;
+    predictions of models are not read.
+
+    Arguments: `path` is the file; `question` the name of the tag (`from_name`) whose answers are the labels (needed
+    if there are several, and for JSON-MIN); `item` a key of the tasks' `data` that names the items (by default the
+    task's id); `labels` are all the labels an item can have, if some were never used.
+
+    Errors: `InputError` names file and task of what cannot be used, such as several choices at once.
+
+    >>> import probtruth as pt, json, pathlib, tempfile
+    >>> result = {"from_name": "mood", "to_name": "text", "type": "choices", "value": {"choices": ["good"]}}
+    >>> task = {"id": 7, "data": {"text": "Fine."}, "annotations": [{"completed_by": 1, "result": [result]}]}
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "export.json"
+    >>> _ = path.write_text(json.dumps([task]))
+    >>> annotations = pt.loaders.read_label_studio(path)
+    >>> annotations.index.items, annotations.index.labels, annotations.index.annotators
+    (('7',), ('good',), ('1',))
+    """
+    votes: list[Vote] = []
+    for task in read_objects(path, "task"):
+        whole = "annotations" in task or "completions" in task
+        votes += _of_task(task, item) if whole else _of_minimal_task(task, item, question)
+    return _annotations(votes, question, labels, "question", path)
+
+
+def _of_task(task: Record, item: str | None) -> Iterator[Vote]:
+    data, where = task.object_at("data", {}), task.where
+    name = task.name_at("id") if item is None else data.name_at(item)
+    for one in as_list(task.get("annotations", task.get("completions")), where, "annotations"):
+        annotation = as_object(one, where, "annotations")
+        if annotation.get("was_cancelled") or annotation.get("skipped"):
+            continue
+        annotator = _annotator(annotation.get("completed_by"), where)
+        for result in annotation.objects_at("result", []):
+            kind = result.get("type")
+            if not isinstance(kind, str) or kind not in VALUES:
+                continue  # a region, a text: no label of the item
+            question = result.name_at("from_name")
+            yield Vote(name, annotator, result.object_at("value").need(VALUES[kind]), question, where)
+
+
+def _annotator(value: Any, where: str) -> str:
+    if isinstance(value, dict):
+        value = value.get("email") or value.get("id")
+    return as_name(value, where, "completed_by")
+
+
+def _of_minimal_task(task: Record, item: str | None, question: str | None) -> Iterator[Vote]:
+    """The vote of a JSON-MIN task, which is one annotation."""
+    if "annotator" not in task:
+        raise InputError(
+            f"a task with the keys {check.shortlist(task)}",
+            "annotations, or an annotator",
+            "Export the project from Label Studio as JSON or JSON-MIN.",
+            task.where,
+        )
+    if question is None:
+        options = sorted(key for key in task if key not in OWN)
+        raise InputError(
+            f"a JSON-MIN export with the keys {check.shortlist(options)}",
+            "to know which of them is the answer",
+            check.choose("question", options[0], "--label") if options else "Export it as JSON.",
+            task.where,
+        )
+    name = task.name_at("id" if item is None else item)
+    annotator = _annotator(task["annotator"], task.where)
+    if task.get(question) is not None:
+        yield Vote(name, annotator, task[question], question, task.where)
+
+
+@check.checks_itself
+def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
+    r"""Annotations from `prodigy db-out` (JSONL), of the interfaces `choice` and `classification`.
+
+    With `choice` the label is the option that was accepted, and items are inputs (`_input_hash`). With one `label` to
+    accept or reject, the labels are `accept` and `reject`, and items are tasks (`_task_hash`: an input with a label).
+    Ignored answers do not count. Annotators are `_annotator_id`, or `_session_id` without one.
+
+    Arguments: `path` is the file; `labels` are all the labels an item can have, if some were never used.
+
+    Errors: `InputError` names file and line of what cannot be used, such as several options at once.
+
+    >>> import probtruth as pt, json, pathlib, tempfile
+    >>> task = {"text": "Fine.", "_input_hash": 5, "_task_hash": 9, "_annotator_id": "ann", "answer": "accept"}
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mood.jsonl"
+    >>> _ = path.write_text(json.dumps({**task, "options": [{"id": "good"}, {"id": "bad"}], "accept": ["good"]}))
+    >>> pt.loaders.read_prodigy(path).index.labels
+    ('bad', 'good')
+    """
+    votes: list[Vote] = []
+    options: set[str] = set()
+    for row in read_lines(path):
+        answer, where = row.get("answer"), row.where
+        if answer not in ("accept", "reject", "ignore"):
+            raise InputError(
+                described(answer),
+                "an answer: accept, reject or ignore",
+                "Export the data set with `prodigy db-out`.",
+                f"{where}, 'answer'",
+            )
+        choice = "accept" in row or "options" in row
+        if choice:
+            options |= {_label_text(one.need("id"), where, "options") for one in row.objects_at("options", [])}
+        if answer == "ignore" or (choice and answer == "reject"):
+            continue
+        if choice:
+            label = _label_text(as_list(row.get("accept"), where, "accept"), where, "accept")
+        else:
+            row.need("label", "Only the interfaces choice and classification have one label.")
+            label = str(answer)
+        item = row.name_at("_input_hash" if choice else "_task_hash")
+        votes.append(Vote(item, _session(row), label, "choice" if choice else "classification", where))
+    interfaces = {vote.question for vote in votes}
+    if len(interfaces) > 1:
+        raise InputError("answers of two interfaces", "one", "Export the data sets one by one.", shown(path))
+    if labels is None:
+        chosen = sorted(options | {vote.label for vote in votes})
+        labels = chosen if interfaces == {"choice"} else ["accept", "reject"]
+    return _annotations(votes, None, labels, "interface", path)
+
+
+def _session(row: Record) -> str:
+    """Who answered, or in which session."""
+    annotator = row.get("_annotator_id") or row.get("_session_id")
+    if annotator is None:
+        raise InputError(
+            f"no _annotator_id and no _session_id (keys: {', '.join(map(repr, list(row)[:12]))})",
+            "to know who answered",
+            "Give annotators sessions of their own: `?session=name` in Prodigy's address.",
+            row.where,
+        )
+    return as_name(annotator, row.where, "_annotator_id")
+
+
+def _annotations(
+    votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, path: StrPath
+) -> Annotations:
+    """The votes on one question as annotations; `option` names the argument that chooses the question.
+
+    Errors: `InputError` for several questions without a choice, no vote, or an annotator who labels an item twice.
+    """
+    name = shown(path)
+    if not votes:
+        raise InputError("no label", "at least one", "Check that the export has annotations.", name)
+    question = choose({vote.question for vote in votes}, question, option, "--label", name)
+    chosen = [vote for vote in votes if vote.question == question]
+    once(
+        (((vote.item, vote.annotator), vote.where) for vote in chosen),
+        lambda key: f"item {check.quote(key[0])} labelled again by {check.quote(key[1])}",
+        "one label from each annotator",
+        "Remove all but the last of them in the tool, and export again.",
+    )
+    columns = {
+        "item": [vote.item for vote in chosen],
+        "annotator": [vote.annotator for vote in chosen],
+        "label": [_label_text(vote.label, vote.where, vote.question) for vote in chosen],
+    }
+    return Annotations.from_long(columns, labels=labels, source=Source(name))
+
+
+def _label_text(value: Any, where: str, question: str) -> str:
+    """A label as a name: text, a number, or a list of one."""
+    if isinstance(value, list):
+        if len(value) != 1:
+            raise InputError(
+                f"{len(value)} labels at once" if value else "an empty list of labels",
+                "one label for each annotation",
+                "Questions with several answers are several questions of yes or no: export them so.",
+                f"{where}, {check.quote(question)}",
+            )
+        (value,) = value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        number = as_number(value, where, question)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return as_name(value, where, question)
