@@ -16,8 +16,8 @@ from probtruth.report.contents import Contents, contents
 from probtruth.report.embedded import LEAST_ERROR, embedded
 from probtruth.report.plots.pictures import pictures
 from probtruth.report.plots.svg import Picture
-from probtruth.report.tables.cells import LONGEST, Cell
-from probtruth.report.words.numbers import plain, significant, width
+from probtruth.report.tables.cells import LONGEST, LONGEST_NAME, Cell
+from probtruth.report.words.numbers import plain, shortened, significant, width
 from probtruth.report.words.sentences import Name
 from probtruth.report.words.verdict import Verdict
 
@@ -33,7 +33,7 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Co
     content = contents(result) if content is None else content
     drawn = pictures(result) if drawn is None else drawn
     style, script = _asset("style.css"), "\n".join(_asset(f"script/{name}.js") for name in SCRIPTS)
-    curves = result.analysis.curves
+    curves, calibration = result.analysis.curves, result.analysis.calibration
     explorable = curves is not None and not content.verdict.failing
     browsable = result.analysis.listed is not None
     return (
@@ -48,11 +48,14 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Co
             style=Markup(style),
             script=Markup(script),
             title=_title(content.verdict),
+            result=result,
             content=content,
+            tables=content.tables,
+            calibration=calibration,
+            calibrated=() if calibration is None else shortened(calibration.models, LONGEST_NAME).values(),
             figures=drawn,
             sections=_sections(content, drawn, explorable, browsable),
             longest=LONGEST,
-            rope=result.comparison.rope,
             compared="metric" if result.comparison.settings.get("metric") else "mean",
         )
     )
@@ -62,15 +65,16 @@ def _sections(
     content: Contents, drawn: Mapping[str, Picture], explorable: bool, browsable: bool
 ) -> list[tuple[str, str]]:
     """Anchors and titles of the sections that the page has."""
+    tables = {name for name, table in content.tables.items() if table is not None and table.rows}
     known = (
         ("models", "Models", True),
-        ("pairs", "Pairs", bool(content.pairs.rows)),
+        ("pairs", "Pairs", "pairs" in tables),
         ("explore", "Your own question", explorable),
-        ("groups", "By group", content.by_group is not None),
+        ("groups", "By group", "by_group" in tables),
         ("ranks", "Who could be best", "ranks" in drawn),
-        ("calibration", "Calibration", content.calibration is not None),
-        ("items", "Items", bool(content.items) or browsable),
-        ("annotators", "Annotators", bool(content.annotators)),
+        ("calibration", "Calibration", "calibration" in tables),
+        ("items", "Items", bool(tables & {"divided", "disputed"}) or browsable),
+        ("annotators", "Annotators", bool(tables & {"agreements", "quality", "copies"})),
         ("checks", "Checks", True),
         ("reading", "How to read the numbers", True),
         ("made", "How this was made", True),

@@ -141,8 +141,11 @@ def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
     return note + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
 
 
-def numbers(analysis: CalibrationAnalysis, result: Result) -> Table:
+def calibration(result: Result) -> Table | None:
     """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
+    analysis = result.analysis.calibration
+    if analysis is None:
+        return None
     names = shortened(analysis.models, LONGEST_NAME)
     risk, accuracy = analysis.risk, analysis.risk.powers.index(MARKS["accuracy"])
 

@@ -115,7 +115,9 @@ def test_environments_are_closed(result):
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
 
 
-@pytest.mark.parametrize(("given_", "table", "message"), [(1, "models", "a int"), (None, "matrx", "matrix")])
+@pytest.mark.parametrize(
+    ("given_", "table", "message"), [(1, "models", "got int, expected a Result"), (None, "matrx", "matrix")]
+)
 def test_errors(result, given_, table, message):
     with pytest.raises(InputError, match=message):
         pt.figures.latex_table(result if given_ is None else given_, table)
