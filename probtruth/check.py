@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, cast
 
@@ -110,6 +110,15 @@ def whole(value: object, least: int, what: str) -> int:
     if int(value) >= 2**31:
         raise InputError(f"{what} {value!r}", f"an integer below {2**31:,}", "Leave it out for the default.")
     return int(value)
+
+
+def as_float(value: object) -> float | None:
+    """A value of a row as a float; None where it is unknown (None, NaN, or no number)."""
+    if isinstance(value, str) and value in ("inf", "-inf"):
+        return float(value)
+    if not isinstance(value, (int, float)) or isnan(value):
+        return None
+    return float(value)
 
 
 def instance[T](value: object, kind: type[T], maker: str) -> T:

@@ -10,7 +10,7 @@ import numpy as np
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
-from probtruth.line.analysis.analysis import Analysis
+from probtruth.line.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.bounds import Bounds
 from probtruth.line.compare import compare

@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report.tables import annotators, candidates, checks, groups, models
 from probtruth.report.tables.cells import Table
-from probtruth.report.words.numbers import count
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
 from probtruth.report.words.verdict import Verdict, verdict
 

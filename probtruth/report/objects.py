@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probtruth.check import count
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Column, Table, chance, loose, named, number, titled, words
-from probtruth.report.words.numbers import count, exact, in_text, plain
+from probtruth.report.words.numbers import exact, in_text, plain
 from probtruth.report.words.sentences import Name, Sentence, with_unit
 from probtruth.report.words.verdict import verdict
 from probtruth.scoring.nelson.risk import MARKS

@@ -10,12 +10,13 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.tables import checks, groups
 from probtruth.report.tables import models as tables
 from probtruth.report.tables.cells import Table
-from probtruth.report.words.numbers import count, exact, fixed, in_text, plain, shortened
+from probtruth.report.words.numbers import exact, fixed, in_text, plain, shortened
 from probtruth.report.words.sentences import Name, Sentence
 from probtruth.report.words.verdict import verdict
 from probtruth.types import Truth

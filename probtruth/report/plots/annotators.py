@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.line.analysis.annotators import Row, annotator_rows
+from probtruth.check import as_float
+from probtruth.line.analysis.annotators import annotator_rows
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED
-from probtruth.report.words.numbers import as_float, short_names
+from probtruth.report.words.numbers import short_names
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
+from probtruth.types.comparison import Row
 
 MOST = 30
 """Annotators that are drawn: of more, the best and the worst half of them."""

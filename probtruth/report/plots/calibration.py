@@ -3,8 +3,8 @@
 ROC and precision-recall curves: what happened, solid, and what the model implies, dashed.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,12 +26,10 @@ from probtruth.report.plots.axes import (
 )
 from probtruth.report.words.numbers import fixed
 from probtruth.scoring.confusion.curves import Curves
+from probtruth.types.comparison import Row
 
 if TYPE_CHECKING:
     import polars
-
-
-Row = Mapping[str, Any]
 
 
 @check.checks_itself

@@ -4,7 +4,7 @@ The figure of a pair's differences item by item, beside replicated ones.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from probtruth import check
+from probtruth.check import as_float
 from probtruth.errors import InputError
 from probtruth.line.analysis.predictive_check import ReplicatedDifferences, replicated
-from probtruth.line.rows import leaders
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, SIZE, panel, text
 from probtruth.report.tables.candidates import rank_table
 from probtruth.report.tables.models import chances_of_pairs
-from probtruth.report.words.numbers import INFINITE, MINUS, as_float, probability, short_names, shown
+from probtruth.report.words.numbers import INFINITE, MINUS, probability, short_names, shown
 from probtruth.report.words.sentences import mean_with_unit, measure, unit
 from probtruth.types import Comparison, Scores
-
-Row = Mapping[str, Any]
+from probtruth.types.comparison import Row, leaders
 
 MOST_PAIRS = 45
 """Pairs of a forest; of more, those among the best models are drawn."""

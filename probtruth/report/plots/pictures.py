@@ -5,7 +5,6 @@ from typing import Any
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
-from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.plots.annotators import best_and_worst, draw_annotators
 from probtruth.report.plots.axes import small_square
 from probtruth.report.plots.calibration import plot_reliability
@@ -36,6 +35,7 @@ from probtruth.report.words.numbers import (
 from probtruth.report.words.sentences import mean_of, mean_with_unit, unit
 from probtruth.report.words.verdict import advantage
 from probtruth.scoring.nelson.risk import MARKS
+from probtruth.types.comparison import leaders, leading_pair
 
 MOST_MODELS = 15
 """Models that a figure shows, the best first."""

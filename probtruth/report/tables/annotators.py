@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.check import count
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Columns,
-    Row,
     Table,
     chance,
     filled,
@@ -25,11 +25,12 @@ from probtruth.report.tables.cells import (
     titled,
     words,
 )
-from probtruth.report.words.numbers import count, decimals, percent, plain, shortened
+from probtruth.report.words.numbers import decimals, percent, plain, shortened
 from probtruth.report.words.sentences import with_unit
 from probtruth.scoring.nelson.risk import MARKS
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
+from probtruth.types.comparison import Row
 
 MOST = 20
 """Annotators that are shown: the best and the worst half of them, and all that are flagged, up to so many again."""

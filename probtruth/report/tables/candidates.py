@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.check import as_float
 from probtruth.line.result import Result
-from probtruth.line.rows import leaders
-from probtruth.report.tables.cells import LONGEST_NAME, Cell, Columns, Row, Table, chance, filled, named, number, titled
-from probtruth.report.words.numbers import UNKNOWN, as_float, decimals, interval_width, shortened
+from probtruth.report.tables.cells import LONGEST_NAME, Cell, Columns, Table, chance, filled, named, number, titled
+from probtruth.report.words.numbers import UNKNOWN, decimals, interval_width, shortened
 from probtruth.report.words.sentences import Name, Sentence, joined, sentence, with_unit
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
+from probtruth.types.comparison import Row, leaders
 
 SURE = 0.95
 """Probability that the set of models named contains the best."""

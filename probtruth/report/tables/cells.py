@@ -1,13 +1,12 @@
 """Cells, columns and tables as plain data, before any form is chosen."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from probtruth.report.words.numbers import as_float, fixed, interval, percent, probability, significant
+from probtruth.check import as_float
+from probtruth.report.words.numbers import fixed, interval, percent, probability, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
-
-Row = Mapping[str, Any]
+from probtruth.types.comparison import Row
 
 LONGEST_NAME = 40
 """Columns of a name in a cell; the table of models shows names whole."""

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.analysis.predictive_check import STATISTICS
 from probtruth.line.result import Result
@@ -9,7 +10,6 @@ from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Columns,
-    Row,
     Table,
     chance,
     filled,
@@ -20,8 +20,9 @@ from probtruth.report.tables.cells import (
     words,
 )
 from probtruth.report.tables.models import MOST_MODELS, MOST_PAIRS, names_of
-from probtruth.report.words.numbers import UNKNOWN, as_float, count, shortened, significant
+from probtruth.report.words.numbers import UNKNOWN, shortened, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
+from probtruth.types.comparison import Row
 
 POWERS = {
     "prior_half": "Prior halved",

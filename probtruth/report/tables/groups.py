@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from probtruth.check import as_float
 from probtruth.line.result import Result
-from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Column,
     Columns,
-    Row,
     Table,
     chance,
     filled,
@@ -19,18 +18,10 @@ from probtruth.report.tables.cells import (
     titled,
 )
 from probtruth.report.tables.models import MOST_NAMED, SHADES, names_of
-from probtruth.report.words.numbers import (
-    as_float,
-    decimals,
-    equals,
-    favouring_a,
-    interval_width,
-    minus,
-    shortened,
-    shown,
-)
+from probtruth.report.words.numbers import decimals, equals, favouring_a, interval_width, minus, shortened, shown
 from probtruth.report.words.sentences import Name, Sentence, joined, sentence
 from probtruth.types import Comparison
+from probtruth.types.comparison import Row, leaders, leading_pair
 
 MOST_GROUPS = 100
 """Groups that the page shows; `result.json` has all."""

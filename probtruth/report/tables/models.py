@@ -3,14 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from probtruth.check import as_float
 from probtruth.line.result import Result
-from probtruth.line.rows import leading_pair
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Column,
     Columns,
-    Row,
     Table,
     chance,
     filled,
@@ -23,7 +22,6 @@ from probtruth.report.tables.cells import (
 )
 from probtruth.report.words.numbers import (
     UNKNOWN,
-    as_float,
     decimals,
     exact,
     favouring_a,
@@ -37,6 +35,7 @@ from probtruth.report.words.numbers import (
 )
 from probtruth.report.words.sentences import Name, Sentence, measure, with_unit
 from probtruth.types import Comparison
+from probtruth.types.comparison import Row, leading_pair
 
 MOST_MODELS = 25
 MOST_PAIRS = math.comb(MOST_MODELS, 2)
