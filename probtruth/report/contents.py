@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.report.tables import annotators, candidates, checks, groups, models
+from probtruth.report.tables import annotators, checks, models, pairs
 from probtruth.report.tables.cells import Table
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
 from probtruth.report.words.verdict import Verdict, verdict
@@ -17,15 +17,15 @@ LONGEST_LINE = 80
 
 TABLES: Mapping[str, Callable[[Result], Table | None]] = {
     "models": models.models,
-    "other": candidates.other_estimand,
-    "matrix": models.matrix,
-    "pairs": models.pairs,
-    "by_group": groups.by_group,
-    "group_matrix": groups.group_matrix,
-    "ranks": candidates.ranks,
-    "calibration": annotators.calibration,
-    "divided": models.divided,
-    "disputed": models.disputed,
+    "other": models.other_estimand,
+    "matrix": pairs.matrix,
+    "pairs": pairs.pairs,
+    "by_group": pairs.by_group,
+    "group_matrix": pairs.group_matrix,
+    "ranks": models.ranks,
+    "calibration": models.calibration,
+    "divided": pairs.divided,
+    "disputed": annotators.disputed,
     "agreements": annotators.agreements,
     "quality": annotators.quality,
     "copies": annotators.copies,
@@ -34,7 +34,7 @@ TABLES: Mapping[str, Callable[[Result], Table | None]] = {
     "predictive": checks.predictive,
     "companions": checks.companions,
     "audit": checks.audit,
-    "settings": models.settings,
+    "settings": checks.settings,
 }
 """Every table of a result by its name, in the order of the page; None where a result has nothing to say of it."""
 
@@ -65,10 +65,10 @@ def contents(result: Result) -> Contents:
         warnings=warnings_shown(result),
         tables={name: make(result) for name, make in TABLES.items()},
         group_pairs=tuple(
-            models.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
+            pairs.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
         ),
-        in_groups=groups.in_groups(result),
-        best_set=candidates.best_set(result),
+        in_groups=pairs.in_groups(result),
+        best_set=models.best_set(result),
         alignment=checks.alignment(result),
         command=lines_of(result.command),
         citation=citation(result),

@@ -8,12 +8,12 @@ import re
 
 from probtruth import check
 from probtruth.line.result import Result
-from probtruth.report.tables import models as tables
+from probtruth.report.tables import models, pairs
 from probtruth.report.tables.cells import Table
 from probtruth.report.words.numbers import plain, width
 from probtruth.report.words.sentences import Name, Sentence
 
-TABLES = {"models": tables.models, "pairs": tables.pairs, "matrix": tables.matrix}
+TABLES = {"models": models.models, "pairs": pairs.pairs, "matrix": pairs.matrix}
 """The tables by name."""
 
 WIDE = 30

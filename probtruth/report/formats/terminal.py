@@ -13,8 +13,7 @@ from rich.text import Text
 from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
-from probtruth.report.tables import checks, groups
-from probtruth.report.tables import models as tables
+from probtruth.report.tables import checks, models, pairs
 from probtruth.report.tables.cells import Table
 from probtruth.report.words.numbers import exact, fixed, in_text, plain, shortened
 from probtruth.report.words.sentences import Name, Sentence
@@ -44,11 +43,11 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts: list[RenderableType] = [Text(in_text(decided.headline), COLOURS[decided.level])]
     parts += [Text(f"  {line}", style="red") for line in decided.failing]
     parts += [_text(line) for line in decided.details]
-    by_group = groups.in_groups(result)
+    by_group = pairs.in_groups(result)
     parts += [] if by_group is None else [_text(by_group)]
     parts.append(Text(checks.alignment(result)))
-    parts.append(table(tables.models(result), MODEL_NAME))
-    parts += [table(tables.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
+    parts.append(table(models.models(result), MODEL_NAME))
+    parts += [table(pairs.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 

@@ -18,8 +18,8 @@ from probtruth.errors import InputError
 from probtruth.line.analysis.predictive_check import ReplicatedDifferences, replicated
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, SIZE, panel, text
-from probtruth.report.tables.candidates import rank_table
-from probtruth.report.tables.models import chances_of_pairs
+from probtruth.report.tables.models import rank_table
+from probtruth.report.tables.pairs import chances_of_pairs
 from probtruth.report.words.numbers import INFINITE, MINUS, probability, short_names, shown
 from probtruth.report.words.sentences import mean_with_unit, measure, unit
 from probtruth.types import Comparison, Scores

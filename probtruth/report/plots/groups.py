@@ -14,7 +14,7 @@ from probtruth.report.plots.comparison import (
     intervals,
     matrix_axes,
 )
-from probtruth.report.tables.groups import against_leader, of_leaders
+from probtruth.report.tables.pairs import against_leader, of_leaders
 from probtruth.report.words.numbers import decimals, fixed, probability, short_names
 from probtruth.types import Comparison
 from probtruth.types.comparison import leaders, leading_pair

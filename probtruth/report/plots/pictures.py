@@ -20,8 +20,8 @@ from probtruth.report.plots.groups import MOST_GROUPS, plot_groups
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
-from probtruth.report.tables.candidates import rank_table
-from probtruth.report.tables.groups import of_leaders
+from probtruth.report.tables.models import rank_table
+from probtruth.report.tables.pairs import of_leaders
 from probtruth.report.words.numbers import (
     exact,
     favouring_a,

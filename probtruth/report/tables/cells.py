@@ -103,3 +103,11 @@ def filled(
     """A table of rows."""
     made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
     return Table(caption, tuple(column for column, _ in columns), made, note, order=order)
+
+
+def shares(shares: Iterable[tuple[str, float]]) -> Sentence:
+    """Labels with their shares: `cat (70%), dog (30%)`."""
+    pieces: list[str] = []
+    for label, share in shares:
+        pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
+    return tuple(piece for piece in pieces if piece)
