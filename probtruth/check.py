@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import isfinite, isnan
+from math import inf, isfinite, isnan, nan
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, cast
 
@@ -150,11 +150,28 @@ def listed(names: object, what: str) -> list[object]:
     raise InputError(f"{what} as a {type(names).__name__}", f"a list of {what}", f"Give {what}=[...] in order.")
 
 
-def non_negative(value: object, what: str) -> float:
-    """A finite number of at least 0; anything else is an error."""
-    if isinstance(value, Real) and isfinite(value) and float(value) >= 0:
-        return float(value)
-    raise InputError(f"{what} {value!r}", "a number of at least 0", f"Check {what}.")
+def number(
+    value: object,
+    what: str,
+    *,
+    least: float = -inf,
+    above: float = -inf,
+    most: float = inf,
+    below: float = inf,
+    hint: str | None = None,
+) -> float:
+    """A finite number in a range; anything else is an error that says the range.
+
+    Arguments: `least` and `most` are in the range, `above` and `below` are not; `hint` says what to do.
+    """
+    known = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+    if isfinite(known) and least <= known <= most and above < known < below:
+        return known
+    ends = {"of at least": least, "above": above, "of at most": most, "below": below}
+    wanted = " and ".join(f"{words} {end:g}" for words, end in ends.items() if isfinite(end))
+    raise InputError(
+        f"{what} {value!r}", f"a number {wanted}" if wanted else "a finite number", hint or f"Check {what}."
+    )
 
 
 def length(got: int, wanted: int, what: str) -> None:
