@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
@@ -146,6 +146,23 @@ def number(
     raise InputError(f"{what} {value!r}", wanted or told, hint or f"Check {what}.")
 
 
+def as_float(value: object) -> float | None:
+    """A value of a row as a float; None where it is unknown (None, NaN, or no number)."""
+    if isinstance(value, str) and value in ("inf", "-inf"):
+        return float(value)
+    if not isinstance(value, (int, float)) or isnan(value):
+        return None
+    return float(value)
+
+
+def instance[T](value: object, kind: type[T], maker: str) -> T:
+    """The value, if it is of the class that `maker` returns; anything else is an error."""
+    if isinstance(value, kind):
+        return value
+    wanted = kind.__name__ if kind.__name__.endswith("s") else f"a {kind.__name__}"
+    raise InputError(type(value).__name__, wanted, f"Pass on what {maker} returned.")
+
+
 def finite_numbers(names: Iterable[str], distinct: bool = False) -> list[float]:
     """The numbers that names are; 'nan' and 'inf' are text.
 
@@ -165,11 +182,6 @@ def listed(names: object, what: str) -> list[object]:
     if isinstance(names, Iterable) and not scalar and not isinstance(names, (str, bytes, Mapping, Set)):
         return list(names)
     raise InputError(f"{what} as a {type(names).__name__}", f"a list of {what}", f"Give {what}=[...] in order.")
-
-
-def non_negative(value: object, what: str) -> float:
-    """A finite number of at least 0; anything else is an error."""
-    return number(value, what, least=0)
 
 
 def length(got: int, wanted: int, what: str) -> None:

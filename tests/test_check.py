@@ -97,6 +97,41 @@ class TestArrays:
         check_arrays.simplex(np.full((1, 10_000), 1e-4, np.float32), "x", str)
 
 
+@pytest.mark.parametrize("value", [0, 0.5, np.float32(0.25), np.int64(0)])
+def test_a_number_in_its_range_is_a_float(value):
+    found = check.number(value, "x", least=0, below=1)
+    assert (found, type(found)) == (value, float)
+
+
+@pytest.mark.parametrize(
+    ("value", "range_", "message"),
+    [
+        (1, {"least": 0, "below": 1}, "got x 1, expected a number of at least 0 and below 1. Hint: Check x."),
+        (0, {"above": 0}, "got x 0, expected a number above 0. Hint: Check x."),
+        (3, {"most": 2, "hint": "Take 2."}, "got x 3, expected a number of at most 2. Hint: Take 2."),
+        (float("nan"), {}, "got x nan, expected a finite number. Hint: Check x."),
+        (float("inf"), {"least": 0}, "got x inf, expected a number of at least 0. Hint: Check x."),
+        (True, {}, "got x True, expected a finite number. Hint: Check x."),
+        ("1", {}, "got x '1', expected a finite number. Hint: Check x."),
+        (None, {}, "got x None, expected a finite number. Hint: Check x."),
+        (np.zeros(1), {}, "got x array([0.]), expected a finite number. Hint: Check x."),
+    ],
+)
+def test_what_is_no_number_of_a_range_is_refused_with_the_range(value, range_, message):
+    with pytest.raises(InputError) as caught:
+        check.number(value, "x", **range_)
+    assert str(caught.value) == message
+
+
+def test_an_object_of_another_class_is_refused_with_what_makes_one():
+    truth = pt.Truth.from_labels([0], n_labels=2)
+    assert check.instance(truth, pt.Truth, "infer_truth") is truth
+    with pytest.raises(InputError, match=r"got Truth, expected Scores. Hint: Pass on what score returned."):
+        check.instance(truth, pt.Scores, "score")
+    with pytest.raises(InputError, match=r"got int, expected a Truth. Hint: Pass on what infer_truth returned."):
+        check.instance(1, pt.Truth, "infer_truth")
+
+
 @pytest.mark.parametrize(
     ("row", "sure"),
     [

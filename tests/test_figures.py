@@ -156,7 +156,7 @@ def test_curves_and_their_areas(make):
         (lambda: pt.figures.plot_nelson(PRED, "a"), "a RiskProfile"),
         (lambda: pt.figures.plot_divergence(RISK, "a", power=0.123), "power 0.123"),
         (lambda: pt.figures.plot_spectrum(RISK, ["c"]), "model 'c'"),
-        (lambda: pt.figures.plot_curves(RISK), "Make them with roc_curves"),
+        (lambda: pt.figures.plot_curves(RISK), "expected Curves. Hint: Pass on what roc_curves"),
     ],
 )
 def test_errors(call, message):

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.check import as_float
 from probtruth.comparison.evidence.design import Design, design
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.exact_sums import exact_sum, exact_totals, weighted_mean
 from probtruth.line.informed_truth import ScoredTruth
-from probtruth.line.rows import as_float, leaders
 from probtruth.scoring.log_pool import LOWEST, posterior
 from probtruth.scoring.score import expectations
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.shared_errors import Lure
 from probtruth.types import Annotations, Comparison
+from probtruth.types.comparison import leaders
 from probtruth.types.shown import Brief
 
 ONE_VOTE = "one vote an item: nothing tells how far annotators err together"

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_in_memory
 from probtruth.comparison.compare import need_two
-from probtruth.comparison.options import checked_options
+from probtruth.comparison.options import Options, checked_options
 from probtruth.errors import InputError
 from probtruth.frame_numbers import matrix
 from probtruth.frames import as_polars, need_columns
@@ -21,7 +21,6 @@ from probtruth.line.gold import with_expert_scores
 from probtruth.line.larger_than_memory import Room
 from probtruth.streaming.bare_scores import Columns, streamed_scores
 from probtruth.streaming.compare_files import Streamed
-from probtruth.streaming.prepared import DRAWS
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.types import Annotations, Comparison, Scores
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, LikelihoodName, ReplicateKind, StrPath
@@ -34,44 +33,8 @@ BYTES = 1_000
 MOST = 1 << 20
 """Rows of a batch, whatever the memory."""
 
-
-class CompareOptions(TypedDict, total=False):
-    """The options of `compare`."""
-
-    groups: Groups | None
-    clusters: Groups | None
-    replicates: ReplicateKind | None
-    likelihood: LikelihoodName
-    annotations: Annotations | None
-    fold_correlation: float | None
-    engine: Engine
-    population: ItemPopulation
-    weights: Mapping[str, float] | Sequence[float] | None
-    gold: "Scores | StrPath | Frame | None"
-    rope: float | str | None
-    draws: int
-    seed: int
-    strict: bool
-    item: str
-    model: str
-    models: Sequence[str] | None
-    score: str
-    group: str | None
-    cluster: str | None
-    replicate: str | None
-    higher_is_better: bool | None
-    client: "distributed.Client | None"
-    memory: float | None
-    scratch: str | Path | None
-    on_progress: Callable[[int, int], None] | None
-
-
-COLUMNS = ("item", "model", "models", "score", "group", "cluster", "replicate", "higher_is_better")
-"""The options that say how a table is read."""
-STREAMED = ("engine", "rope", "draws", "seed", "strict", "on_progress")
-"""The options that a table which is streamed has, beside its columns; for any other it is read whole."""
-ROOM = ("memory", "client", "scratch")
-"""The options that say where a large table is worked on."""
+type ColumnNames = dict[str, Any]
+"""The arguments that say how a table is read: `item`, `model` and so on, each a column unless it says otherwise."""
 
 
 def compare(
@@ -157,123 +120,102 @@ def compare(
     (-0.3, True)
     """
     check.own_threads()
-    options: CompareOptions = {
-        "groups": groups,
-        "clusters": clusters,
-        "replicates": replicates,
-        "likelihood": likelihood,
-        "annotations": annotations,
-        "fold_correlation": fold_correlation,
-        "engine": engine,
-        "population": population,
-        "weights": weights,
-        "gold": gold,
-        "rope": rope,
-        "draws": draws,
-        "seed": seed,
-        "strict": strict,
-        "on_progress": on_progress,
+    columns: ColumnNames = {
+        "item": item,
+        "model": model,
+        "models": models,
+        "score": score,
+        "group": group,
+        "cluster": cluster,
+        "replicate": replicate,
+        "higher_is_better": higher_is_better,
     }
-    if not isinstance(scores, Scores):
-        options |= {
-            "item": item,
-            "model": model,
-            "models": models,
-            "score": score,
-            "group": group,
-            "cluster": cluster,
-            "replicate": replicate,
-            "higher_is_better": higher_is_better,
-            "memory": memory,
-            "scratch": scratch,
-        }
-    else:
-        _no_columns(models=models, group=group, cluster=cluster, replicate=replicate, higher_is_better=higher_is_better)
-    if client is not None:
-        options["client"] = client
-    return compared(scores, **options)
-
-
-def _no_columns(**columns: object) -> None:
-    """Raises where a column is named of scores that are no table."""
-    for name, value in columns.items():
-        if value is not None:
-            raise InputError(
-                f"{name}={check.quote(value)} with Scores, which have no columns",
-                "a table, or Scores alone",
-                "Name it where the scores are made (Scores.from_frame), or pass groups= or clusters= by item.",
-            )
-
-
-def compared(scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]) -> Comparison:
-    """The comparison, with the scores or what is known of those that were streamed; options as in `compare`."""
-    named: dict[str, Any] = dict(options)
-    columns, room_options = ({key: named.pop(key) for key in keys if key in named} for keys in (COLUMNS, ROOM))
+    if isinstance(scores, Scores):
+        _refuse_columns(columns)
     if isinstance(scores, str | Path):
-        room = Room(**room_options)
-        whole = any(columns.get(name) is not None for name in ("replicate", "models")) or any(
-            named[key] is not None and (key, named[key]) not in (("likelihood", "auto"), ("population", "new-items"))
-            for key in named
-            if key not in STREAMED
-        )
+        unusual = (groups, clusters, replicates, annotations, fold_correlation, weights, gold, models, replicate)
+        whole = any(one is not None for one in unusual) or (likelihood, population) != ("auto", "new-items")
+        room = Room(memory, client, scratch)
         if not whole and room.streams_scores(scores):
-            streamed = _streamed(scores, room, columns, named)
+            options = checked_options(engine, population, rope, draws, seed, strict)
+            streamed = _streamed(scores, room, columns, options, on_progress)
             return replace(streamed.comparison, scored=streamed)
-        if room.client is not None:
+        if client is not None:
             raise InputError(
                 "client= for scores that are compared in memory",
                 "a table in Parquet or Arrow, or a folder of such files, without replicates and another likelihood",
                 "Leave client out.",
             )
-    elif room_options.get("client") is not None:
+    elif client is not None:
         what = "scores" if isinstance(scores, Scores) else "a table"
         raise InputError(f"client= for {what} in memory", "the path of a table", "Leave client out.")
-    if not isinstance(scores, Scores):
-        scores = _held(scores, columns)
-    need_two(scores.models)
-    gold = named.pop("gold", None)
-    if gold is not None:
-        scores = _with_gold(scores, gold, columns)
-    return compare_in_memory(scores, **named)
+    held = scores if isinstance(scores, Scores) else _held(scores, columns)
+    need_two(held.models)
+    return compare_in_memory(
+        held if gold is None else _with_gold(held, gold, columns),
+        groups,
+        clusters,
+        replicates,
+        likelihood=likelihood,
+        annotations=annotations,
+        fold_correlation=fold_correlation,
+        engine=engine,
+        population=population,
+        weights=weights,
+        rope=rope,
+        draws=draws,
+        seed=seed,
+        strict=strict,
+        on_progress=on_progress,
+    )
 
 
-def _held(table: StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
+def _refuse_columns(columns: ColumnNames) -> None:
+    """Raises where a column is named of scores that are no table."""
+    for name in ("models", "group", "cluster", "replicate", "higher_is_better"):
+        if columns[name] is not None:
+            raise InputError(
+                f"{name}={check.quote(columns[name])} with Scores, which have no columns",
+                "a table, or Scores alone",
+                "Name it where the scores are made (Scores.from_frame), or pass groups= or clusters= by item.",
+            )
+
+
+def _held(table: StrPath | Frame, columns: ColumnNames) -> Scores:
     """The scores of a file or dataframe that memory holds."""
     named = {name: value for name, value in columns.items() if name != "models"}
-    if columns.get("models") is not None:
-        if named.pop("replicate", None) is not None:
+    if columns["models"] is not None:
+        if named.pop("replicate") is not None:
             raise InputError(
                 "replicate= with a column for each model", "one row for each item", "Give the table in long form."
             )
-        named.pop("model", None)
-        rule = named.pop("score", "score")
-        return read_wide_scores(table, columns["models"], rule=rule, **named)
-    _refuse_wide(table, named)
+        del named["model"]
+        return read_wide_scores(table, columns["models"], rule=named.pop("score"), **named)
+    _refuse_wide(table, columns)
     if isinstance(table, str | Path):
         return read_scores(table, **named)
-    return Scores.from_frame(table, **{"higher_is_better": None, **named})
+    return Scores.from_frame(table, **named)
 
 
-def _with_gold(scores: Scores, gold: Scores | StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
+def _with_gold(scores: Scores, gold: Scores | StrPath | Frame, columns: ColumnNames) -> Scores:
     """The scores with the better ones on a few items; tables are read as the scores were."""
     if isinstance(gold, Scores):
         return with_expert_scores(scores, gold, None)
     table, source = gold_table(gold)
-    named = {name: columns[name] for name in ("item", "model", "models", "score") if columns.get(name) is not None}
-    if named.get("score", "score") not in table.columns and scores.rule in table.columns:
-        named["score"] = scores.rule
-    expert = _held(table, {**named, "higher_is_better": scores.higher_is_better})
-    return with_expert_scores(scores, expert, probabilities(table, named.get("item", "item"), source))
+    known = {**columns, **dict.fromkeys(("group", "cluster", "replicate")), "higher_is_better": scores.higher_is_better}
+    if known["score"] not in table.columns and scores.rule in table.columns:
+        known["score"] = scores.rule
+    return with_expert_scores(scores, _held(table, known), probabilities(table, known["item"], source))
 
 
-def _refuse_wide(table: StrPath | Frame, named: Mapping[str, Any]) -> None:
+def _refuse_wide(table: StrPath | Frame, named: ColumnNames) -> None:
     """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    item, model, score = (str(named.get(name, name)) for name in ("item", "model", "score"))
+    item, model, score = (str(named[name]) for name in ("item", "model", "score"))
     frame = None if isinstance(table, str | Path) else as_polars(table)
     columns = columns_of(str(table)) if frame is None else frame.columns
     if item not in columns or model in columns or score in columns:
         return
-    others = [name for name in columns if name not in (item, named.get("group"), named.get("cluster"))]
+    others = [name for name in columns if name not in (item, named["group"], named["cluster"])]
     if frame is None:
         frame = read_table(str(table))[0]
     models = [name for name in others if matrix(frame, [name])[1] is None]
@@ -287,24 +229,20 @@ def _refuse_wide(table: StrPath | Frame, named: Mapping[str, Any]) -> None:
         )
 
 
-def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: Mapping[str, Any]) -> Streamed:
+def _streamed(
+    path: str | Path,
+    room: Room,
+    columns: ColumnNames,
+    options: Options,
+    on_progress: Callable[[int, int], None] | None,
+) -> Streamed:
     """The comparison of a table that is read some rows at a time."""
     table = open_table(path)
-    item, model, score = (columns.get(name, name) for name in ("item", "model", "score"))
-    group, cluster = columns.get("group"), columns.get("cluster")
-    named_columns = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster}
-    need_columns(table.columns, named_columns, table.name)
-    known = notes_in(table.files[0], score, columns.get("higher_is_better"))
-    group, cluster = (known.column(own, name, table.columns) for own, name in ((group, "group"), (cluster, "cluster")))
-    read = Columns(item, model, score, group, cluster, known.higher_is_better, known.rule, known.facts)
-    chosen = checked_options(
-        named.get("engine", "nuts"),
-        "new-items",
-        named.get("rope"),
-        named.get("draws", DRAWS),
-        named.get("seed", 0),
-        named.get("strict", False),
-    )
+    named = {name: columns[name] for name in ("item", "model", "score", "group", "cluster")}
+    need_columns(table.columns, named, table.name)
+    known = notes_in(table.files[0], named["score"], columns["higher_is_better"])
+    named |= {name: known.column(named[name], name, table.columns) for name in ("group", "cluster")}
+    read = Columns(**named, higher_is_better=known.higher_is_better, rule=known.rule, known=known.facts)
     size = min(max(int(room.n_bytes / BYTES), LEAST), MOST)
     with scratch_store(room.scratch, room.client) as store:
-        return streamed_scores(table, read, chosen, store("scores"), size, named.get("on_progress"))
+        return streamed_scores(table, read, options, store("scores"), size, on_progress)

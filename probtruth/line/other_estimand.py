@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from probtruth.check import as_float
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import score_on_evidence
-from probtruth.line.rows import as_float
 from probtruth.scoring.align import Aligned
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.fit import INDEPENDENT

@@ -1,29 +1,42 @@
 """The result of the line: everything that a report shows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
-from probtruth.line.analysis.analysis import Analysis
+from probtruth.line.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
 from probtruth.line.bounds import Bounds
-from probtruth.line.compare import CompareOptions, compared
+from probtruth.line.compare import compare
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.streaming.compare_files import Streamed
 from probtruth.study.choose_gold import choose_gold
 from probtruth.types import Annotations, Audit, Comparison, RuleFacts, Scores, Truth
-from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
+
+
+def _as_result[**P](compare: Callable[P, Comparison]) -> "Callable[P, Result]":
+    """`compare` with another type of result: it has the same arguments."""
+
+    @wraps(compare, assigned=())
+    def of_scores(*arguments: P.args, **named: P.kwargs) -> "Result":
+        """What `compare` says of bare scores, or of a table of them, as a result that `write_report` takes.
+
+        Arguments and errors: as in `compare`.
+        """
+        return Result.of(compare(*arguments, **named))
+
+    return of_scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,13 +58,7 @@ class Result(Reported):
     item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
     command: str | None = None
 
-    @classmethod
-    def of_scores(cls, scores: Scores | StrPath | Frame, **options: Unpack[CompareOptions]) -> "Result":
-        """What `compare` says of bare scores, or of a table of them, as a result that `write_report` takes.
-
-        Arguments and errors: as in `compare`.
-        """
-        return cls.of(compared(scores, **options))
+    of_scores = staticmethod(_as_result(compare))
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":

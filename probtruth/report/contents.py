@@ -1,19 +1,42 @@
 """Everything that a report says, made once, in the order in which the page and the Markdown say it."""
 
 import shlex
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from probtruth.line.analysis.calibration import CalibrationAnalysis
+from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.report.tables import annotators, candidates, checks, groups
-from probtruth.report.tables import models as tables
-from probtruth.report.tables.cells import LONGEST_NAME, Table
-from probtruth.report.words.numbers import count, shortened
+from probtruth.report.tables import annotators, checks, models, pairs
+from probtruth.report.tables.cells import Table
 from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
 from probtruth.report.words.verdict import Verdict, verdict
 
 LONGEST_LINE = 80
 """Columns of a command that stands on one line."""
+
+
+TABLES: Mapping[str, Callable[[Result], Table | None]] = {
+    "models": models.models,
+    "other": models.other_estimand,
+    "matrix": pairs.matrix,
+    "pairs": pairs.pairs,
+    "by_group": pairs.by_group,
+    "group_matrix": pairs.group_matrix,
+    "ranks": models.ranks,
+    "calibration": models.calibration,
+    "divided": pairs.divided,
+    "disputed": annotators.disputed,
+    "agreements": annotators.agreements,
+    "quality": annotators.quality,
+    "copies": annotators.copies,
+    "diagnostics": checks.diagnostics,
+    "sensitivity": checks.sensitivity,
+    "predictive": checks.predictive,
+    "companions": checks.companions,
+    "audit": checks.audit,
+    "settings": checks.settings,
+}
+"""Every table of a result by its name, in the order of the page; None where a result has nothing to say of it."""
 
 
 @dataclass(frozen=True)
@@ -22,31 +45,13 @@ class Contents:
 
     verdict: Verdict
     facts: tuple[Sentence, ...]
-    note: str | None
     warnings: tuple[str, ...]
-    models: Table
-    other: Table | None
-    matrix: Table
-    pairs: Table
+    tables: Mapping[str, Table | None]
     group_pairs: tuple[Table, ...]
-    by_group: Table | None
-    group_matrix: Table | None
     in_groups: Sentence | None
     best_set: Sentence | None
-    ranks: Table | None
-    calibration: CalibrationAnalysis | None
-    calibration_names: tuple[Name, ...]
-    calibration_numbers: Table | None
-    items: tuple[Table, ...]
-    annotators: tuple[Table, ...]
-    diagnostics: Table
-    sensitivity: Table | None
-    predictive: Table | None
-    companions: Table | None
-    audit: Table | None
     alignment: str
     command: str | None
-    settings: Table
     citation: str
     bibtex: str
     sources: tuple[str, ...]
@@ -54,39 +59,18 @@ class Contents:
 
 def contents(result: Result) -> Contents:
     """What the report says of a result."""
-    calibrated = result.analysis.calibration
-    of_items = (tables.divided(result), tables.disputed(result))
-    of_annotators = (annotators.agreements(result), annotators.quality(result), annotators.copies(result))
     return Contents(
         verdict=verdict(result),
         facts=tuple(facts(result)),
-        note=result.note,
         warnings=warnings_shown(result),
-        models=tables.models(result),
-        other=candidates.other_estimand(result),
-        matrix=tables.matrix(result),
-        pairs=tables.pairs(result),
+        tables={name: make(result) for name, make in TABLES.items()},
         group_pairs=tuple(
-            tables.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
+            pairs.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
         ),
-        by_group=groups.by_group(result),
-        group_matrix=groups.group_matrix(result),
-        in_groups=groups.in_groups(result),
-        best_set=candidates.best_set(result),
-        ranks=candidates.ranks(result),
-        calibration=calibrated,
-        calibration_names=() if calibrated is None else tuple(shortened(calibrated.models, LONGEST_NAME).values()),
-        calibration_numbers=None if calibrated is None else annotators.numbers(calibrated, result),
-        items=tuple(table for table in of_items if table is not None),
-        annotators=tuple(table for table in of_annotators if table is not None),
-        diagnostics=checks.diagnostics(result),
-        sensitivity=checks.sensitivity(result),
-        predictive=checks.predictive(result),
-        companions=checks.companions(result),
-        audit=checks.audit(result),
+        in_groups=pairs.in_groups(result),
+        best_set=models.best_set(result),
         alignment=checks.alignment(result),
         command=lines_of(result.command),
-        settings=tables.settings(result),
         citation=citation(result),
         bibtex=bibtex(result),
         sources=tuple(sources(result)),

@@ -4,20 +4,22 @@ Figures, and rooms that a class belongs to, are loaded when they are asked for.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib import import_module
 from io import StringIO
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probtruth.check import count
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
 from probtruth.report.tables import models as tables
-from probtruth.report.tables.cells import Cell, Column, Table, chance, loose, named, number, titled, words
-from probtruth.report.words.numbers import count, exact, in_text, plain, shortened, width
+from probtruth.report.tables.cells import Column, Table, chance, loose, named, number, titled, words
+from probtruth.report.words.numbers import exact, in_text, plain
 from probtruth.report.words.sentences import Name, Sentence, with_unit
 from probtruth.report.words.verdict import verdict
 from probtruth.scoring.nelson.risk import MARKS
@@ -27,8 +29,8 @@ from probtruth.types.arguments import StrPath
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = 100
-"""Columns of a summary."""
+COLUMNS, WIDE = 100, 10_000
+"""Columns of a summary, and of a table whose lines stay whole."""
 MOST_ROWS = 10
 """Rows of a table in a notebook."""
 FIRST_ROWS = 5
@@ -48,25 +50,30 @@ def report(shown: Result | Comparison, out: StrPath) -> None:
 def first_lines(shown: Result | Comparison) -> str:
     """What was compared, the verdict and the first rows of the ranking."""
     result = Result.of(shown)
+    from probtruth.report.formats import terminal
+
     head = f"{type(shown).__name__}: {count(len(result.comparison.ranks), 'model')} on {_items(result)}"
     table = tables.models(result)
-    grid = list(_aligned(table, FIRST_ROWS))
+    grid = indent(_written(WIDE, terminal.grid(table, LONGEST, FIRST_ROWS)), "  ")
     more = len(table.rows) - FIRST_ROWS
     rest = [f"and {count(more, 'more model')}"] if more > 0 else []
-    return "\n".join([head, in_text(verdict(result).headline), *grid, *rest])
+    return "\n".join([head, in_text(verdict(result).headline), grid, *rest])
 
 
 def summary(shown: Any) -> str:
     """What an object says, as text."""
     parts = _renderables(shown)
-    if not parts:
-        return repr(shown)
+    return _written(COLUMNS, *parts) if parts else repr(shown)
+
+
+def _written(columns: int, *parts: Any) -> str:
+    """What a terminal of so many columns shows."""
     from rich.console import Console
 
-    console = Console(width=COLUMNS, file=StringIO(), color_system=None, highlight=False, legacy_windows=False)
-    console.print(*parts, sep="\n")
-    written = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in written.rstrip().split("\n"))
+    with StringIO() as file:
+        console = Console(width=columns, file=file, color_system=None, highlight=False, legacy_windows=False)
+        console.print(*parts, sep="\n")
+        return "\n".join(line.rstrip() for line in file.getvalue().rstrip().split("\n"))
 
 
 def _renderables(shown: Any) -> tuple[Any, ...]:
@@ -158,25 +165,6 @@ def _marked(sentence: Sentence) -> str:
     return "".join(
         f"<bdi><b>{escape(plain(piece))}</b></bdi>" if isinstance(piece, Name) else escape(piece) for piece in sentence
     )
-
-
-def _aligned(table: Table, most: int) -> Iterator[str]:
-    """The first rows of a table as text in columns, without what has no room."""
-    pieces = (piece for row in table.rows for cell in row for piece in cell.text)
-    names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), LONGEST)
-
-    def text(cell: Cell) -> str:
-        return "".join(names[piece.whole] if isinstance(piece, Name) else piece for piece in cell.text)
-
-    heads = [column.short or in_text(column.title) for column in table.columns]
-    rows = [heads, *([text(cell) for cell in row] for row in table.rows[:most])]
-    widths = [max(width(row[position]) for row in rows) for position in range(len(heads))]
-    for row in rows:
-        cells = (
-            " " * (room - width(word)) + word if column.numeric else word + " " * (room - width(word))
-            for word, room, column in zip(row, widths, table.columns, strict=True)
-        )
-        yield ("  " + "  ".join(cells)).rstrip()
 
 
 def _items(result: Result) -> str:

@@ -85,7 +85,7 @@ class EmLimits:
     def __post_init__(self) -> None:
         """Checks the values."""
         check.whole(self.max_iterations, 1, "max_iterations")
-        check.non_negative(self.tolerance, "tolerance")
+        check.number(self.tolerance, "tolerance", least=0)
         check.whole(self.restarts, 1, "restarts")
 
 

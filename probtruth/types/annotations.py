@@ -11,7 +11,7 @@ from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Frame, Numbers
-from probtruth.types.index import Index, as_names, first_repeated, match_items, match_labels, positions, sort_names
+from probtruth.types.index import Index, as_names, match_items, match_labels, no_repeats, positions, sort_names
 from probtruth.types.shown import Shown
 
 
@@ -173,7 +173,7 @@ class Annotations(Shown):
             repeat, _ = frames.encode(table, replicate, source, "replicate")
         else:
             repeat = np.zeros(table.height, np.int64)
-        _no_duplicates(coded, repeat, source)
+        no_repeats({what: coded[what] for what in ("item", "annotator")}, repeat, source)
         ordered = {what: sort_names(names) for what, (_, names) in coded.items()}
         flat = {what: positions(ordered[what], names)[codes] for what, (codes, names) in coded.items()}
         index = Index(ordered["item"], ordered["label"], ordered["annotator"])
@@ -224,17 +224,3 @@ def index_of_labels(labels: Iterable[object]) -> Index:
     """All labels that an item can have, sorted, with the caller's order."""
     names = as_names(labels, "labels") or ()
     return Index.of_array((0, len(names)), (), names)[0]
-
-
-def _no_duplicates(coded: dict[str, tuple[np.ndarray, list[str]]], repeat: np.ndarray, source: Source) -> None:
-    (item, items), (annotator, annotators) = coded["item"], coded["annotator"]
-    found = first_repeated(repeat, annotator, item)
-    if found is not None:
-        row, number = found
-        raise InputError(
-            f"item {check.quote(items[item[row]])}, annotator {check.quote(annotators[annotator[row]])} twice "
-            f"({number} such rows)",
-            "every (item, annotator) pair once",
-            "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
-            source.at(row),
-        )

@@ -13,12 +13,28 @@ if TYPE_CHECKING:
     import polars
     import xarray
 
-Row = Mapping[str, object]
+Row = Mapping[str, Any]
 Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
 """From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
 
 Tests = Callable[[Collection[str] | None], Sequence[Row]]
 """The model-free tests of the pairs of some models."""
+
+
+def leaders(ranks: Sequence[Row]) -> list[Row]:
+    """The models by probability of being the best, then by expected rank."""
+
+    def order(row: Row) -> tuple[float, float]:
+        best, rank = check.as_float(row["p_best"]), check.as_float(row["expected_rank"])
+        return (-best if best is not None else 1.0, rank if rank is not None else float("inf"))
+
+    return sorted(ranks, key=order)
+
+
+def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
+    """The two models of highest P(best), the first one first."""
+    first, second = (str(row["model"]) for row in leaders(ranks)[:2])
+    return first, second
 
 
 def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Sequence[Row]:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -208,14 +208,27 @@ def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " 
     return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
 
 
-def first_repeated(*columns: Int[np.ndarray, " row"]) -> tuple[int, int] | None:
-    """The first row that is in all columns as one before it, and how many such rows there are; None without any."""
+Coded = tuple[Int[np.ndarray, " row"], list[str]]
+"""A column of names as codes, and the names in the order of the codes."""
+
+
+def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], source: check.Source) -> None:
+    """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant."""
+    columns = (repeat, *(codes for codes, _ in coded.values()))
     order = np.lexsort(columns)
     same = np.ones(max(len(order) - 1, 0), bool)
-    for column in columns:
+    for column in columns:  # one at a time: they may be long
         same &= np.diff(column[order]) == 0
     rows = order[1:][same]
-    return (int(rows.min()), len(rows)) if len(rows) else None
+    if len(rows):
+        row = int(rows.min())
+        cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
+        raise InputError(
+            f"{cells} twice ({len(rows)} such rows)",
+            f"every ({', '.join(coded)}) pair once",
+            "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
+            source.at(row),
+        )
 
 
 Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]

@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, some_items, to_host
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, first_repeated, positions, ranks, sort_names
+from probtruth.types.index import Audit, no_repeats, positions, ranks, sort_names
 from probtruth.types.shown import Brief, Shown
 
 if TYPE_CHECKING:
@@ -239,8 +239,7 @@ class Scores(Shown):
             if replicate is not None
             else (np.zeros_like(items), [""])
         )
-        _no_duplicates(items, models, repeat, item_names, model_names, source)
-
+        no_repeats({"item": (items, item_names), "model": (models, model_names)}, repeat, source)
         ordered = sort_names(item_names)
         rows = positions(ordered, item_names)[items]
         cell = models * len(ordered) + rows
@@ -290,26 +289,6 @@ def _in_one_order(items: np.ndarray, models: np.ndarray, repeat: np.ndarray) -> 
     rows = np.lexsort((repeat, models))
     same = (np.diff(models[rows]) == 0) & (np.diff(repeat[rows]) == 0)
     return bool((np.diff(items[rows])[same] > 0).all())
-
-
-def _no_duplicates(
-    items: np.ndarray,
-    models: np.ndarray,
-    repeat: np.ndarray,
-    item_names: list[str],
-    model_names: list[str],
-    source: Source,
-) -> None:
-    found = first_repeated(items, models, repeat)
-    if found is not None:
-        row, number = found
-        raise InputError(
-            f"item {check.quote(item_names[items[row]])}, model {check.quote(model_names[models[row]])} twice "
-            f"({number} such rows)",
-            "one score for each item and model",
-            "Remove the duplicates, or tell repeats apart with replicate=... (command line: --replicate).",
-            source.at(row),
-        )
 
 
 MOST_EMPTY = 4

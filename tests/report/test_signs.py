@@ -6,7 +6,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.report.formats import terminal_study
-from probtruth.report.tables import models as tables
+from probtruth.report.tables import pairs
 from probtruth.report.words.numbers import flipped
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
@@ -26,7 +26,7 @@ def made():
 def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
     """By hand: means .6 and .5625, so a - b = +.0375, whichever way is better."""
     result = made(higher)
-    table = tables.pairs(result)
+    table = pairs.pairs(result)
     shown = table.rows[0][[column.title for column in table.columns].index(("Difference",))]
     assert shown.sort == pytest.approx(0.0375, rel=1e-12)
     assert f"{'positive' if higher else 'negative'} favours a" in "".join(table.note)

@@ -1,18 +1,18 @@
 """How far annotators agree, how good each is, and which answer like copies of each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from probtruth.check import as_float
 from probtruth.errors import InputError
 from probtruth.line.labelled import Labelled
-from probtruth.line.rows import as_float
 from probtruth.truth.annotators.agreement import Agreement, AgreementMeasure, agreement
 from probtruth.truth.annotators.pairs import annotator_pairs
 from probtruth.truth.annotators.quality import skill_columns
 from probtruth.types import Annotations, Truth
+from probtruth.types.comparison import Row
 
 MEASURES: tuple[AgreementMeasure, ...] = ("krippendorff", "percentage")
 """The measures of agreement."""
@@ -20,8 +20,6 @@ RESAMPLES = 500
 """Bootstrap resamples of the interval of the agreement."""
 CHECKED = ("agreement", "agreement_spread")
 """The statistics of annotations that truth methods replicate."""
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

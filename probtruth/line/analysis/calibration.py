@@ -1,6 +1,6 @@
 """How far the models' probabilities can be taken at their word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import sampled_items
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
+from probtruth.types.comparison import Row
 
 if TYPE_CHECKING:
     import polars
@@ -25,8 +26,6 @@ MOST_MODELS = 6
 """Models whose calibration is computed, the best first."""
 BUBBLES = 12
 """Bubbles of one label (of all labels, where there are more than two)."""
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

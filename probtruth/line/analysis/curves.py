@@ -9,8 +9,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr
 
-from probtruth.line.rows import as_float, leaders
+from probtruth.check import as_float
 from probtruth.types import Comparison
+from probtruth.types.comparison import leaders
 
 POINTS = 201
 """Quantiles of a difference; evenly spaced they would be of a normal one."""

@@ -7,11 +7,11 @@ from jaxtyping import Float, Int
 
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.line.labelled import Labelled
-from probtruth.line.rows import leaders, leading_pair
 from probtruth.scoring.align import Aligned, AlignedOnHost
 from probtruth.scoring.calibration.binning import events
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
+from probtruth.types.comparison import leaders, leading_pair
 
 MOST = 10
 """Items of either kind."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.line.rows import leading_pair
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
+from probtruth.types.comparison import leading_pair
 
 REPLICATED, MOST, KEPT = 400, 20_000, 100_000
 """Replicated data sets, the most items of each, and the replicated differences that are kept."""

@@ -1,19 +1,18 @@
 """How far the leading model's lead stands: under other questions and methods, what was not seen, another prior."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from probtruth.check import as_float
 from probtruth.comparison.rows import NO_SPREAD
 from probtruth.line.bounds import Bounds
 from probtruth.line.other_estimand import OtherEstimand
-from probtruth.line.rows import as_float, leaders
 from probtruth.types import Comparison, Truth
+from probtruth.types.comparison import Row, leaders
 
 CLAIMED = 0.8
 """From this probability on a verdict says that a model is better; what turns it below matters."""
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

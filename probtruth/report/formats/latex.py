@@ -7,14 +7,13 @@ emoji need XeLaTeX or LuaLaTeX with a font that has them.
 import re
 
 from probtruth import check
-from probtruth.errors import InputError
 from probtruth.line.result import Result
-from probtruth.report.tables import models as tables
+from probtruth.report.tables import models, pairs
 from probtruth.report.tables.cells import Table
 from probtruth.report.words.numbers import plain, width
 from probtruth.report.words.sentences import Name, Sentence
 
-TABLES = {"models": tables.models, "pairs": tables.pairs, "matrix": tables.matrix}
+TABLES = {"models": models.models, "pairs": pairs.pairs, "matrix": pairs.matrix}
 """The tables by name."""
 
 WIDE = 30
@@ -65,8 +64,7 @@ def latex_table(result: Result, table: str = "models") -> str:
     a\_1 &  & 0.93 \\
     b\&c & 0.07 &  \\
     """
-    if not isinstance(result, Result):
-        raise InputError(f"a {type(result).__name__}", "a Result", "Pass on what evaluate returned.")
+    result = check.instance(result, Result, "evaluate")
     name = check.one_of(table, tuple(TABLES), "table")
     return _environment(TABLES[name](result), name)
 

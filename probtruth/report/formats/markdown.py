@@ -23,33 +23,27 @@ def markdown(result: Result, content: Contents | None = None) -> str:
     if content.verdict.failing:
         parts.append(_list(("**Do not rely on the numbers below.**", *map(_escape, content.verdict.failing))))
     parts += [_text(line) for line in content.verdict.details]
-    parts += [_escape(plain(content.note))] if content.note else []
+    parts += [_escape(plain(result.note))] if result.note else []
     if content.warnings:
         parts += ["### Before you use this", _list(tuple(_escape(plain(line)) for line in content.warnings))]
-    parts += [_table(content.models), *_tables(content.other)]
-    parts += [_table(content.matrix), _table(content.pairs)] if content.pairs.rows else []
+    tables = {name: _table(table) for name, table in content.tables.items() if table is not None}
+
+    def shown(*names: str) -> list[str]:
+        return [tables[name] for name in names if name in tables]
+
+    parts += shown("models", "other", *(("matrix", "pairs") if result.comparison.pairs else ()))
     parts += [_table(table) for table in content.group_pairs]
-    parts += [
-        *([_text(content.in_groups)] if content.in_groups else []),
-        *_tables(content.by_group, content.group_matrix),
-    ]
-    parts += [*_tables(content.ranks), *([_text(content.best_set)] if content.best_set else [])]
-    parts += [*_tables(content.calibration_numbers, *content.items, *content.annotators)]
-    parts += [*_tables(content.diagnostics, content.sensitivity, content.predictive, content.companions, content.audit)]
+    parts += [_text(content.in_groups)] if content.in_groups else []
+    parts += shown("by_group", "group_matrix", "ranks")
+    parts += [_text(content.best_set)] if content.best_set else []
+    parts += shown("calibration", "divided", "disputed", "agreements", "quality", "copies")
+    parts += shown("diagnostics", "sensitivity", "predictive", "companions", "audit")
     parts.append(_escape(content.alignment))
     parts += [_code(content.command, "sh")] if content.command is not None else []
-    parts += [
-        _table(content.settings, fold=True),
-        "### How to cite",
-        _escape(content.citation),
-        _code(content.bibtex, "bibtex"),
-    ]
+    parts += shown("settings")
+    parts += ["### How to cite", _escape(content.citation), _code(content.bibtex, "bibtex")]
     parts += [_list(tuple(map(_escape, content.sources)))] if content.sources else []
     return "\n\n".join(parts) + "\n"
-
-
-def _tables(*tables: Table | None) -> list[str]:
-    return [_table(table) for table in tables if table is not None]
 
 
 def _code(text: str, language: str) -> str:
@@ -58,14 +52,14 @@ def _code(text: str, language: str) -> str:
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
-def _table(table: Table, fold: bool = False) -> str:
+def _table(table: Table) -> str:
     rule = " | ".join("---:" if column.numeric else "---" for column in table.columns)
     head = " | ".join(_text(column.title) or " " for column in table.columns)
     rows = "\n".join(f"| {' | '.join(_text(cell.text) or ' ' for cell in row)} |" for row in table.rows)
     note = f"\n\n{_text(table.note)}" if table.note else ""
     grid = f"| {head} |\n| {rule} |\n{rows}{note}"
     title = _escape(plain(table.caption))
-    if fold or len(table.rows) > LONGEST:
+    if table.kind == "dense" or len(table.rows) > LONGEST:
         return f"<details><summary>{title} ({len(table.rows)} rows)</summary>\n\n{grid}\n\n</details>"
     return f"### {title}\n\n{grid}"
 

@@ -10,12 +10,12 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from probtruth.check import count
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
-from probtruth.report.tables import checks, groups
-from probtruth.report.tables import models as tables
+from probtruth.report.tables import checks, models, pairs
 from probtruth.report.tables.cells import Table
-from probtruth.report.words.numbers import count, exact, fixed, in_text, plain, shortened
+from probtruth.report.words.numbers import exact, fixed, in_text, plain, shortened
 from probtruth.report.words.sentences import Name, Sentence
 from probtruth.report.words.verdict import verdict
 from probtruth.types import Truth
@@ -43,11 +43,11 @@ def summary(result: Result) -> tuple[RenderableType, ...]:
     parts: list[RenderableType] = [Text(in_text(decided.headline), COLOURS[decided.level])]
     parts += [Text(f"  {line}", style="red") for line in decided.failing]
     parts += [_text(line) for line in decided.details]
-    by_group = groups.in_groups(result)
+    by_group = pairs.in_groups(result)
     parts += [] if by_group is None else [_text(by_group)]
     parts.append(Text(checks.alignment(result)))
-    parts.append(table(tables.models(result), MODEL_NAME))
-    parts += [table(tables.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
+    parts.append(table(models.models(result), MODEL_NAME))
+    parts += [table(pairs.pairs(result), PAIR_NAME)] if result.comparison.pairs else []
     parts += [Text(f"! {plain(line)}", style="yellow") for line in dict.fromkeys(result.warnings)]
     return (*parts, *([Text(plain(result.note), style="dim")] if result.note else []))
 
@@ -112,9 +112,7 @@ def _by_annotator(names: Sequence[str], quality: Quality) -> dict[str, dict[str,
 
 def _quality(names: Sequence[str], quality: Quality) -> RenderableType:
     """The annotators who agree least with the others first."""
-    table = _bare()
-    for column in ("annotator", "annotations", "agreement", "skill"):
-        table.add_column(column, justify="left" if column == "annotator" else "right")
+    table = _bare("annotator", "annotations", "agreement", "skill")
     shown = shortened(names, LONGEST_NAME)
     lowest = np.argsort(quality["agreement"], kind="stable")[:MOST_ROWS].tolist()
     for row in lowest:
@@ -132,9 +130,7 @@ def _label_shares(truth: Truth) -> Float[np.ndarray, " label"]:
 
 
 def _marginals(truth: Truth, labels: list[Name]) -> RenderableType:
-    table = _bare()
-    table.add_column("label")
-    table.add_column("probability", justify="right")
+    table = _bare("label", "probability")
     for label, share in zip(labels, _label_shares(truth), strict=True):
         table.add_row(Text(label), fixed(float(share), 3))
     return _titled(Text("class marginals"), table)
@@ -142,10 +138,7 @@ def _marginals(truth: Truth, labels: list[Name]) -> RenderableType:
 
 def _confusion(name: str, rows: Float[np.ndarray, "label answer"], labels: list[Name]) -> RenderableType:
     title = Text.assemble("annotator ", shortened([name], LONGEST_NAME)[name], ": P(answer | truth)")
-    table = _bare()
-    table.add_column("truth")
-    for label in labels:
-        table.add_column(Text(label), justify="right")
+    table = _bare("truth", *map(Text, labels))
     for label, row in zip(labels, rows, strict=True):
         table.add_row(Text(label), *(fixed(float(value), 3) for value in row))
     return _titled(title, table)
@@ -159,6 +152,13 @@ def _short(value: bool | int | float | str) -> str:
 
 def table(shown: Table, longest: int) -> RenderableType:
     """A table without its note, its first rows."""
+    more = len(shown.rows) - MOST_ROWS
+    rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
+    return _titled(Text(shown.caption), grid(shown, longest, MOST_ROWS), *rest)
+
+
+def grid(shown: Table, longest: int, most: int) -> RichTable:
+    """The first rows of a table, without its caption; names have so many columns at most."""
     made = _bare()
     pieces = (piece for row in shown.rows for cell in row for piece in cell.text)
     names = shortened((piece.whole for piece in pieces if isinstance(piece, Name)), longest)
@@ -169,15 +169,17 @@ def table(shown: Table, longest: int) -> RenderableType:
             no_wrap=column.numeric,
             overflow="fold",
         )
-    for row in shown.rows[:MOST_ROWS]:
+    for row in shown.rows[:most]:
         made.add_row(*(_cell(cell.text, names) for cell in row))
-    more = len(shown.rows) - MOST_ROWS
-    rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    return _titled(Text(shown.caption), made, *rest)
+    return made
 
 
-def _bare() -> RichTable:
-    return RichTable(box=None, pad_edge=False, header_style="dim")
+def _bare(*heads: str | Text) -> RichTable:
+    """An empty table; of its columns the first is flush left, all others are flush right."""
+    made = RichTable(box=None, pad_edge=False, header_style="dim")
+    for position, head in enumerate(heads):
+        made.add_column(head, justify="right" if position else "left")
+    return made
 
 
 def _titled(title: Text, *body: RenderableType) -> RenderableType:

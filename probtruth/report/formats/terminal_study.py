@@ -7,8 +7,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from probtruth.check import count
 from probtruth.report.words.numbers import (
-    count,
     decimals,
     equals,
     exact,

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.errors import InputError
-from probtruth.line.analysis.annotators import Row, annotator_rows
+from probtruth.check import as_float
+from probtruth.line.analysis.annotators import annotator_rows
 from probtruth.report.plots import axes as figures
-from probtruth.report.plots.axes import BLUE, INK, RED
-from probtruth.report.words.numbers import as_float, short_names
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED
+from probtruth.report.words.numbers import short_names
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
+from probtruth.types.comparison import Row
 
 MOST = 30
 """Annotators that are drawn: of more, the best and the worst half of them."""
@@ -35,9 +36,8 @@ def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_annotators(truth).get_xlabel()
     'skill (kappa with the class)'
     """
-    if not isinstance(truth, Truth):
-        raise InputError(f"a {type(truth).__name__}", "a Truth", "Pass on what infer_truth(...) returned.")
-    return draw_annotators(best_and_worst(annotator_rows(truth)), ax)
+    known = check.instance(truth, Truth, "infer_truth")
+    return draw_annotators(best_and_worst(annotator_rows(known)), ax)
 
 
 def best_and_worst(rows: Sequence[Row]) -> list[Row]:
@@ -51,7 +51,7 @@ def draw_annotators(rows: Sequence[Row], ax: Axes | None = None) -> Axes:
     flagged = any(row["flag"] for row in rows)
     ax = ax or figures.panel_of_rows(len(rows), left=12 + figures.room_for(names), right=86 if flagged else 16)
     for position in (0.0, NO_SKILL):
-        ax.axvline(position, color=INK, linewidth=1, linestyle="-" if position == 0 else (0, (4, 3)))
+        ax.axvline(position, color=INK, linewidth=1, linestyle="-" if position == 0 else DASHES)
     for position, row in enumerate(rows):
         colour = RED if row["flag"] else BLUE
         low, high, skill = (as_float(row[key]) for key in ("skill_low", "skill_high", "skill"))

@@ -5,7 +5,7 @@ transparent and the colours (Okabe and Ito's blue and vermilion, a middle grey) 
 also for readers who do not see all colours. Text is set as plain text: names hold no mathematics.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 from matplotlib.transforms import Transform
 
+from probtruth import check
 from probtruth.errors import InputError
 from probtruth.report.words.numbers import width
 
@@ -27,7 +28,7 @@ COLOURS = (BLUE, RED, GREEN, PURPLE)
 """One for each thing that is compared; no more are told apart at a glance."""
 FRACTION = "axes fraction"
 """For words at a place in fractions of the axes."""
-DASHES = (0, (4, 3))
+DASHES, DOTS = (0, (4, 3)), (0, (1, 2))
 WIDTH = 480
 """Points, which are the CSS pixels of the page."""
 ROW = 26
@@ -100,12 +101,16 @@ def panel(
     return ax
 
 
-def square(ax: Axes | None, x: str, y: str, right: Number = 20) -> Axes:
-    """A panel from 0 to 1 on both axes, as wide as high."""
+def square(
+    ax: Axes | None, x: str, y: str, right: Number = 20, diagonal: tuple[int, tuple[int, ...]] | None = DASHES
+) -> Axes:
+    """A panel from 0 to 1 on both axes, as wide as high, with its diagonal in dashes unless these are None."""
     ax = panel(ax, x, y, width=380 + right, height=406, left=56, right=right)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1)
     ax.set_aspect("equal")
+    if diagonal is not None:
+        ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=diagonal)
     return ax
 
 
@@ -153,6 +158,14 @@ def spread(places: Sequence[float], gap: float) -> Float[np.ndarray, " place"]:
     result = np.empty_like(moved)
     result[order] = moved
     return result
+
+
+def chosen_models(known: Iterable[str], models: Sequence[object] | None) -> list[str]:
+    """The models to show, each once: all that are known unless some are named, and no more than colours."""
+    names = list(dict.fromkeys(known))
+    chosen = names if models is None else [check.one_of(name, names, "model") for name in models]
+    few(chosen, "models")
+    return chosen
 
 
 def few(names: Sequence[str], what: str) -> None:

@@ -3,23 +3,33 @@
 ROC and precision-recall curves: what happened, solid, and what the model implies, dashed.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import COLOURS, DASHES, FRACTION, INK, SIZE, few, panel, spread, square, text
+from probtruth.report.plots.axes import (
+    COLOURS,
+    DASHES,
+    DOTS,
+    FRACTION,
+    INK,
+    SIZE,
+    chosen_models,
+    panel,
+    spread,
+    square,
+    text,
+)
 from probtruth.report.words.numbers import fixed
 from probtruth.scoring.confusion.curves import Curves
+from probtruth.types.comparison import Row
 
 if TYPE_CHECKING:
     import polars
-
-
-Row = Mapping[str, Any]
 
 
 @check.checks_itself
@@ -47,7 +57,6 @@ def plot_reliability(
     """
     rows, names = _chosen(curve, ("forecast", "observed", "weight", "low", "high"), label, models, "reliability_curve")
     ax = square(ax, "forecast probability", "observed frequency")
-    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
     for position, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
         mine = [row for row in rows if row["model"] == name]
         x, y, weight, low, high = (
@@ -185,10 +194,7 @@ def _chosen(
 ) -> tuple[list[Row], list[str]]:
     """The rows of one label, and the names of the models to show."""
     rows = _rows(table, columns, label, maker)
-    known = list(dict.fromkeys(str(row["model"]) for row in rows))
-    names = known if models is None else [check.one_of(name, known, "model") for name in models]
-    few(names, "models")
-    return rows, names
+    return rows, chosen_models([str(row["model"]) for row in rows], models)
 
 
 @check.checks_itself
@@ -212,17 +218,11 @@ def plot_curves(
     >>> [entry.get_text() for entry in pt.figures.plot_curves(curves).texts]
     ['area: actual (implied)', 'a 0.944 (0.768)']
     """
-    if not isinstance(curves, Curves):
-        raise InputError(
-            f"curves of type {type(curves).__name__}", "Curves", "Make them with roc_curves or precision_recall_curves."
-        )
-    known = list(dict.fromkeys(curve.model for curve in curves.curves))
-    names = known if models is None else [check.one_of(name, known, "model") for name in models]
-    few(names, "models")
+    curves = check.instance(curves, Curves, "roc_curves or precision_recall_curves")
+    names = chosen_models([curve.model for curve in curves.curves], models)
     roc = curves.kind == "roc"
-    ax = square(ax, "false positive rate" if roc else "recall", "true positive rate" if roc else "precision")
-    if roc:
-        ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=(0, (1, 2)))
+    x, y = ("false positive rate", "true positive rate") if roc else ("recall", "precision")
+    ax = square(ax, x, y, diagonal=DOTS if roc else None)
     lines = [("area: actual (implied)", INK)]
     for name, colour in zip(names, COLOURS, strict=False):
         actual, implied = (curves.of(name, label, kind) for kind in (False, True))
@@ -231,6 +231,6 @@ def plot_curves(
             ax.plot(curve.x, curve.y, color=colour, linestyle=style, linewidth=width, drawstyle=step)
         lines.append((f"{name} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
     for row, (words, colour) in enumerate(lines):
-        x, align = (0.97, "right") if roc else (0.03, "left")
-        text(ax, x, 0.05 + 0.062 * (len(lines) - 1 - row), words, colour, align)
+        at, align = (0.97, "right") if roc else (0.03, "left")
+        text(ax, at, 0.05 + 0.062 * (len(lines) - 1 - row), words, colour, align)
     return ax

@@ -4,7 +4,7 @@ The figure of a pair's differences item by item, beside replicated ones.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from probtruth import check
+from probtruth.check import as_float
 from probtruth.errors import InputError
 from probtruth.line.analysis.predictive_check import ReplicatedDifferences, replicated
-from probtruth.line.rows import leaders
 from probtruth.report.plots import axes as figures
-from probtruth.report.plots.axes import BLUE, INK, RED, SIZE, panel, text
-from probtruth.report.tables.candidates import rank_table
-from probtruth.report.tables.models import chances_of_pairs
-from probtruth.report.words.numbers import INFINITE, MINUS, as_float, probability, short_names, shown
+from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, SIZE, panel, text
+from probtruth.report.tables.models import rank_table
+from probtruth.report.tables.pairs import chances_of_pairs
+from probtruth.report.words.numbers import INFINITE, MINUS, probability, short_names, shown
 from probtruth.report.words.sentences import mean_with_unit, measure, unit
 from probtruth.types import Comparison, Scores
-
-Row = Mapping[str, Any]
+from probtruth.types.comparison import Row, leaders
 
 MOST_PAIRS = 45
 """Pairs of a forest; of more, those among the best models are drawn."""
@@ -232,9 +231,7 @@ def rank_probabilities(
 def comparison_in(value: object) -> Comparison:
     """The comparison, also of a result."""
     inner = getattr(value, "comparison", value)  # a Result is as good
-    if not isinstance(inner, Comparison):
-        raise InputError(f"a {type(value).__name__}", "a Comparison", "Pass on what compare(...) returned.")
-    return inner
+    return check.instance(inner, Comparison, "compare")
 
 
 def intervals(
@@ -309,8 +306,7 @@ def plot_differences(scores: Scores, a: str, b: str, *, seed: int = 0, ax: Axes 
     >>> pt.figures.plot_differences(pt.Scores.from_frame(rows, higher_is_better=False), "a", "b").get_ylabel()
     'share of items'
     """
-    if not isinstance(scores, Scores):
-        raise InputError(f"a {type(scores).__name__}", "Scores", "Pass on what score(...) returned.")
+    scores = check.instance(scores, Scores, "score")
     first, second = (scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b))
     with np.errstate(invalid="ignore"):
         differences = (-1.0 if scores.higher_is_better else 1.0) * (scores.values[first] - scores.values[second])
@@ -347,7 +343,7 @@ def _drawn(ax: Axes, real: Float[np.ndarray, " item"], again: Float[np.ndarray, 
     ax.bar(middle, observed, 0.86 * (edges[1] - edges[0]), color=BLUE, linewidth=0)
     ax.plot(middle, line, color=RED, linewidth=2)
     top = 1.18 * max(observed.max(), line.max())
-    ax.axvline(centre, color=INK, linewidth=1, linestyle=(0, (4, 3)))
+    ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)
     text(ax, centre, top, f"mean {centre:+.3g}".replace("-", MINUS), shift=(6, -14))
     at = int(np.argmin(np.abs(middle - centre - 0.2 * reach)))
     text(ax, middle[at], line[at], "replicated", RED, shift=(8, 8))

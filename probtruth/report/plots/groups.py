@@ -4,7 +4,6 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, RED, SIZE, text
 from probtruth.report.plots.comparison import (
@@ -15,9 +14,10 @@ from probtruth.report.plots.comparison import (
     intervals,
     matrix_axes,
 )
-from probtruth.report.tables.groups import against_leader, of_leaders
+from probtruth.report.tables.pairs import against_leader, of_leaders
 from probtruth.report.words.numbers import decimals, fixed, probability, short_names
 from probtruth.types import Comparison
+from probtruth.types.comparison import leaders, leading_pair
 
 MOST_GROUPS = 60
 """Groups of a figure, the first by name."""

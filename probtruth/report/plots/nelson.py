@@ -7,8 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.errors import InputError
-from probtruth.report.plots.axes import COLOURS, DASHES, INK, few, panel, spread, square, text
+from probtruth.report.plots.axes import COLOURS, DASHES, DOTS, INK, chosen_models, panel, spread, square, text
 from probtruth.report.words.numbers import fixed
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 
@@ -38,10 +37,8 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     >>> pt.figures.plot_nelson(risk).get_xlabel()
     'source probability'
     """
-    risk = _profile(risk)
-    position = _model(risk, model)
+    risk, position = _profile(risk, model)
     ax = square(ax, "source probability", "model probability")
-    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
     known: Sequence[Mapping[str, Any]] = risk.bins
     bins = [row for row in known if row["model"] == risk.models[position] and row["n_true"] > 0]
     largest = max((row["n_true"] for row in bins), default=1.0)
@@ -87,16 +84,14 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
-    risk = _profile(risk)
-    position = _model(risk, model)
+    risk, position = _profile(risk, model)
     risk.at(power)
     at = risk.powers.index(power)
     source, reported, ratio = (float(table[position, at]) for table in (risk.source, risk.model, risk.divergence))
     ax = square(ax, "source probability", "model probability", right=90)
-    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
     for x, y in (([0, source], [reported, reported]), ([source, source], [0, reported])):
-        ax.plot(x, y, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+        ax.plot(x, y, color=INK, linewidth=1, linestyle=DOTS)
     ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
     ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
     ax.set_ylim(0, max(1.0, 1.05 * ratio))
@@ -126,9 +121,8 @@ def plot_spectrum(risk: RiskProfile, models: Sequence[object] | None = None, ax:
     >>> pt.figures.plot_spectrum(risk).get_ylabel()
     'probability'
     """
-    risk = _profile(risk)
-    names = list(risk.models) if models is None else [check.one_of(name, risk.models, "model") for name in models]
-    few(names, "models")
+    risk = check.instance(risk, RiskProfile, "risk_profile")
+    names = chosen_models(risk.models, models)
     powers = np.array(risk.powers)
     shown = np.isfinite(powers)
     widest = max(len(name) for name in names)
@@ -151,17 +145,11 @@ def plot_spectrum(risk: RiskProfile, models: Sequence[object] | None = None, ax:
     return ax
 
 
-def _profile(risk: object) -> RiskProfile:
-    if not isinstance(risk, RiskProfile):
-        raise InputError(f"risk of type {type(risk).__name__}", "a RiskProfile", "Make it with risk_profile(...).")
-    return risk
-
-
-def _model(risk: RiskProfile, model: object) -> int:
-    """The place of the model; it may be left out where there is one."""
-    if model is None and len(risk.models) == 1:
-        return 0
-    return risk.models.index(check.one_of(model, risk.models, "model"))
+def _profile(risk: object, model: object) -> tuple[RiskProfile, int]:
+    """The profile, and the position of the model, which may be left out where there is one."""
+    known = check.instance(risk, RiskProfile, "risk_profile")
+    alone = model is None and len(known.models) == 1
+    return known, 0 if alone else known.models.index(check.one_of(model, known.models, "model"))
 
 
 def _marks(

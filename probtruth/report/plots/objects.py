@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 
+from probtruth.check import count
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.line.result import Result
@@ -16,7 +17,7 @@ from probtruth.report.plots.axes import BLUE, COLOURS, FRACTION, INK, text
 from probtruth.report.plots.calibration import plot_curves, plot_reliability
 from probtruth.report.plots.comparison import plot_forest
 from probtruth.report.plots.nelson import plot_nelson
-from probtruth.report.words.numbers import count, probability, short_names
+from probtruth.report.words.numbers import probability, short_names
 from probtruth.report.words.sentences import with_unit
 from probtruth.scoring.confusion.curves import Curves
 from probtruth.scoring.confusion.expected import Confusion

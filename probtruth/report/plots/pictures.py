@@ -5,7 +5,6 @@ from typing import Any
 
 from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
-from probtruth.line.rows import leaders, leading_pair
 from probtruth.report.plots.annotators import best_and_worst, draw_annotators
 from probtruth.report.plots.axes import small_square
 from probtruth.report.plots.calibration import plot_reliability
@@ -21,8 +20,8 @@ from probtruth.report.plots.groups import MOST_GROUPS, plot_groups
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
-from probtruth.report.tables.candidates import rank_table
-from probtruth.report.tables.groups import of_leaders
+from probtruth.report.tables.models import rank_table
+from probtruth.report.tables.pairs import of_leaders
 from probtruth.report.words.numbers import (
     exact,
     favouring_a,
@@ -36,6 +35,7 @@ from probtruth.report.words.numbers import (
 from probtruth.report.words.sentences import mean_of, mean_with_unit, unit
 from probtruth.report.words.verdict import advantage
 from probtruth.scoring.nelson.risk import MARKS
+from probtruth.types.comparison import leaders, leading_pair
 
 MOST_MODELS = 15
 """Models that a figure shows, the best first."""
@@ -46,12 +46,13 @@ MOST_PAIRS = 28
 def pictures(result: Result) -> dict[str, Picture]:
     """Every figure of the report by name, in the order of the page."""
     calibrated = result.analysis.calibration
-    made = [_behind_leader(result), _forest(result), _ranks(result)]
-    if calibrated is not None:
-        for number, model in enumerate(calibrated.models, 1):
-            made += [_reliability(calibrated, model, number), _source(calibrated, model, number)]
-    made += [_by_group(result), _annotators(result), _item_differences(result)]
-    made += [_loss_curve()] if result.truth is not None else []
+    with plain_style():
+        made = [_behind_leader(result), _forest(result), _ranks(result)]
+        if calibrated is not None:
+            for number, model in enumerate(calibrated.models, 1):
+                made += [_reliability(calibrated, model, number), _source(calibrated, model, number)]
+        made += [_by_group(result), _annotators(result), _item_differences(result)]
+        made += [_loss_curve()] if result.truth is not None else []
     return {drawn.name: drawn for drawn in made if drawn is not None}
 
 
@@ -68,9 +69,8 @@ def _behind_leader(result: Result) -> Picture | None:
         rows.append({"model": row["model"], "p_best": row["p_best"], **advantage(comparison, lead, str(row["model"]))})
     worse = "lower" if comparison.higher_is_better else "higher"
     units = f" ({unit(comparison.rule)})" if unit(comparison.rule) else ""
-    with plain_style():
-        title = f"{mean_of(comparison)}: how much {worse} than the leader's{units}"
-        ax = behind_leader(rows, comparison.rope, title)
+    title = f"{mean_of(comparison)}: how much {worse} than the leader's{units}"
+    ax = behind_leader(rows, comparison.rope, title)
     words = [
         f"{plain(row['model'])}: {said}, P(best) {probability(row['p_best'])}"
         for row, said in zip(rows[1:], _said(rows[1:], "advantage"), strict=True)
@@ -90,8 +90,7 @@ def _forest(result: Result) -> Picture | None:
     if len(comparison.ranks) < 2:
         return None
     chosen, n_models = best_pairs(comparison, MOST_PAIRS)
-    with plain_style():
-        ax = forest(chosen, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)
+    ax = forest(chosen, comparison.rope, difference_title(comparison), higher_is_better=comparison.higher_is_better)
     words = [
         f"{plain(row['a'])} minus {plain(row['b'])}: {said}" for row, said in zip(chosen, _said(chosen), strict=True)
     ]
@@ -110,8 +109,7 @@ def _by_group(result: Result) -> Picture | None:
     rows = of_leaders(comparison)
     if not rows:
         return None
-    with plain_style():
-        ax = plot_groups(comparison)
+    ax = plot_groups(comparison)
     a, b = leading_pair(comparison.ranks)
     words = [f"{plain(row['group'])}: {said}" for row, said in zip(rows, _said(rows), strict=True)][:MOST_GROUPS]
     sign = favouring_a(comparison.higher_is_better)
@@ -130,8 +128,7 @@ def _ranks(result: Result) -> Picture | None:
     if ranked is None:
         return None
     models, table = ranked[0][:MOST_MODELS], ranked[1][:MOST_MODELS]
-    with plain_style():
-        ax = rank_probabilities(models, table)
+    ax = rank_probabilities(models, table)
     words = [
         f"{plain(model)}: " + ", ".join(f"rank {rank + 1} {probability(p)}" for rank, p in enumerate(row) if p >= 0.005)
         for model, row in zip(models, table, strict=True)
@@ -142,8 +139,7 @@ def _ranks(result: Result) -> Picture | None:
 
 
 def _reliability(analysis: CalibrationAnalysis, model: str, number: int) -> Picture:
-    with plain_style():
-        ax = plot_reliability(_unnamed(analysis.curve, model), analysis.event, ax=small_square())
+    ax = plot_reliability(_unnamed(analysis.curve, model), analysis.event, ax=small_square())
     rows = analysis.curve.filter(model=model).to_dicts()
     rows = [row for row in rows if analysis.event is None or row["label"] == analysis.event]
     few = rows[:: max(1, len(rows) // 6)]
@@ -159,8 +155,7 @@ def _reliability(analysis: CalibrationAnalysis, model: str, number: int) -> Pict
 
 
 def _source(analysis: CalibrationAnalysis, model: str, number: int) -> Picture:
-    with plain_style():
-        ax = plot_nelson(analysis.risk, model, ax=small_square())
+    ax = plot_nelson(analysis.risk, model, ax=small_square())
     risk, at = analysis.risk, analysis.risk.models.index(model)
     words = "; ".join(
         f"{name}: model {probability(risk.model[at, power])}, source {probability(risk.source[at, power])}"
@@ -179,8 +174,7 @@ def _annotators(result: Result) -> Picture | None:
     if truth is None or truth.confusion is None or len(rows) < 2:
         return None
     shown = best_and_worst(rows)
-    with plain_style():
-        ax = draw_annotators(shown)
+    ax = draw_annotators(shown)
     words = [
         f"{plain(row['annotator'])} {fixed(row['skill'], 2)} ({interval(row['skill_low'], row['skill_high'], 2)})"
         for row in shown
@@ -200,8 +194,7 @@ def _item_differences(result: Result) -> Picture | None:
     if pair is None or not pair.rows:
         return None
     a, b, differences = pair.a, pair.b, pair.differences
-    with plain_style():
-        ax = draw_differences(pair, result.scores.rule)
+    ax = draw_differences(pair, result.scores.rule)
     return picture(
         ax,
         "item-differences",
@@ -219,8 +212,7 @@ def _unnamed(curve: Any, model: str) -> Any:
 
 
 def _loss_curve() -> Picture:
-    with plain_style():
-        ax = loss_curve()
+    ax = loss_curve()
     return picture(
         ax,
         "loss-curve",

@@ -139,7 +139,7 @@ def loss_curve(truth: float = 0.7, ax: Axes | None = None) -> Axes:
     log = -truth * np.log(response) - (1 - truth) * np.log1p(-response)
     brier = 2 * (truth * (1 - response) ** 2 + (1 - truth) * response**2)
     ax = ax or panel_of_rows(8, left=46, right=20)
-    ax.axvline(truth, color=INK, linewidth=1, linestyle=(0, (4, 3)))
+    ax.axvline(truth, color=INK, linewidth=1, linestyle=DASHES)
     for values, colour, name, x, y in (
         (log, RED, "log loss (nats)", 0.24, 1.16),
         (brier, BLUE, "Brier score", 0.05, 0.74),

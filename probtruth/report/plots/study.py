@@ -36,8 +36,7 @@ def plot_plan(plan: Plan, show: Literal["chance", "width"] = "chance", ax: Axes 
     >>> pt.figures.plot_plan(pt.plan(pt.Scores.from_frame(rows, higher_is_better=False))).get_ylabel()
     'probability that the study decides'
     """
-    if not isinstance(plan, Plan):
-        raise InputError(type(plan).__name__, "a Plan", "Pass on what plan returned.")
+    plan = check.instance(plan, Plan, "plan")
     chance = check.one_of(show, ("chance", "width"), "show") == "chance"
     key, wanted = ("p_certain", plan.power) if chance else ("width", plan.width)
     ax = panel(ax, "items", "probability that the study decides" if chance else "width of the interval", right=30)
@@ -107,10 +106,8 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_validation(validation).get_xlabel()
     'P(a better) that was said'
     """
-    if not isinstance(validation, Validation):
-        raise InputError(type(validation).__name__, "a Validation", "Pass on what validate returned.")
+    validation = check.instance(validation, Validation, "validate")
     ax = square(ax, "P(a better) that was said", "share in which a was better")
-    ax.plot([0, 1], [0, 1], color=INK, linewidth=1, linestyle=DASHES)
     bins: Sequence[Mapping[str, Any]] = validation.bins
     stated, was, studies = (
         np.array([row[key] for row in bins], np.float64) for key in ("p_a_better", "a_was_better", "studies")
@@ -143,8 +140,7 @@ def plot_monitor(
     >>> pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=True)).get_xlabel()
     'items'
     """
-    if not isinstance(watch, Monitor):
-        raise InputError(type(watch).__name__, "a Monitor", "Pass on what monitor or read_monitor returned.")
+    watch = check.instance(watch, Monitor, "monitor or read_monitor")
     if not watch.n_items:
         raise InputError("a monitor without items", "at least one item", "Feed it first.")
     what = check.one_of(show, ("difference", "evidence"), "show")

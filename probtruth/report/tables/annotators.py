@@ -1,35 +1,28 @@
-"""The tables on annotators: how far they agree, how good each is, and which answer like copies of each other.
+"""The tables on annotators: agreement, the quality of each, who answers like a copy, and where they disagree."""
 
-The table on calibration.
-"""
+from collections.abc import Sequence
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-from jaxtyping import Float
-
-from probtruth.line.analysis.calibration import CalibrationAnalysis
+from probtruth.check import count
 from probtruth.line.result import Result
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Columns,
-    Row,
     Table,
     chance,
     filled,
     named,
     number,
     share,
+    shares,
     span,
     titled,
     words,
 )
-from probtruth.report.words.numbers import count, decimals, percent, plain, shortened
-from probtruth.report.words.sentences import with_unit
-from probtruth.scoring.nelson.risk import MARKS
+from probtruth.report.words.numbers import percent, shortened
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
+from probtruth.types.comparison import Row
 
 MOST = 20
 """Annotators that are shown: the best and the worst half of them, and all that are flagged, up to so many again."""
@@ -38,15 +31,6 @@ MEASURES = {
     "krippendorff": "Krippendorff's alpha",
     "percentage": "Two annotations of an item say the same",
 }
-
-
-MISCALIBRATION = "The part of the score that recalibrating the forecasts would remove"
-DISCRIMINATION = "How much recalibrated forecasts improve on always saying the labels' frequencies"
-ERROR = "Mean distance between what was forecast and how often it came true, over bins"
-BY_CHANCE = "The calibration error that a perfectly calibrated model would show on so many items"
-MODEL = "Geometric mean of the probabilities that the model gave to what happened: Nelson's accuracy"
-SOURCE = "The same if each forecast were replaced by how often such forecasts come true: Nelson's source probability"
-RATIO = "Typical probability given, over the recalibrated one: Nelson's divergence probability; 1 is calibrated"
 
 
 def agreements(result: Result) -> Table | None:
@@ -141,51 +125,20 @@ def _quality_note(truth: Truth, shown: int, of: int, flagged: bool) -> str:
     return note + f"Spammer: skill is surely below {NO_SKILL}. Adversary: it is surely below 0."
 
 
-def numbers(analysis: CalibrationAnalysis, result: Result) -> Table:
-    """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
-    names = shortened(analysis.models, LONGEST_NAME)
-    risk, accuracy = analysis.risk, analysis.risk.powers.index(MARKS["accuracy"])
-
-    def typical(means: Float[np.ndarray, "model power"]) -> Callable[[Row], Cell]:
-        return lambda row: chance(means[risk.models.index(row["model"]), accuracy])
-
-    columns: Columns = [
-        (titled("Model", False), lambda row: named(names[row["model"]])),
-    ]
-    if "score" in analysis.rows[0]:
-        places = decimals(
-            [abs(row["miscalibration"]) * 3 for row in analysis.rows if np.isfinite(row["miscalibration"])], at_most=4
+def disputed(result: Result) -> Table | None:
+    """The items on which annotators disagree most; None without labels or disagreement."""
+    disputed_items = result.analysis.disputed
+    if not disputed_items:
+        return None
+    names = shortened((entry.item for entry in disputed_items), LONGEST_NAME)
+    rows = tuple(
+        (
+            named(names[entry.item]),
+            words(*shares(entry.shares)),
+            number(entry.votes, 0),
+            number(entry.entropy, 3),
         )
-        columns += [
-            (titled("Miscalibration", meaning=MISCALIBRATION), lambda row: number(row["miscalibration"], places)),
-            (titled("Discrimination", meaning=DISCRIMINATION), lambda row: number(row["discrimination"], places)),
-        ]
-    columns += [
-        (titled("Calibration error", meaning=ERROR), lambda row: number(row["error"], 3)),
-        (titled("Error by chance alone", meaning=BY_CHANCE), lambda row: number(row["if_calibrated"], 3)),
-        (titled("Typical probability given", meaning=MODEL), typical(risk.model)),
-        (titled("The same, recalibrated", meaning=SOURCE), typical(risk.source)),
-        (titled("First over second", meaning=RATIO), typical(risk.divergence)),
-    ]
-    return filled("Calibration", columns, analysis.rows, (_note(analysis, result),))
-
-
-def _note(analysis: CalibrationAnalysis, result: Result) -> str:
-    note = ""
-    if "score" in analysis.rows[0]:
-        note += (
-            f"Mean {with_unit(result.scores.rule)} = miscalibration − discrimination + a constant. Recalibration mends "
-            "the miscalibration; discrimination is what the model knows. "
-        )
-    event = "the most probable label" if analysis.event is None else f"the label {plain(analysis.event)}"
-    note += (
-        f"Calibration error: mean distance of forecast and frequency in bins, for {event}, beside what chance alone "
-        "gives a calibrated model. The typical probability is the geometric mean of those that the model gave to what "
-        "then happened (Nelson's accuracy). Recalibrated: the same if each forecast were replaced by how often such "
-        "forecasts come true (Nelson's source). The first over the second is what is left after miscalibration: 1 if "
-        "there is none."
+        for entry in disputed_items
     )
-    note += f" The {len(analysis.models)} best models." if analysis.left_out else ""
-    if analysis.n_items < analysis.n_all:
-        note += f" From a random sample of {analysis.n_items:,} of the {analysis.n_all:,} items."
-    return note
+    columns = (titled("Item", False), titled("Labels", False), titled("Votes"), titled("Entropy (nats)"))
+    return Table("Items on which the labels disagree most", columns, rows)

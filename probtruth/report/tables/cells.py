@@ -1,13 +1,12 @@
 """Cells, columns and tables as plain data, before any form is chosen."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from probtruth.report.words.numbers import as_float, fixed, interval, percent, probability, significant
+from probtruth.check import as_float
+from probtruth.report.words.numbers import fixed, interval, percent, probability, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
-
-Row = Mapping[str, Any]
+from probtruth.types.comparison import Row
 
 LONGEST_NAME = 40
 """Columns of a name in a cell; the table of models shows names whole."""
@@ -104,3 +103,11 @@ def filled(
     """A table of rows."""
     made = tuple(tuple(cell(row) for _, cell in columns) for row in rows)
     return Table(caption, tuple(column for column, _ in columns), made, note, order=order)
+
+
+def shares(shares: Iterable[tuple[str, float]]) -> Sentence:
+    """Labels with their shares: `cat (70%), dog (30%)`."""
+    pieces: list[str] = []
+    for label, share in shares:
+        pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
+    return tuple(piece for piece in pieces if piece)

@@ -1,7 +1,9 @@
-"""The tables that say how far the answer can be relied on: sampling, prior, replicated data, other tests, the audit."""
+"""What the answer rests on: sampling, prior, replicated data, other tests, the audit, the settings."""
 
+from collections.abc import Mapping
 from functools import partial
 
+from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.analysis.predictive_check import STATISTICS
 from probtruth.line.result import Result
@@ -9,7 +11,6 @@ from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Columns,
-    Row,
     Table,
     chance,
     filled,
@@ -19,9 +20,11 @@ from probtruth.report.tables.cells import (
     titled,
     words,
 )
-from probtruth.report.tables.models import MOST_MODELS, MOST_PAIRS, names_of
-from probtruth.report.words.numbers import UNKNOWN, as_float, count, shortened, significant
+from probtruth.report.tables.models import names_of
+from probtruth.report.tables.pairs import MOST_MODELS, MOST_PAIRS
+from probtruth.report.words.numbers import UNKNOWN, exact, shortened, significant
 from probtruth.report.words.sentences import Name, Sentence, sentence
+from probtruth.types.comparison import Row
 
 POWERS = {
     "prior_half": "Prior halved",
@@ -218,3 +221,26 @@ def _sentences(result: Result) -> dict[str, Sentence]:
 
 def _chance_of(key: str, row: Row) -> Cell:
     return chance(row.get(key))
+
+
+def settings(result: Result) -> Table:
+    """What was chosen, and with which versions it was computed."""
+    settings = result.to_dict()
+    pieces: list[tuple[str, object]] = [("rule", settings.get("rule")), ("seed", settings.get("seed"))]
+    pieces += [("rope", settings.get("rope")), *dict(settings.get("settings") or {}).items()]
+    pieces += [(f"version of {name}", version) for name, version in dict(settings.get("versions") or {}).items()]
+    unique = dict(pieces)
+    rows = tuple((words(name.replace("_", " ")), Cell(_value(value), None)) for name, value in unique.items())
+    return Table("Settings", (titled("Setting", False), titled("Value", False)), rows, sortable=False, kind="dense")
+
+
+def _value(value: object) -> Sentence:
+    if value is None:
+        return (UNKNOWN,)
+    if isinstance(value, bool):
+        return ("yes" if value else "no",)
+    if isinstance(value, float):
+        return (exact(value),)
+    if isinstance(value, Mapping):
+        return (", ".join(f"{key}: {''.join(_value(inner))}" for key, inner in value.items()),)
+    return (Name(str(value)),)

@@ -1,16 +1,19 @@
-"""The tables of the report, once, for the page, for Markdown and for the terminal."""
+"""The tables of models: means, who could be best, the other estimand, calibration."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import numpy as np
+from jaxtyping import Float
+
+from probtruth.check import as_float
+from probtruth.line.analysis.calibration import CalibrationAnalysis
 from probtruth.line.result import Result
-from probtruth.line.rows import leading_pair
 from probtruth.report.tables.cells import (
     LONGEST_NAME,
     Cell,
     Column,
     Columns,
-    Row,
     Table,
     chance,
     filled,
@@ -19,51 +22,35 @@ from probtruth.report.tables.cells import (
     number,
     span,
     titled,
-    words,
 )
-from probtruth.report.words.numbers import (
-    UNKNOWN,
-    as_float,
-    decimals,
-    exact,
-    favouring_a,
-    fixed,
-    interval_width,
-    percent,
-    places_of,
-    probability,
-    shortened,
-    shown,
-)
-from probtruth.report.words.sentences import Name, Sentence, measure, with_unit
+from probtruth.report.words.numbers import UNKNOWN, decimals, fixed, interval_width, plain, shortened
+from probtruth.report.words.sentences import Name, Sentence, joined, sentence, with_unit
+from probtruth.scoring.nelson.risk import MARKS
 from probtruth.types import Comparison
+from probtruth.types.arguments import QUESTIONS
+from probtruth.types.comparison import Row, leaders
 
-MOST_MODELS = 25
-MOST_PAIRS = math.comb(MOST_MODELS, 2)
-"""Rows of pairs that the page shows; the file has all."""
-MOST_IN_MATRIX = 30
-"""Models that the matrix of pairs shows."""
-MOST_NAMED = 6
-"""Models whose names stand above the columns of the matrix; of more, their numbers do."""
 ACCURACY = "How often the model's most probable label is right, expected under the labels of each item"
 DIVERGENCE = "What the model's score has above the entropy of the labels, which no model can avoid"
 BEST = "Probability that this model is the best of all"
 RANK = "The mean of the ranks that the model may have; 1 is best"
 REGRET = "How much worse than the best model you must expect to be if you choose this one"
-SHADES = 20
-"""Steps of colour from P = 0 to P = 1."""
+SURE = 0.95
+"""Probability that the set of models named contains the best."""
+MOST_NAMED = 8
+"""Models that a sentence names."""
+MISCALIBRATION = "The part of the score that recalibrating the forecasts would remove"
+DISCRIMINATION = "How much recalibrated forecasts improve on always saying the labels' frequencies"
+ERROR = "Mean distance between what was forecast and how often it came true, over bins"
+BY_CHANCE = "The calibration error that a perfectly calibrated model would show on so many items"
+MODEL = "Geometric mean of the probabilities that the model gave to what happened: Nelson's accuracy"
+SOURCE = "The same if each forecast were replaced by how often such forecasts come true: Nelson's source probability"
+RATIO = "Typical probability given, over the recalibrated one: Nelson's divergence probability; 1 is calibrated"
 
 
 def names_of(result: Result) -> Mapping[str, Name]:
     """The models' names, short enough for a cell."""
     return shortened(result.scores.models, LONGEST_NAME)
-
-
-def _scores(comparison: Comparison) -> Column:
-    """The column of what is compared."""
-    if comparison.settings.get("metric"):
-        return titled(with_unit(comparison.rule).capitalize(), short="score")
-    return titled(f"Mean {with_unit(comparison.rule)}", short="mean")
 
 
 def models(result: Result) -> Table:
@@ -100,6 +87,13 @@ def models(result: Result) -> Table:
     return filled(f"Models, best {what} first", columns, ranks, _models_note(result, places), order)
 
 
+def _scores(comparison: Comparison) -> Column:
+    """The column of what is compared."""
+    if comparison.settings.get("metric"):
+        return titled(with_unit(comparison.rule).capitalize(), short="score")
+    return titled(f"Mean {with_unit(comparison.rule)}", short="mean")
+
+
 def _models_note(result: Result, places: int) -> Sentence:
     comparison = result.comparison
     better = "higher" if comparison.higher_is_better else "lower"
@@ -120,155 +114,147 @@ def _models_note(result: Result, places: int) -> Sentence:
     return (note,)
 
 
-def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table:
-    """One row for each unordered pair; the difference is a minus b of the scores as they were given."""
-    comparison = result.comparison
-    rows = comparison.pairs if rows is None else rows
-    n_pairs, of_best = len(rows), ""
-    if n_pairs > MOST_PAIRS:
-        best = [str(row["model"]) for row in comparison.ranks][:MOST_MODELS]
-        rows = [row for row in rows if row["a"] in best and row["b"] in best]
-        of_best = f" Those of the {len(best)} models of the best mean, of {n_pairs:,} pairs; pairwise.csv has all."
-    chosen = [shown(comparison, row) for row in rows]
+def rank_table(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
+    """Models and their probabilities of each rank, in the order of the ranking; None where nothing was ranked."""
+    if any(row.get("reason") for row in comparison.pairs):
+        return None
+    tree = comparison.datatree
+    if "ranking" not in tree.children or "rank_probability" not in tree["ranking"].data_vars:
+        return None
+    probability: Any = tree["ranking"]["rank_probability"]
+    known = [str(name) for name in probability.coords["model"].values]
+    if len(known) < 2:
+        return None
+    order = [str(row["model"]) for row in leaders(comparison.ranks) if str(row["model"]) in known]
+    values = np.asarray(probability.transpose("model", "rank").values, np.float64)
+    return order, values[[known.index(name) for name in order]]
+
+
+def best_set(result: Result) -> Sentence | None:
+    """The smallest set of models that holds the best with probability 0.95 or more; None for two models."""
+    ranked = leaders(result.comparison.ranks)
+    chances = [as_float(row["p_best"]) for row in ranked]
+    if len(ranked) < 3 or any(p is None for p in chances):
+        return None
+    total, size = 0.0, 0
+    while total < SURE and size < len(ranked):
+        total += chances[size] or 0.0
+        size += 1
+    names = shortened((str(row["model"]) for row in ranked), LONGEST_NAME)
+    shown: list[Name] = [names[str(row["model"])] for row in ranked[:size]]
+    if size == 1:
+        return sentence("With probability 0.95 or more, the best is ", shown[0], ".")
+    if size > MOST_NAMED:
+        return sentence(f"It takes {size} of the {len(ranked)} models to hold the best with probability 0.95.")
+    return sentence("With probability 0.95 or more, the best is one of ", *joined(shown), ".")
+
+
+def ranks(result: Result) -> Table | None:
+    """One row for each model: P(best) and the ranks that are possible; None where none are known."""
+    ranked = rank_table(result.comparison)
+    if ranked is None:
+        return None
+    intervals = {model: _interval(row) for model, row in zip(*ranked, strict=True)}
     names = names_of(result)
-    places = places_of(chosen)
+
+    def possible(row: Row) -> Cell:
+        at = intervals.get(str(row["model"]))
+        if at is None:
+            return Cell((UNKNOWN,), None)
+        return Cell((str(at[0]) if at[0] == at[1] else f"{at[0]} to {at[1]}",), float(at[0]))
+
     columns: Columns = [
-        (titled("a", False), lambda row: named(names[row["a"]])),
-        (titled("b", False), lambda row: named(names[row["b"]])),
-        (titled("Difference", short="a − b"), lambda row: number(row["difference"], places, sign=True)),
-        (titled("95% interval"), lambda row: span(row["low"], row["high"], places)),
-        (titled("P(a better)", short="P(a)"), lambda row: chance(row["p_a_better"])),
-        (titled("P(equivalent)", short="P(=)"), lambda row: chance(row["p_equivalent"])),
-        (titled("P(b better)", short="P(b)"), lambda row: chance(row["p_b_better"])),
+        (titled("Model", False), lambda row: named(names[str(row["model"])])),
+        (titled("P(best)"), lambda row: chance(row["p_best"])),
+        (titled("Ranks, 95%"), possible),
+        (titled("Expected rank"), lambda row: number(row["expected_rank"], 2)),
     ]
-    if comparison.rope is None:
-        columns = [column for column in columns if column[0].title != ("P(equivalent)",)]
-    sign = favouring_a(comparison.higher_is_better)
-    note = f"Difference = a minus b in {with_unit(comparison.rule)}; {sign} favours a."
-    if comparison.rope is not None:
-        note += f" Equivalent: a difference of at most {exact(comparison.rope)}."
-    if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
-        note += " A rare difference, larger than any seen, cannot be excluded: the score has no known bound."
-    return filled(caption, columns, chosen, (note + of_best,))
+    note = "Rank 1 is best; below and above the ranks given lie at most 2.5% each."
+    return filled("Who could be best", columns, leaders(result.comparison.ranks), (note,))
 
 
-def chances_of_pairs(comparison: Comparison) -> Mapping[tuple[str, str], object]:
-    """P(the first is better) of each ordered pair of models."""
-    better: dict[tuple[str, str], object] = {}
-    for row in comparison.pairs:
-        better[str(row["a"]), str(row["b"])] = row["p_a_better"]
-        better[str(row["b"]), str(row["a"])] = row["p_b_better"]
-    return better
+def _interval(row: Float[np.ndarray, " rank"]) -> tuple[int, int]:
+    """The ranks between which 95 per cent lie, at most 2.5 per cent on either side."""
+    below = np.cumsum(row) / row.sum()
+    low = int(np.argmax(below > 0.025 + 1e-12))
+    high = int(np.argmax(below >= 0.975 - 1e-12))
+    return low + 1, max(low, high) + 1
 
 
-def matrix(result: Result) -> Table:
-    """P(row is better than column), best model first."""
-    comparison = result.comparison
-    order = [str(row["model"]) for row in comparison.ranks][:MOST_IN_MATRIX]
-    names = names_of(result)
-    better = chances_of_pairs(comparison)
-
-    def cell(a: str, b: str) -> Cell:
-        if a == b:
-            return Cell(("",), None)
-        p = as_float(better[a, b])
-        return Cell((probability(p),), p, None if p is None else round(p * SHADES))
-
-    numbered = len(order) > MOST_NAMED
-    heads = map(str, range(1, len(order) + 1)) if numbered else shortened(order, 14).values()
-    first = [
-        Cell((f"{position} ", names[a]) if numbered else (names[a],), str(names[a]))
-        for position, a in enumerate(order, 1)
-    ]
-    rows = tuple((head, *(cell(a, b) for b in order)) for head, a in zip(first, order, strict=True))
-    columns = (titled("", False), *(Column((short,)) for short in heads))
-    left_out = len(comparison.ranks) - len(order)
-    note = "Columns are numbered as the rows are. " if numbered else ""
-    note += f"The {MOST_IN_MATRIX} best of {len(comparison.ranks)} models; pairwise.csv has all." if left_out else ""
-    return Table(
-        "P(row beats column)",
-        columns,
-        rows,
-        (note,) if note else (),
-        sortable=False,
-        kind="matrix numbered" if numbered else "matrix",
-    )
-
-
-def disputed(result: Result) -> Table | None:
-    """The items on which annotators disagree most; None without labels or disagreement."""
-    disputed_items = result.analysis.disputed
-    if not disputed_items:
+def other_estimand(result: Result) -> Table | None:
+    """Means and P(best) as asked and under the other estimand; None where there is none."""
+    other, truth = result.other, result.truth
+    if other is None or truth is None:
         return None
-    names = shortened((entry.item for entry in disputed_items), LONGEST_NAME)
-    rows = tuple(
-        (
-            named(names[entry.item]),
-            words(*_shares(entry.shares)),
-            number(entry.votes, 0),
-            number(entry.entropy, 3),
+    names, several = names_of(result), len(result.scores.models) > 1
+    theirs: dict[str, Row] = {str(row["model"]): row for row in other.comparison.ranks}
+    places = decimals(interval_width(row) for row in result.comparison.ranks)
+    columns: Columns = [
+        (titled("Model", False), lambda row: named(names[str(row["model"])])),
+        (titled(f"Mean, {truth.estimand}"), lambda row: number(row["score"], places)),
+        (titled("P(best)"), lambda row: chance(row["p_best"])),
+        (titled(f"Mean, {other.truth.estimand}"), lambda row: number(theirs[str(row["model"])]["score"], places)),
+        (titled("P(best)"), lambda row: chance(theirs[str(row["model"])]["p_best"])),
+    ]
+    if not several:
+        columns = [column for column in columns if column[0].title != ("P(best)",)]
+    note = (
+        f"Means of {with_unit(result.comparison.rule)}. {truth.estimand.capitalize()} (asked for; {truth.method}): "
+        f"{QUESTIONS[truth.estimand]}. {other.truth.estimand.capitalize()} ({other.truth.method}): "
+        f"{QUESTIONS[other.truth.estimand]}. Means of different estimands are not compared with each other"
+        f"{', orders are' if several else ''}."
+    )
+    return filled("The same models under the other estimand", columns, result.comparison.ranks, (note,))
+
+
+def calibration(result: Result) -> Table | None:
+    """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
+    analysis = result.analysis.calibration
+    if analysis is None:
+        return None
+    names = shortened(analysis.models, LONGEST_NAME)
+    risk, accuracy = analysis.risk, analysis.risk.powers.index(MARKS["accuracy"])
+
+    def typical(means: Float[np.ndarray, "model power"]) -> Callable[[Row], Cell]:
+        return lambda row: chance(means[risk.models.index(row["model"]), accuracy])
+
+    columns: Columns = [
+        (titled("Model", False), lambda row: named(names[row["model"]])),
+    ]
+    if "score" in analysis.rows[0]:
+        places = decimals(
+            [abs(row["miscalibration"]) * 3 for row in analysis.rows if np.isfinite(row["miscalibration"])], at_most=4
         )
-        for entry in disputed_items
+        columns += [
+            (titled("Miscalibration", meaning=MISCALIBRATION), lambda row: number(row["miscalibration"], places)),
+            (titled("Discrimination", meaning=DISCRIMINATION), lambda row: number(row["discrimination"], places)),
+        ]
+    columns += [
+        (titled("Calibration error", meaning=ERROR), lambda row: number(row["error"], 3)),
+        (titled("Error by chance alone", meaning=BY_CHANCE), lambda row: number(row["if_calibrated"], 3)),
+        (titled("Typical probability given", meaning=MODEL), typical(risk.model)),
+        (titled("The same, recalibrated", meaning=SOURCE), typical(risk.source)),
+        (titled("First over second", meaning=RATIO), typical(risk.divergence)),
+    ]
+    return filled("Calibration", columns, analysis.rows, (_calibration_note(analysis, result),))
+
+
+def _calibration_note(analysis: CalibrationAnalysis, result: Result) -> str:
+    note = ""
+    if "score" in analysis.rows[0]:
+        note += (
+            f"Mean {with_unit(result.scores.rule)} = miscalibration − discrimination + a constant. Recalibration mends "
+            "the miscalibration; discrimination is what the model knows. "
+        )
+    event = "the most probable label" if analysis.event is None else f"the label {plain(analysis.event)}"
+    note += (
+        f"Calibration error: mean distance of forecast and frequency in bins, for {event}, beside what chance alone "
+        "gives a calibrated model. The typical probability is the geometric mean of those that the model gave to what "
+        "then happened (Nelson's accuracy). Recalibrated: the same if each forecast were replaced by how often such "
+        "forecasts come true (Nelson's source). The first over the second is what is left after miscalibration: 1 if "
+        "there is none."
     )
-    columns = (titled("Item", False), titled("Labels", False), titled("Votes"), titled("Entropy (nats)"))
-    return Table("Items on which the labels disagree most", columns, rows)
-
-
-def divided(result: Result) -> Table | None:
-    """The items on which the two leading models differ most; None where they never do."""
-    divided_items = result.analysis.divided
-    if not divided_items:
-        return None
-    a, b = (names_of(result)[model] for model in leading_pair(result.comparison.ranks))
-    names = shortened((entry.item for entry in divided_items), LONGEST_NAME)
-    with_says = any(entry.top_labels is not None for entry in divided_items)
-    with_labels = any(entry.shares for entry in divided_items)
-    columns = [titled("Item", False)]
-    columns += [titled("Labels", False)] if with_labels else []
-    columns += [Column((a, " says"), False), Column((b, " says"), False)] if with_says else []
-    columns += [Column((a, " scores")), Column((b, " scores"))]
-    rows = []
-    for entry in divided_items:
-        cells = [named(names[entry.item])]
-        cells += [words(*_shares(entry.shares))] if with_labels else []
-        if with_says:
-            says = entry.top_labels or (("", float("nan")),) * 2
-            cells += [words(Name(label), f" ({probability(p)})") for label, p in says]
-        rows.append((*cells, *(loose(value) for value in entry.scores)))
-    rule = result.comparison.rule
-    note = f"Scores are the {with_unit(rule)} of the item." + (
-        f" A model says its most probable label; its {measure(rule)} depends on all that it gives to the labels."
-        if with_says
-        else ""
-    )
-    return Table("Items on which the two leading models differ most", tuple(columns), tuple(rows), (note,))
-
-
-def settings(result: Result) -> Table:
-    """What was chosen, and with which versions it was computed."""
-    settings = result.to_dict()
-    pieces: list[tuple[str, object]] = [("rule", settings.get("rule")), ("seed", settings.get("seed"))]
-    pieces += [("rope", settings.get("rope")), *dict(settings.get("settings") or {}).items()]
-    pieces += [(f"version of {name}", version) for name, version in dict(settings.get("versions") or {}).items()]
-    unique = dict(pieces)
-    rows = tuple((words(name.replace("_", " ")), Cell(_value(value), None)) for name, value in unique.items())
-    return Table("Settings", (titled("Setting", False), titled("Value", False)), rows, sortable=False, kind="dense")
-
-
-def _value(value: object) -> Sentence:
-    if value is None:
-        return (UNKNOWN,)
-    if isinstance(value, bool):
-        return ("yes" if value else "no",)
-    if isinstance(value, float):
-        return (exact(value),)
-    if isinstance(value, Mapping):
-        return (", ".join(f"{key}: {''.join(_value(inner))}" for key, inner in value.items()),)
-    return (Name(str(value)),)
-
-
-def _shares(shares: Iterable[tuple[str, float]]) -> Sentence:
-    pieces: list[str] = []
-    for label, share in shares:
-        pieces += [", " if pieces else "", Name(label), f" ({percent(share)})"]
-    return tuple(piece for piece in pieces if piece)
+    note += f" The {len(analysis.models)} best models." if analysis.left_out else ""
+    if analysis.n_items < analysis.n_all:
+        note += f" From a random sample of {analysis.n_items:,} of the {analysis.n_all:,} items."
+    return note

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from probtruth.check import as_float
 from probtruth.check import count as count
-from probtruth.line.rows import as_float as as_float
 from probtruth.report.words.sentences import Name
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from probtruth.check import count
 from probtruth.line.analysis.standing import Answer, Standing
 from probtruth.line.result import Result
-from probtruth.report.words.numbers import count, decimals, equals, exact, interval, percent
+from probtruth.report.words.numbers import decimals, equals, exact, interval, percent
 from probtruth.report.words.sentences import Name, Sentence, sentence
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS

@@ -5,25 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.result import Result
-from probtruth.line.rows import leaders
-from probtruth.report.words.numbers import (
-    as_float,
-    count,
-    decimals,
-    equals,
-    exact,
-    fixed,
-    interval,
-    minus,
-    percent,
-    shortened,
-)
+from probtruth.report.words.numbers import decimals, equals, exact, fixed, interval, minus, percent, shortened
 from probtruth.report.words.sentences import Name, Sentence, behind_number, joined, mean_of, measure, sentence
 from probtruth.report.words.turned import not_settled, shared_errors, turned
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
+from probtruth.types.comparison import Row, leaders
 
 CERTAINTY = ((0.99, "almost certainly", "certain"), (0.95, "very probably", "likely"), (0.8, "probably", "likely"))
 """From which probability on the verdict uses these words, and how settled it is then."""
@@ -34,8 +24,6 @@ STILL_POSSIBLE = 0.05
 
 LONGEST_NAME = 48
 """Columns of a name in a sentence."""
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -80,13 +80,9 @@ def alternative_annotator_test(
     """
     need_annotations(annotations)
     check.one_of(alignment, ("accuracy", "rmse"), "alignment")
-    check.non_negative(epsilon, "epsilon")
-    level, least = (
-        check.non_negative(false_discovery_rate, "false_discovery_rate"),
-        check.whole(least_items, 2, "least_items"),
-    )
-    if level >= 1:
-        raise InputError(f"false_discovery_rate {level!r}", "a number below 1", "The authors use 0.05.")
+    check.number(epsilon, "epsilon", least=0)
+    level = check.number(false_discovery_rate, "false_discovery_rate", least=0, below=1, hint="The authors use 0.05.")
+    least = check.whole(least_items, 2, "least_items")
     shared = _shared(annotations)
     many = np.bincount(shared.annotator, minlength=len(annotations.index.annotators))
     tested = np.flatnonzero(many >= least)

@@ -73,8 +73,8 @@ def dawid_skene_em(
     earlier, flat = earlier_of(prior, request.annotations), flatten(request)
     extended, n_labels = earlier.extend(flat), flat.n_labels
     class_counts = earlier.class_counts if isinstance(prior, Truth) else em.class_counts(prior, n_labels)
-    own = np.full((n_labels, n_labels), check.non_negative(off_diagonal, "off_diagonal"))
-    np.fill_diagonal(own, check.non_negative(diagonal, "diagonal"))
+    own = np.full((n_labels, n_labels), check.number(off_diagonal, "off_diagonal", least=0))
+    np.fill_diagonal(own, check.number(diagonal, "diagonal", least=0))
     pseudo = (own + earlier.counts + earlier.newcomers()).transpose(0, 2, 1)
     limits = em.EmLimits(max_iterations, tolerance, restarts)
     solution = em.solve(request, extended, MODEL, (np.zeros_like(pseudo),), (pseudo,), class_counts, limits)

@@ -31,7 +31,7 @@ def mace(
     """
     flat = flatten(request)
     n_labels, n_annotators = flat.n_labels, flat.n_annotators
-    pseudo = 0.01 / n_labels if smoothing is None else check.non_negative(smoothing, "smoothing")
+    pseudo = 0.01 / n_labels if smoothing is None else check.number(smoothing, "smoothing", least=0)
     first = np.full((n_annotators, 2), np.log(0.5)), np.full((n_annotators, n_labels), -np.log(n_labels))
     limits = em.EmLimits(max_iterations, tolerance, restarts)
     solution = em.solve(request, flat, MODEL, first, (pseudo,), em.class_counts(prior, n_labels), limits)

@@ -30,7 +30,7 @@ def one_coin(
     Source: Zhang, Chen, Zhou and Jordan (2016), https://jmlr.org/papers/v17/14-511.html.
     """
     flat = flatten(request)
-    pseudo = np.array([check.non_negative(right, "right"), check.non_negative(wrong, "wrong")])
+    pseudo = np.array([check.number(right, "right", least=0), check.number(wrong, "wrong", least=0)])
     limits = em.EmLimits(max_iterations, tolerance, restarts)
     first, class_counts = np.zeros((flat.n_annotators, 2)), em.class_counts(prior, flat.n_labels)
     solution = em.solve(request, flat, MODEL, (first,), (pseudo,), class_counts, limits)

@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check
-from probtruth.errors import InputError
 from probtruth.inference.diagnostics import convergence
 from probtruth.truth import em, gibbs
 from probtruth.truth.annotators.quality import sampled_columns
@@ -48,9 +47,8 @@ class PerceptionSettings:
 
     def __post_init__(self) -> None:
         """Checks the values."""
-        for name, value in (("delta", self.delta), ("epsilon", self.epsilon)):
-            if check.non_negative(value, name) == 0:
-                raise InputError(f"{name} {value!r}", "a number above 0", f"Check {name}.")
+        check.number(self.delta, "delta", above=0)
+        check.number(self.epsilon, "epsilon", above=0)
         if self.sweeps is not None:
             check.whole(self.sweeps, 4, "sweeps")
         check.whole(self.chains, 1, "chains")

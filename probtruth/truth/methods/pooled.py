@@ -56,8 +56,12 @@ def pooled(
     that of cluster sampling (Kish 1965, Survey Sampling).
     """
     settings = PerceptionSettings(epsilon, delta, sweeps, chains)
-    mean_rho, flat = _between(rho, "rho"), flatten(request)
-    share = _stacked(request, mean_rho, settings) if weight == "held-out" else _between(weight, "weight")
+    mean_rho, flat = check.number(rho, "rho", above=0, below=1, hint="The default is 0.4."), flatten(request)
+    if weight == "held-out":
+        share = _stacked(request, mean_rho, settings)
+    else:
+        hint = "The default is 0.5; 'held-out' finds one by stacking."
+        share = check.number(weight, "weight", above=0, below=1, hint=hint)
     views = _views(request, flat, mean_rho, settings)
     mixed = share * views.perceived.probs + (1 - share) * views.tempered
     learned = evidence(mixed, flat, earlier_of(None, request.annotations))
@@ -180,10 +184,3 @@ def _mixed_draws(
     if other is not None:
         perceived[evenly(len(perceived), many)] = other
     return perceived
-
-
-def _between(value: object, what: str) -> float:
-    if isinstance(value, (int, float, np.integer, np.floating)) and 0 < value < 1:
-        return float(value)
-    hint = "The default is 0.4." if what == "rho" else "The default is 0.5; 'held-out' finds one by stacking."
-    raise InputError(f"{what} {value!r}", "a number between 0 and 1", hint)

@@ -7,7 +7,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.line.analysis import items
-from probtruth.line.rows import leading_pair
+from probtruth.types.comparison import leading_pair
 
 
 def test_disputed_items_have_the_highest_entropy(result):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.report.formats.latex import ESCAPES, escape, latex, latex_table
-from probtruth.report.tables import models as tables
+from probtruth.report.tables import models
 from probtruth.report.words.numbers import plain
 
 BACK = {written: read for read, written in ESCAPES.items()}
@@ -97,7 +97,7 @@ def test_rows_have_the_columns_that_the_head_declares(odd, table):
 def test_numbers_are_those_of_the_page(result):
     text = latex_table(result)
     row = next(line for line in text.splitlines() if line.startswith(escape("nearest-neighbours")))
-    assert [cell.strip() for cell in row.split("&")][1] == tables.models(result).rows[0][1].text[0]
+    assert [cell.strip() for cell in row.split("&")][1] == models.models(result).rows[0][1].text[0]
     assert r"\label{tab:probtruth-models}" in text
 
 
@@ -115,7 +115,9 @@ def test_environments_are_closed(result):
     assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
 
 
-@pytest.mark.parametrize(("given_", "table", "message"), [(1, "models", "a int"), (None, "matrx", "matrix")])
+@pytest.mark.parametrize(
+    ("given_", "table", "message"), [(1, "models", "got int, expected a Result"), (None, "matrx", "matrix")]
+)
 def test_errors(result, given_, table, message):
     with pytest.raises(InputError, match=message):
         pt.figures.latex_table(result if given_ is None else given_, table)

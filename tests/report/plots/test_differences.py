@@ -34,7 +34,7 @@ def test_names_are_never_mathematics(odd):
 
 
 def test_errors(scores):
-    with pytest.raises(pt.InputError, match="a list"):
+    with pytest.raises(pt.InputError, match="got list, expected Scores"):
         pt.figures.plot_differences([1.0], "a", "b")
     with pytest.raises(pt.InputError, match="logistic"):
         pt.figures.plot_differences(scores, "logistics", "nearest-neighbours")

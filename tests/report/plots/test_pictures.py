@@ -4,7 +4,7 @@ import numpy as np
 import xarray
 
 from probtruth.report.plots.pictures import pictures
-from probtruth.report.tables.candidates import rank_table
+from probtruth.report.tables.models import rank_table
 
 
 def test_figures_of_a_result_with_labels(drawn):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray
 
-from probtruth.report.tables.candidates import best_set, other_estimand, ranks
+from probtruth.report.tables.models import best_set, other_estimand, ranks
 
 
 def said(sentence) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from probtruth.report.formats.markdown import markdown
 from probtruth.report.formats.terminal import summary
-from probtruth.report.tables.groups import against_leader, by_group, group_matrix, in_groups
+from probtruth.report.tables.pairs import against_leader, by_group, group_matrix, in_groups
 
 LOSSES = {"left": -0.2, "middle": 0.1, "right": -0.3}
 """Differences of losses, the first model by name minus the second: negative favours the first."""

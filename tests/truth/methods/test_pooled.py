@@ -47,7 +47,7 @@ def test_draws_are_of_both_views() -> None:
 
 @pytest.mark.parametrize("rho", [0, 1, "a", -0.2])
 def test_rho_is_between_0_and_1(simulated, rho: object) -> None:
-    with pytest.raises(pt.InputError, match="a number between 0 and 1"):
+    with pytest.raises(pt.InputError, match="a number above 0 and below 1"):
         pt.infer_truth(simulated[0], "pooled", rho=rho)
 
 
