@@ -91,6 +91,25 @@ def vote_shares(
         return counts / n_votes[:, None], n_votes
 
 
+def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation label"]:
+    """How often the others gave each label to the item of each annotation: an annotator's own repeats are not others.
+
+    Where only counts are known, every vote is somebody else's.
+    """
+    rows = np.arange(len(annotations.item))
+    others: np.ndarray = annotations.counts()[annotations.item]
+    rank = rows
+    if annotations.annotator is not None:
+        pair = annotations.item.astype(np.int64) * len(annotations.index.annotators) + annotations.annotator
+        _, rank = np.unique(pair, return_inverse=True)
+    if rank.max(initial=-1) + 1 == len(rows):  # no repeats
+        others[rows, annotations.label] -= 1
+        return others
+    mine = np.zeros((int(rank.max()) + 1, annotations.n_labels), np.int64)
+    np.add.at(mine, (rank, annotations.label), 1)
+    return others - mine[rank]
+
+
 def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "item label"]:
     """1 for the label that most votes of an item name, shared equally by ties."""
     most = counts == counts.max(1, keepdims=True)

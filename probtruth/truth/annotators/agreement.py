@@ -54,15 +54,16 @@ def agreement(
     """How far annotators agree: alpha = 1 - observed / expected disagreement, kappa = (p_o - p_e) / (1 - p_e).
 
     Arguments: `measure` is "krippendorff", "fleiss", "cohen" or "percentage" (the share of pairs of annotations of an
-    item with the same label, averaged over items). `level` is alpha's: "nominal", "ordinal" (`order` lists the labels
-    from low to high where they are not numbers), "interval" or "ratio" (labels are numbers). `annotators` are the two
-    that Cohen's kappa compares, and `weights` is None, "linear" or "quadratic" in the rank of the labels. The interval
-    is from `bootstrap` resamples of the items (0: NaN).
+    item with the same label, averaged over items). What an annotator gave an item in repeats counts as one answer,
+    shared between its labels. `level` is alpha's: "nominal", "ordinal" (`order` lists the labels from low to high where
+    they are not numbers), "interval" or "ratio" (labels are numbers). `annotators` are the two that Cohen's kappa
+    compares, and `weights` is None, "linear" or "quadratic" in the rank of the labels. The interval is from `bootstrap`
+    resamples of the items (0: NaN).
 
     Returns: `Agreement`; higher is more agreement.
 
     Errors: `InputError` for an unknown measure, level or label, labels that are not numbers where numbers are needed,
-    items with unequal numbers of annotations for Fleiss' kappa, and no item with two annotations.
+    items with unequal numbers of annotations for Fleiss' kappa, and no item with annotations of two annotators.
 
     Source: Krippendorff (2011), https://repository.upenn.edu/asc_papers/43; Fleiss (1971),
     https://doi.org/10.1037/h0031619; Cohen (1960), https://doi.org/10.1177/001316446002000104; Cohen (1968),
@@ -84,37 +85,88 @@ def agreement(
         statistic: Callable[[np.ndarray], float] = lambda often: _kappa_of_two(many, often, distance)  # noqa: E731
         n_annotations = 2 * len(table)
     else:
-        counts = annotations.counts()
-        counts = counts[counts.sum(1) >= 2]
-        if not len(counts):
-            raise InputError(
-                "no item with two annotations", "at least one", "Agreement needs several opinions an item."
-            )
-        n_annotations = int(counts.sum())
-        many, used = np.unique(counts, axis=0, return_counts=True)
+        answers = _answers(annotations)
+        n_annotations, used = answers.n_annotations, answers.used
         if measure == "krippendorff":
             values = _values(annotations, level, order)
-            statistic = lambda often: _alpha(many, often, level, values)  # noqa: E731
+            statistic = lambda often: _alpha(answers, often, level, values)  # noqa: E731
         elif measure == "fleiss":
-            _equal_votes(counts)
-            statistic = lambda often: _fleiss(many, often)  # noqa: E731
+            _equal_votes(answers.votes())
+            statistic = lambda often: _fleiss(answers, often)  # noqa: E731
         else:
-            statistic = lambda often: float(often @ _agreeing(many) / often.sum())  # noqa: E731
+            statistic = lambda often: float(often @ answers.agreeing() / often.sum())  # noqa: E731
     low, high = _bootstrap(statistic, used, check.whole(bootstrap, 0, "bootstrap"), check.whole(seed, 0, "seed"))
     return Agreement(measure, statistic(used.astype(float)), low, high, int(used.sum()), n_annotations)
 
 
-def _alpha(
-    counts: Int[np.ndarray, "item label"], often: np.ndarray, level: str, values: Float[np.ndarray, " label"]
-) -> float:
-    """Krippendorff's alpha from distinct count vectors and how often each occurs."""
-    votes = counts.sum(1)
-    share = often / (votes - 1)
-    coincidence = (counts * share[:, None]).T @ counts - np.diag(share @ counts)
-    marginal = often @ counts
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """Items with two or more answers: distinct rows of `counts`, and how many items have each (`used`).
+
+    What an annotator gave an item in repeats is one answer. `divided` are answers between several labels, and `row`
+    where in `counts` they stand: that they agree with themselves in part is no agreement of annotators.
+    """
+
+    counts: Float[np.ndarray, "row label"]
+    used: Int[np.ndarray, " row"]
+    divided: Float[np.ndarray, "answer label"]
+    row: Int[np.ndarray, " answer"]
+    n_annotations: int
+
+    def votes(self) -> Float[np.ndarray, " row"]:
+        """How many answers an item has."""
+        return np.asarray(np.rint(self.counts.sum(1)))
+
+    def agreeing(self) -> Float[np.ndarray, " row"]:
+        """The share of an item's pairs of answers with the same label."""
+        votes, within = self.votes(), 1 - (self.divided**2).sum(1)
+        same = (self.counts * (self.counts - 1)).sum(1) + np.bincount(self.row, within, len(votes))
+        return np.asarray(same / (votes * (votes - 1)))
+
+    def coincidences(self, often: np.ndarray) -> Float[np.ndarray, "label label"]:
+        """Pairs of answers by both labels; every item has as many as it has answers."""
+        share = often / (self.votes() - 1)
+        own = share[self.row]
+        alone = share @ self.counts - own @ self.divided
+        within = np.diag(alone) + (self.divided * own[:, None]).T @ self.divided
+        return np.asarray((self.counts * share[:, None]).T @ self.counts - within)
+
+
+def _answers(annotations: Annotations) -> _Answers:
+    """The answers to every item that has two; an error where none has."""
+    item, label, n_labels = annotations.item, annotations.label, annotations.n_labels
+    answer, share = np.arange(len(item)), annotations.multiplicity.astype(float)
+    if annotations.annotator is not None:
+        who = item.astype(np.int64) * len(annotations.index.annotators) + annotations.annotator
+        _, first, answer, often = np.unique(who, return_index=True, return_inverse=True, return_counts=True)
+        cell, many = np.unique(answer * n_labels + label, return_counts=True)
+        answer, label = np.divmod(cell, n_labels)
+        item, share = item[first[answer]], many / often[answer]
+    counts = np.bincount(item * n_labels + label, share, annotations.n_items * n_labels).reshape(-1, n_labels)
+    several = np.rint(counts.sum(1)) >= 2
+    if not several.any():
+        raise InputError(
+            "no item with two annotations by different annotators", "at least one", "Agreement needs several opinions."
+        )
+    part = (share < 1) & several[item]
+    unlike = np.zeros(annotations.n_items)  # items with divided answers have rows of their own
+    unlike[item[part]] = item[part] + 1
+    table = np.concatenate([unlike[:, None], counts], axis=1)[several]
+    rows, at, used = np.unique(table, axis=0, return_inverse=True, return_counts=True)
+    row_of = np.cumsum(several) - 1
+    whose, position, of_answer = np.unique(answer[part], return_index=True, return_inverse=True)
+    divided = np.zeros((len(whose), n_labels))
+    divided[of_answer, label[part]] = share[part]
+    n_annotations = np.bincount(annotations.item, annotations.multiplicity, annotations.n_items)[several].sum()
+    return _Answers(rows[:, 1:], used, divided, at[row_of[item[part][position]]], int(n_annotations))
+
+
+def _alpha(answers: _Answers, often: np.ndarray, level: str, values: Float[np.ndarray, " label"]) -> float:
+    """Krippendorff's alpha from how often each row of counts occurs."""
+    marginal = often @ answers.counts
     distance = _distance(level, values, marginal)
     expected = marginal @ distance @ marginal / (marginal.sum() - 1)
-    return float(1 - (coincidence * distance).sum() / expected) if expected > 0 else float("nan")
+    return float(1 - (answers.coincidences(often) * distance).sum() / expected) if expected > 0 else float("nan")
 
 
 def _distance(
@@ -135,19 +187,11 @@ def _distance(
     return np.asarray((gaps / np.where(sums == 0, 1.0, sums)) ** 2)
 
 
-def _fleiss(counts: Int[np.ndarray, "item label"], often: np.ndarray) -> float:
-    observed = often @ _agreeing(counts) / often.sum()
-    share = often @ counts / (often @ counts).sum()
+def _fleiss(answers: _Answers, often: np.ndarray) -> float:
+    observed = often @ answers.agreeing() / often.sum()
+    share = often @ answers.counts / (often @ answers.counts).sum()
     chance = float((share**2).sum())
     return float((observed - chance) / (1 - chance)) if chance < 1 else float("nan")
-
-
-def _agreeing(counts: Int[np.ndarray, "item label"]) -> Float[np.ndarray, " item"]:
-    """The share of an item's pairs of annotations with the same label."""
-    many = counts.astype(float)  # products of integers could leave 64 bits
-    votes = many.sum(1)
-    shares: np.ndarray = (many * (many - 1)).sum(1) / (votes * (votes - 1))
-    return shares
 
 
 def _kappa_of_two(
@@ -176,11 +220,10 @@ def _bootstrap(
     return float(low), float(high)
 
 
-def _equal_votes(counts: Int[np.ndarray, "item label"]) -> None:
-    votes = np.unique(counts.sum(1))
-    if len(votes) > 1:
+def _equal_votes(votes: Float[np.ndarray, " row"]) -> None:
+    if votes.min() < votes.max():
         raise InputError(
-            f"items with {votes.min()} to {votes.max()} annotations",
+            f"items with {votes.min():.0f} to {votes.max():.0f} annotations",
             "the same number for every item, as Fleiss' kappa is defined",
             "Use measure='krippendorff', which takes any numbers.",
         )

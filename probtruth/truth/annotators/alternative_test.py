@@ -11,6 +11,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.truth.annotators.human_ceiling import aligned_probs
 from probtruth.truth.fit import need_annotations
+from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def alternative_annotator_test(
     """Leaves out each annotator in turn, and asks who is nearer to the remaining ones: the model or the annotator.
 
     For annotator j and item i, W_model = 1 where the model's answer is at least as near to the answers of the others as
-    that of j, W_j = 1 where that of j is at least as near as the model's. The test of j rejects mean(W_j - W_model) >=
+    that of j, W_j = 1 where that of j is at least as near as the model's (the mean over j's repeats of i, if there are
+    any). The test of j rejects mean(W_j - W_model) >=
     epsilon by a one-sided t test; the Benjamini-Yekutieli correction over annotators bounds the false discovery rate.
     The winning rate is the share of annotators for whom it rejects.
 
@@ -84,7 +86,7 @@ def alternative_annotator_test(
     level = check.number(false_discovery_rate, "false_discovery_rate", least=0, below=1, hint="The authors use 0.05.")
     least = check.whole(least_items, 2, "least_items")
     shared = _shared(annotations)
-    many = np.bincount(shared.annotator, minlength=len(annotations.index.annotators))
+    many = np.bincount(shared.whose, minlength=len(annotations.index.annotators))
     tested = np.flatnonzero(many >= least)
     if not tested.size:
         raise InputError(
@@ -97,9 +99,9 @@ def alternative_annotator_test(
     by_annotator: list[tuple[object, ...]] = []
     for model, answers in zip(predictions.models, _answers(annotations, predictions), strict=True):
         nearer = shared.gap(answers[shared.item], values) - shared.gap(shared.label, values)
-        wins, loses = nearer >= 0, nearer <= 0
-        rows = [np.flatnonzero(shared.annotator == annotator) for annotator in tested]
-        p_values = np.array([_p_value(loses[own].astype(float) - wins[own], epsilon) for own in rows])
+        wins, loses = shared.by_answer(nearer >= 0), shared.by_answer(nearer <= 0)
+        rows = [np.flatnonzero(shared.whose == annotator) for annotator in tested]
+        p_values = np.array([_p_value(loses[own] - wins[own], epsilon) for own in rows])
         beaten = _benjamini_yekutieli(p_values, level)
         as_near = np.array([wins[own].mean() for own in rows])
         rate = float(beaten.mean())
@@ -120,12 +122,20 @@ def _table(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> "polars.Da
 
 @dataclass(frozen=True, eq=False)
 class _BesideOthers:
-    """One row for each annotation of an item that others annotated too; `others` is how often they gave each label."""
+    """One row for each annotation of an item that others annotated too; `others` is how often they gave each label.
+
+    What an annotator gave an item, once or in repeats, is one answer: `answer` says which, `whose` who gave each.
+    """
 
     item: Int[np.ndarray, " annotation"]
-    annotator: Int[np.ndarray, " annotation"]
     label: Int[np.ndarray, " annotation"]
     others: Int[np.ndarray, "annotation label"]
+    answer: Int[np.ndarray, " annotation"]
+    whose: Int[np.ndarray, " answer"]
+
+    def by_answer(self, holds: Bool[np.ndarray, " annotation"]) -> Float[np.ndarray, " answer"]:
+        """How often something holds of each answer, among its repeats."""
+        return np.asarray(np.bincount(self.answer, holds) / np.bincount(self.answer))
 
     def gap(
         self, answer: Int[np.ndarray, " annotation"], values: Float[np.ndarray, " label"] | None
@@ -140,22 +150,19 @@ class _BesideOthers:
 
 
 def _shared(annotations: Annotations) -> _BesideOthers:
-    """The annotations of items that others annotated too; an annotator's own repeats are not others."""
+    """The annotations of items that others annotated too."""
     if annotations.annotator is None:
         raise InputError(
             "counts, without annotators",
             "annotations with the annotator who gave each label",
             "Give the long form (item, annotator, label): the test leaves out one annotator at a time.",
         )
-    item, label, who = annotations.item, annotations.label, annotations.annotator
-    others = annotations.counts()[item]
-    pair = item.astype(np.int64) * len(annotations.index.annotators) + who
-    _, rank = np.unique(pair, return_inverse=True)
-    mine = np.zeros((int(rank.max(initial=-1)) + 1, annotations.n_labels), np.int64)
-    np.add.at(mine, (rank, label), 1)
-    others = others - mine[rank]
+    others = votes_of_others(annotations)
     shared = others.sum(1) > 0
-    return _BesideOthers(item[shared], who[shared], label[shared], others[shared])
+    item, label, who = (part[shared] for part in (annotations.item, annotations.label, annotations.annotator))
+    n_annotators = len(annotations.index.annotators)
+    pairs, answer = np.unique(item.astype(np.int64) * n_annotators + who, return_inverse=True)
+    return _BesideOthers(item, label, others[shared], answer, pairs % n_annotators)
 
 
 def _answers(annotations: Annotations, predictions: Predictions) -> Int[np.ndarray, "model item"]:

@@ -10,6 +10,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.truth.fit import need_annotations
+from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
 
@@ -22,7 +23,7 @@ HumanRule = Literal["zero-one", "brier"]
 
 @dataclass(frozen=True, eq=False)
 class _Votes:
-    """One row for each vote on items with two or more; `others` are the shares of an item's other votes."""
+    """One row for each vote on items that others voted on too; `others` are the shares of the others' votes."""
 
     item: Int[np.ndarray, " vote"]
     annotator: Int[np.ndarray, " vote"] | None
@@ -43,16 +44,16 @@ def human_ceiling(
     """Losses against the *other* annotators' votes: of a random annotator, of the other annotators together, of models.
 
     Everybody is scored on the same votes: for each vote of annotator j on item i, the standard is the share of the
-    others' votes on i, so that no vote is compared with itself. Rows (`who`, `kind`):
+    others' votes on i, so that no vote is compared with itself, nor with a repeat by j. Rows (`who`, `kind`):
     "annotator": a random annotator's own answer;
     "committee": the others together, who answer with the label that most of them gave (zero-one, ties split) or with
     their shares (brier), scored on the vote left out: what n - 1 people can do;
     "population" (brier only): the entropy 1 - sum_k p_k^2, the loss that no forecaster of the votes can beat, by its
-    estimate without the bias of few votes, 1 - sum_k n_k (n_k - 1) / (n (n - 1));
+    estimate without the bias of few votes, 1 - sum_k n_k (n_k - 1) / (n (n - 1)) if every annotator votes once;
     "model": the model's most probable label (zero-one, ties split) or its probabilities (brier).
 
     Arguments: `rule` is "zero-one" (0 to 1) or "brier" (0 to 2); the log score of a human's hard answer is infinite.
-    Every item counts equally, and every annotator in proportion to their votes. Items with one vote are left out.
+    Every item counts equally, and every annotator in proportion to their votes. Items of one annotator are left out.
 
     Returns: `loss` (lower is better) with a 95% interval `low` to `high` from `draws` Bayesian bootstraps over
     items and, where they are known, annotators; for models `p_as_good`, the posterior probability that the mean loss is
@@ -103,17 +104,16 @@ def human_ceiling(
 
 
 def _votes(annotations: Annotations) -> _Votes:
-    counts = annotations.counts()
-    totals = counts.sum(1)
-    shared = totals[annotations.item] >= 2
+    others = votes_of_others(annotations)
+    n_others = others.sum(1)
+    shared = n_others > 0
     if not shared.any():
         raise InputError("no item with two votes", "at least one", "A human can only be compared with other humans.")
     item, label = annotations.item[shared], annotations.label[shared]
-    multiplicity = annotations.multiplicity[shared]
-    others = counts[item].astype(float)
-    others[np.arange(len(item)), label] -= 1
+    n_votes = np.bincount(annotations.item, annotations.multiplicity)[item]
     who = None if annotations.annotator is None else annotations.annotator[shared]
-    return _Votes(item, who, label, multiplicity / totals[item], others / (totals[item] - 1)[:, None])
+    shares = others[shared] / n_others[shared, None]
+    return _Votes(item, who, label, annotations.multiplicity[shared] / n_votes, shares)
 
 
 def aligned_probs(annotations: Annotations, predictions: Predictions) -> Float[np.ndarray, "model item label"]:

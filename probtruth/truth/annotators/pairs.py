@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import ndtr
 
 from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.truth.fit import MethodRequest, need_annotations
-from probtruth.truth.flat import flatten
+from probtruth.truth.flat import FlatAnnotations, flatten
 from probtruth.types import Annotations, Truth
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
     """Finds pairs of annotators who agree more than their skill explains.
 
     Returns: one row for each pair with `least` or more items in common, the most suspicious first. `agreement` is the
-    share of their common items on which they give the same label, `expected` what their confusion matrices
-    and the items' classes give: mean over items of sum_k q_ik sum_l theta_a[k,l] theta_b[k,l]. Hard items make all
-    pairs agree beyond that, so `z`, the excess in standard errors, is centred at the median of all pairs (and scaled
-    where they spread by more than 1); `p` is its one-sided normal tail, Holm-adjusted over the pairs; `copies` is
-    p < 0.01. Copies count as one opinion: judge whether to drop one of them, since truth methods count both.
+    share of their common items on which they give the same label (of an item with repeats, of the pairs of answers),
+    `expected` what their confusion matrices and the items' classes give: mean over items of
+    sum_k q_ik sum_l theta_a[k,l] theta_b[k,l]. Hard items make all pairs agree beyond that, so `z`, the excess in
+    standard errors, is centred at the median of all pairs (and scaled where they spread by more than 1); `p` is its
+    one-sided normal tail, Holm-adjusted over the pairs; `copies` is p < 0.01. Copies count as one opinion: judge
+    whether to drop one of them, since truth methods count both.
 
     Errors: `InputError` for annotations without annotators, a truth without confusion, or of other items.
 
@@ -59,9 +60,7 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
         raise InputError("truth of other items", "the annotations' own items", "Infer it from the same annotations.")
     flat = flatten(MethodRequest.without_draws(annotations))
     confusion = np.nan_to_num(truth.confusion)
-    pair, common, same, expected, variance = _count_pairs(
-        flat.item, flat.annotator, flat.label, to_host(truth.probs), confusion, flat.n_annotators
-    )
+    pair, common, same, expected, variance = _count_pairs(flat, to_host(truth.probs), confusion)
     enough = common >= check.whole(least, 1, "least")
     first, second = np.divmod(pair[enough], flat.n_annotators)
     common, same, expected, variance = (part[enough] for part in (common, same, expected, variance))
@@ -83,17 +82,17 @@ def annotator_pairs(annotations: Annotations, truth: Truth, *, least: int = 10) 
 
 
 def _count_pairs(
-    item: Int[np.ndarray, " annotation"],
-    annotator: Int[np.ndarray, " annotation"],
-    label: Int[np.ndarray, " annotation"],
+    flat: FlatAnnotations,
     probs: Float[np.ndarray, "item label"],
     confusion: Float[np.ndarray, "annotator label label"],
-    n_annotators: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """For each pair that meets (a * n + b, a < b): items in common, agreements, their expectation and variance.
 
-    The annotations are sorted by item and annotator; memory is bounded by taking items in chunks.
+    Repeats of an annotator share the item. Memory is bounded by taking items in chunks.
     """
+    item, annotator, label, n_annotators = flat.item, flat.annotator, flat.label, flat.n_annotators
+    _, answer = np.unique(item * n_annotators + annotator, return_inverse=True)
+    share = flat.weight / np.bincount(answer, flat.weight)[answer]
     end = np.cumsum(np.bincount(item, minlength=len(probs)))[item]
     later = end - np.arange(len(item)) - 1
     chunk = np.cumsum(later) // CHUNK
@@ -109,15 +108,16 @@ def _count_pairs(
         a, b = np.divmod(pair, n_annotators)
         by_class = (confusion[a] * confusion[b]).sum(2)
         chance = (probs[item[one]] * by_class[of_pair]).sum(1)
+        part = share[one] * share[two]
         sums = [
-            np.bincount(of_pair, values, len(pair))
-            for values in (np.ones(len(one)), label[one] == label[two], chance, chance * (1 - chance))
+            np.bincount(of_pair, part * values, len(pair))
+            for values in (1.0, label[one] == label[two], chance, chance * (1 - chance))
         ]
         parts.append(np.stack([pair.astype(float), *sums]))
     table = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
     pair, of_pair = np.unique(table[0].astype(np.int64), return_inverse=True)
     common, same, expected, variance = (np.bincount(of_pair, row, len(pair)) for row in table[1:])
-    return pair, common.astype(np.int64), same, expected, variance
+    return pair, np.rint(common).astype(np.int64), same, expected, variance
 
 
 def _centred(z: Float[np.ndarray, " pair"]) -> Float[np.ndarray, " pair"]:

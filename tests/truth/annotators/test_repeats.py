@@ -1,0 +1,106 @@
+"""Annotators who answer an item several times: repeats that say the same again are no new opinions of anybody else."""
+
+import itertools
+
+import numpy as np
+import pytest
+from simulated_annotations import simulate
+
+import probtruth as pt
+
+ROUNDING = 1e-12
+"""Of sums of a few hundred terms."""
+
+Row = tuple[str, str, str]
+
+
+def made(rows: list[Row]) -> pt.Annotations:
+    item, annotator, label = zip(*rows, strict=True)
+    table = {"item": item, "annotator": annotator, "label": label, "replicate": range(len(rows))}
+    return pt.Annotations.from_long(table, labels=["k0", "k1", "k2"])
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    """60 items, 4 of 6 annotators each, 3 labels."""
+    annotations, _, _ = simulate(60, 6, 4, 3, seed=5)
+    assert annotations.annotator is not None
+    cells = zip(annotations.item.tolist(), annotations.annotator.tolist(), annotations.label.tolist(), strict=True)
+    return [(f"i{item}", f"a{who}", f"k{label}") for item, who, label in cells]
+
+
+@pytest.fixture(scope="module")
+def predictions(rows: list[Row]) -> pt.Predictions:
+    items = made(rows).index.items
+    probs = np.random.default_rng(1).dirichlet([1.0, 1.0, 1.0], (2, len(items)))
+    return pt.Predictions.from_probs({"m": probs[0], "n": probs[1]}, items=items, labels=["k0", "k1", "k2"])
+
+
+@pytest.mark.parametrize("measure", ["krippendorff", "fleiss", "percentage"])
+def test_agreement_is_that_of_everything_once(rows: list[Row], measure: str) -> None:
+    once, twice = (pt.annotators.agreement(made(given), measure) for given in (rows, rows * 2))
+    assert (twice.value, twice.low, twice.high) == (once.value, once.low, once.high)
+    assert twice.n_annotations == 2 * once.n_annotations
+
+
+def test_agreement_with_oneself_does_not_count(rows: list[Row]) -> None:
+    """By all pairs of two annotators of an item, whose repeats have equal parts in what they say."""
+    generator = np.random.default_rng(0)
+    repeats = [(item, who, f"k{generator.integers(3)}") for item, who, _ in rows if generator.random() < 0.5]
+    said: dict[str, dict[str, list[str]]] = {}
+    for item, who, label in rows + repeats:
+        said.setdefault(item, {}).setdefault(who, []).append(label)
+    same = [
+        np.mean([np.mean([x == y for x in a for y in b]) for a, b in itertools.permutations(by.values(), 2)])
+        for by in said.values()
+    ]
+    given = made(rows + repeats)
+    assert pt.annotators.agreement(given, "percentage", bootstrap=0).value == pytest.approx(np.mean(same), rel=ROUNDING)
+    answers = np.array(
+        [[np.mean([x == k for x in a]) for k in given.index.labels] for by in said.values() for a in by.values()]
+    )
+    share = answers.sum(0)
+    expected = 1 - (share @ share - share.sum()) / (share.sum() * (share.sum() - 1))
+    assert pt.annotators.agreement(given, bootstrap=0).value == pytest.approx(
+        1 - (1 - np.mean(same)) / expected, rel=ROUNDING
+    )
+
+
+def test_one_annotator_twice_is_no_agreement() -> None:
+    with pytest.raises(pt.errors.InputError, match="by different annotators"):
+        pt.annotators.agreement(made([("i", "a", "k0"), ("i", "a", "k0"), ("j", "b", "k1")]))
+
+
+@pytest.mark.parametrize("rule", ["zero-one", "brier"])
+def test_the_ceiling_is_that_of_everything_once(rows: list[Row], predictions: pt.Predictions, rule: str) -> None:
+    once, twice = (
+        pt.annotators.human_ceiling(made(given), predictions, rule=rule, draws=20) for given in (rows, rows * 2)
+    )
+    assert twice["loss"].to_list() == pytest.approx(once["loss"].to_list(), rel=ROUNDING)
+    assert twice["high"].to_list() == pytest.approx(once["high"].to_list(), rel=ROUNDING)
+
+
+def test_nobody_is_compared_with_themselves() -> None:
+    """One who says x twice and another who says y: everybody disagrees with the others, and j has no others."""
+    given = [("i", "a", "k0"), ("i", "a", "k0"), ("i", "b", "k1"), ("j", "a", "k0"), ("j", "a", "k0")]
+    assert pt.annotators.human_ceiling(made(given), draws=10)["loss"].to_list() == [1.0, 1.0]
+
+
+def test_the_alternative_test_is_that_of_everything_once(rows: list[Row], predictions: pt.Predictions) -> None:
+    once, twice = (pt.annotators.alternative_annotator_test(made(given), predictions) for given in (rows, rows * 2))
+    assert twice.annotators.equals(once.annotators)
+    assert twice.models.equals(once.models)
+
+
+def test_pairs_are_those_of_everything_once(rows: list[Row]) -> None:
+    """Also where one of two repeats says something else: half of the item."""
+    truth = pt.infer_truth(made(rows), "one-coin", draws=0)
+    once, twice = (pt.annotators.annotator_pairs(made(given), truth) for given in (rows, rows * 2))
+    assert twice.equals(once)
+    item, who, label = rows[0]
+    other = "k0" if label != "k0" else "k1"
+    divided = pt.annotators.annotator_pairs(made([*rows, (item, who, other)]), truth)
+    assert divided["n_common"].sum() == once["n_common"].sum()
+    moved = divided.join(once, on=["a", "b"], suffix="_once").filter((divided["a"] == who) | (divided["b"] == who))
+    shift = (moved["agreement"] - moved["agreement_once"]) * moved["n_common"]
+    assert set(np.round(2 * shift.to_numpy(), 9)) <= {-1.0, 0.0, 1.0}
