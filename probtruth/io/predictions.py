@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from probtruth.io.tables.wide import (
     renormalised,
 )
 from probtruth.kernels.arrays import is_own
+from probtruth.kernels.later import Later, Rows
 from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
@@ -105,9 +107,9 @@ def read_predictions_pairs(
         check_rows(table, kind)
     shared = groups.common(models, [table.items for table in tables], index)
     made, order = _index_of(shared, labels, index)
-    logs = np.empty((len(models), len(order), len(labels)))
-    for own, table, rows in zip(logs, tables, shared.rows, strict=True):
-        _write_logs(table.of(rows[order], made.labels), kind, own)
+    ordered = [table.of(rows[order], made.labels) for table, rows in zip(tables, shared.rows, strict=True)]
+    logs = Later((len(models), len(order), len(labels)), partial(_logs, ordered, kind))
+    stored = all(isinstance(path, str | Path) for _, path in pairs)  # nobody else can change what was read from them
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     index = replace(
         made,
@@ -117,7 +119,7 @@ def read_predictions_pairs(
     audit = replace(shared.audit, renormalised=tuple(divided))
     like_probs = [kind == "logits" and table.columns.surely_simplex() for table in tables]
     warnings = of_logits(model for model, like in zip(models, like_probs, strict=True) if like)
-    return Predictions(logs, tuple(models), index, audit, warnings)
+    return Predictions(logs if stored else logs.whole(), tuple(models), index, audit, warnings)  # type: ignore[arg-type]
 
 
 def _index_of(
@@ -133,10 +135,10 @@ def _index_of(
     return made, order
 
 
-def _write_logs(table: WideTable, kind: str, logs: Float[np.ndarray, "item label"]) -> None:
-    """Puts the log-probabilities of checked cells into an array, some rows at a time."""
-    for start, block in table.blocks(kind):
-        as_logs(kind, block, logs[start : start + len(block)])
+def _logs(tables: Sequence[WideTable], kind: str, model: int, items: Rows) -> Float[np.ndarray, "some label"]:
+    """The log-probabilities of some items of a model, from its checked cells."""
+    cells = tables[model].some_rows(items, kind)
+    return as_logs(kind, cells, cells)
 
 
 def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:

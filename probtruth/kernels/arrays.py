@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Int
 
+from probtruth.kernels.later import Later
+
 if TYPE_CHECKING:
     from jax import Array
     from typing_extensions import TypeIs
@@ -68,6 +70,8 @@ def reordered(table: Table, rows: Order, columns: Order) -> Table:
     """The rows and columns (the last two axes) in this order; the table itself where that is its own."""
     if is_own(rows, table.shape[-2]) and is_own(columns, table.shape[-1]):
         return table
+    if isinstance(table, Later):
+        table = table.whole()
     if on_device(table):
         from probtruth.kernels import device_tables
 
@@ -77,6 +81,8 @@ def reordered(table: Table, rows: Order, columns: Order) -> Table:
 
 def some_items(table: Table, items: Order) -> np.ndarray:
     """A few items of a table (item is the last axis but one), on the host."""
+    if isinstance(table, Later):
+        return table.some_items(items)
     return to_host(reordered(table, items, np.arange(table.shape[-1])))
 
 

@@ -10,6 +10,7 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.evidence.crossed import same_few
 from probtruth.errors import InputError, PosteriorError
 from probtruth.io.gold import ExpertAnswers
+from probtruth.kernels.later import as_held
 from probtruth.line.bounds import bounds
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import evidence_for, score_on_evidence
@@ -123,4 +124,5 @@ def matched(reference: Annotations | Truth, predictions: Predictions) -> tuple[A
         check.length(len(index.items), reference.n_items, "items in the predictions")
         index = replace(index, positional_items=False)
         rest = replace(rest, index=replace(rest.index, positional_items=False))
-    return under_labels(rest, index), replace(predictions, index=index)
+    logs = as_held(predictions, "log_probs")
+    return under_labels(rest, index), replace(predictions, log_probs=logs, index=index)

@@ -9,12 +9,14 @@ from jaxtyping import Float, Int
 
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, exponential, is_own, on_device, reordered, some_items, to_host
+from probtruth.kernels.later import as_held, made_later
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.shown import Brief
 from probtruth.types.truth import Truth
 
 
+@made_later("log_probs")
 @dataclass(frozen=True, eq=False, repr=False)
 class Aligned(Brief):
     """The same items and labels on both sides.
@@ -24,7 +26,8 @@ class Aligned(Brief):
     `columns` are where the truth's labels stand; labels that the truth does not know have probability 0. `item_rows` is
     the order in which the caller gave the items (see `Index`), of the truth if it has one, else of the predictions.
 
-    `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host.
+    `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host. Of
+    files, `log_probs` are made when they are first asked for.
     """
 
     log_probs: Float[Table, "model item label"]
@@ -72,7 +75,8 @@ class Aligned(Brief):
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
-        return replace(self, **_reference(truth, self.log_probs, self.rows, self.columns))
+        logs = as_held(self, "log_probs")
+        return replace(self, log_probs=logs, **_reference(truth, logs, self.rows, self.columns))
 
     def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "AlignedOnHost":
         """Some of the items, by their positions here, and some of the models, on the host."""
@@ -80,7 +84,7 @@ class Aligned(Brief):
         shares = None if self.shares is None else self.shares[items]
         chosen = replace(
             self,
-            log_probs=some_items(self.log_probs, items)[rows_of_models],
+            log_probs=some_items(as_held(self, "log_probs"), items)[rows_of_models],
             truth=shares if shares is not None and self.by_votes else some_items(self.truth, items),
             shares=shares,
             n_votes=None if self.n_votes is None else self.n_votes[items],
@@ -124,7 +128,7 @@ def align(predictions: object, truth: object) -> Aligned:
     ours, theirs = truth.index, predictions.index
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
-    log_probs = reordered(predictions.log_probs, their_rows, their_columns)
+    log_probs = reordered(as_held(predictions, "log_probs"), their_rows, their_columns)
     return Aligned(
         log_probs=log_probs,
         models=predictions.models,

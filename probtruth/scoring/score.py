@@ -14,6 +14,7 @@ from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
 from probtruth.kernels.exact_sums import few_terms
 from probtruth.kernels.host import block_rows
+from probtruth.kernels.later import Later, as_held
 from probtruth.scoring import device_losses
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
@@ -39,7 +40,7 @@ def score_aligned(
 ) -> Scores:
     """`score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
-    values, label_values = model_losses(chosen, least, aligned.log_probs, aligned.truth)
+    values, label_values = model_losses(chosen, least, as_held(aligned, "log_probs"), aligned.truth)
     single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
         values,
@@ -54,7 +55,7 @@ def score_aligned(
             shares=aligned.shares,
             n_votes=aligned.n_votes,
             forecast=to_host(aligned.probs).mean(0) if single_votes else None,
-            log_probs=aligned.log_probs,
+            log_probs=logs,
             sampled=sampled_items(*aligned.truth.shape),
         ),
         audit=aligned.audit,
@@ -66,7 +67,7 @@ def score_aligned(
 def model_losses(
     rule: ScoringRule,
     floor: float | None,
-    log_probs: Float[Table, "model item label"],
+    log_probs: Float[Table, "model item label"] | Later,
     truth: Float[Table, "item label"],
 ) -> tuple[Float[np.ndarray, "model item"], Float[Table, "model item label"] | LossesOf]:
     """The expected loss of every model on every item, and the loss if the label were k, computed where they lie.
@@ -75,15 +76,17 @@ def model_losses(
     """
     if on_device(log_probs):
         return device_losses.losses(rule, floor, log_probs, truth)
-    logs_of, truth = to_host(log_probs), to_host(truth)
+    truth = to_host(truth)
     if rule is log:
-        values = np.empty(logs_of.shape[:2])
+        values = np.empty(log_probs.shape[:2])
         for rows in _cuts(truth):
             weights = np.ascontiguousarray(truth[rows], np.float64)
-            for own, logs in zip(values, logs_of, strict=True):
-                own[rows] = expectations(_log_losses(floor, logs[rows]), weights)
+            for model, own in enumerate(values):
+                logs = log_probs.rows(model, rows) if isinstance(log_probs, Later) else log_probs[model, rows]
+                own[rows] = expectations(_log_losses(floor, logs), weights)
         return values, partial(_log_losses, floor)
-    scored = [losses(rule, floored(logs, floor), truth) for logs in logs_of]
+    whole = log_probs.whole() if isinstance(log_probs, Later) else to_host(log_probs)
+    scored = [losses(rule, floored(logs, floor), truth) for logs in whole]
     return np.stack([values for values, _ in scored]), np.stack([label_values for _, label_values in scored])
 
 

@@ -157,4 +157,10 @@ class Comparison(Reported):
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""
-        self.datatree.to_netcdf(path, engine="h5netcdf")
+        import h5netcdf
+        from xarray.backends import H5NetCDFStore
+
+        # not `to_netcdf`: where Dask is installed, that loads `distributed`, only to ask for clients
+        with h5netcdf.File(path, "w") as file:
+            for node in self.datatree.subtree:
+                node.to_dataset(inherit=node.is_root).dump_to_store(H5NetCDFStore(file, node.path))

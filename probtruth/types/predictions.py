@@ -14,17 +14,20 @@ from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
+from probtruth.kernels.later import as_held, made_later
 from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 from probtruth.types.shown import Shown
 
 
+@made_later("log_probs")
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Shown):
     """Log-probabilities of each model for each item; -inf if a model calls a label impossible.
 
     `log_probs` lie where the caller's arrays do: on the host (NumPy), or on devices (JAX), where they are then scored.
+    Those of files are made when they are first asked for.
     `warnings` say what looks wrong in the input; a result repeats them.
     """
 
@@ -48,7 +51,8 @@ class Predictions(Shown):
         """The same predictions; if they have no names, with the names of another index, in its caller's order."""
         items = self.index.positional_items and not other.positional_items
         labels = self.index.positional_labels and not other.positional_labels
-        index, rows, columns = self.index, *map(np.arange, self.log_probs.shape[1:])
+        logs = as_held(self, "log_probs")
+        index, rows, columns = self.index, *map(np.arange, logs.shape[1:])
         if items:
             names, _, rows = match_items(other, index, "the predictions")
             index = replace(index, items=names, positional_items=False, item_rows=rows)
@@ -57,7 +61,7 @@ class Predictions(Shown):
             index = replace(index, labels=names, positional_labels=False, label_columns=columns)
         if not items and not labels:
             return self
-        return replace(self, log_probs=reordered(self.log_probs, rows, columns), index=index)
+        return replace(self, log_probs=reordered(logs, rows, columns), index=index)
 
     @classmethod
     @check.checks_itself

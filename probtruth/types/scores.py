@@ -12,6 +12,7 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import Table, some_items, to_host
+from probtruth.kernels.later import as_held, made_later
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, no_repeats, positions, ranks, sort_names
@@ -43,6 +44,7 @@ LossesOf = Callable[[Table], Table]
 """The loss if the label were k, from log-probabilities."""
 
 
+@made_later("log_probs")
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
@@ -75,7 +77,7 @@ class LabelsBehind(Brief):
         """The same of some items, on the host."""
         if not callable(self.given):
             return some_items(self.given, items)
-        return to_host(self.given(some_items(self._logs, items)))
+        return to_host(self.given(some_items(as_held(self, "log_probs"), items)))
 
     @property
     def _logs(self) -> Float[Table, "model item label"]:

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import matplotlib
 import numpy as np
 import pytest
@@ -50,6 +53,25 @@ def test_saved_and_loaded_by_netcdf(five_compared, grouped, tmp_path):
             xarray.testing.assert_equal(loaded[group].to_dataset(), comparison.datatree[group].to_dataset())
     assert "population_difference" in loaded["posterior"]
     assert "between_group_sd" in loaded["posterior"]
+
+
+SAVED = """
+import sys
+import probtruth as pt
+rows = {"item": [0, 1, 2] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
+comparison = pt.compare(rows, higher_is_better=False, engine="exact")
+comparison.save(sys.argv[1])
+assert "distributed" not in sys.modules
+comparison.datatree.to_netcdf(sys.argv[2], engine="h5netcdf")
+"""
+
+
+@pytest.mark.process
+def test_saved_as_xarray_saves_it_without_loading_distributed(tmp_path):
+    """Half of the time of saving was the import of `distributed`, where it is installed."""
+    ours, theirs = tmp_path / "ours.nc", tmp_path / "theirs.nc"
+    subprocess.run([sys.executable, "-c", SAVED, ours, theirs], check=True)
+    assert ours.read_bytes() == theirs.read_bytes()
 
 
 def test_differences_of_many_pairs_follow_from_the_contrasts(monkeypatch):

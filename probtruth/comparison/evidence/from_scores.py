@@ -35,6 +35,7 @@ from probtruth.comparison.evidence.unseen import Outcomes
 from probtruth.comparison.options import Options
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items
+from probtruth.kernels.later import as_held
 from probtruth.types import Scores
 from probtruth.types.scores import LabelsBehind
 
@@ -139,9 +140,10 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
 
 def _outcomes(behind: LabelsBehind | None) -> Outcomes | None:
     """What the labels that did not come would cost, on the items that stand for all; None without forecasts."""
-    if behind is None or behind.log_probs is None or behind.sampled is None:
+    held = None if behind is None else as_held(behind, "log_probs")
+    if behind is None or held is None or behind.sampled is None:
         return None
-    log_probs, truth = (some_items(table, behind.sampled) for table in (behind.log_probs, behind.truth))
+    log_probs, truth = (some_items(table, behind.sampled) for table in (held, behind.truth))
     return Outcomes.of(behind.some_losses(behind.sampled), log_probs, truth, behind.estimand)
 
 

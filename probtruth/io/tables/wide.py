@@ -16,6 +16,7 @@ from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
 from probtruth.io.tables.read import Block, read_table
 from probtruth.kernels.host import block_rows
+from probtruth.kernels.later import Rows
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions
 
@@ -58,7 +59,13 @@ class WideTable:
         """The cells as they are, but percentages as probabilities, some rows at a time; the first row of each block."""
         size, n = block_rows(len(self.labels)), self.columns.n_rows
         for start in range(0, n, size):
-            yield start, in_kind(self.columns.rows(start, min(start + size, n)), kind)
+            yield start, self.some_rows(slice(start, min(start + size, n)), kind)
+
+    def some_rows(self, rows: Rows, kind: str) -> Float[np.ndarray, "some label"]:
+        """Some of these rows."""
+        if isinstance(rows, slice):
+            return in_kind(self.columns.rows(rows.start, rows.stop), kind)
+        return in_kind(self.columns.of(rows, np.arange(len(self.labels))).all_rows(), kind)
 
 
 def read_wide(

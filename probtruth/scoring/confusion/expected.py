@@ -200,7 +200,9 @@ def expected_confusion(
     )
 
 
-def _counts_there(aligned: Aligned, response: str, threshold: object) -> Float[np.ndarray, "model label label"]:
+def _counts_there(
+    aligned: Aligned, response: str, threshold: float | Sequence[float] | None
+) -> Float[np.ndarray, "model label label"]:
     """The expected counts of tables that lie on devices, added up there."""
     n_labels = len(aligned.labels)
     options = state.MeanOptions(
