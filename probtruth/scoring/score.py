@@ -40,7 +40,8 @@ def score_aligned(
 ) -> Scores:
     """`score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
-    values, label_values = model_losses(chosen, least, as_held(aligned, "log_probs"), aligned.truth)
+    logs = as_held(aligned, "log_probs")
+    values, label_values = model_losses(chosen, least, logs, aligned.truth)
     single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
         values,
