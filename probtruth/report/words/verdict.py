@@ -74,17 +74,19 @@ def verdict(result: Result) -> Verdict:
         return _alone(result)
     ranked = leaders(comparison.ranks)
     gap = advantage(comparison, str(ranked[0]["model"]), str(ranked[1]["model"]))
-    case = _Case(result, standing, ranked, shortened((str(row["model"]) for row in ranked), LONGEST_NAME), gap)
+    several = _SeveralModels(
+        result, standing, ranked, shortened((str(row["model"]) for row in ranked), LONGEST_NAME), gap
+    )
     failing = failing_diagnostics(comparison.diagnostics)
     if failing:
         headline, level = sentence("No verdict: the diagnostics of the sampling fail."), "invalid"
     elif standing.turned_by or standing.same:
-        headline, level = case.not_settled(), "open"
+        headline, level = several.not_settled(), "open"
     else:
-        headline, level = case.headline()
+        headline, level = several.headline()
     if comparison.gold is not None and level != "invalid" and not standing.answers:
         headline = (*headline[:-1], f"{headline[-1].removesuffix('.')} (anchored by {_answers(comparison.gold)}).")
-    return Verdict(level, headline, tuple(case.details()), failing)
+    return Verdict(level, headline, tuple(several.details()), failing)
 
 
 def _alone(result: Result) -> Verdict:
@@ -123,7 +125,7 @@ def _alone(result: Result) -> Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class _Case:
+class _SeveralModels:
     """Several models, the one that leads first, with their names as sentences show them.
 
     `gap` is how far the leading model is ahead of the next.
