@@ -154,10 +154,10 @@ def number(
     value: object,
     what: str,
     *,
-    least: float = -inf,
-    above: float = -inf,
-    most: float = inf,
-    below: float = inf,
+    least: float | int = -inf,
+    above: float | int = -inf,
+    most: float | int = inf,
+    below: float | int = inf,
     hint: str | None = None,
 ) -> float:
     """A finite number in a range; anything else is an error that says the range.
