@@ -124,10 +124,10 @@ def number(
     what: str,
     hint: str | None = None,
     *,
-    least: float = -inf,
-    above: float = -inf,
-    below: float = inf,
-    most: float = inf,
+    least: float | int = -inf,
+    above: float | int = -inf,
+    below: float | int = inf,
+    most: float | int = inf,
     wanted: str | None = None,
 ) -> float:
     """A finite number within these bounds; anything else is an error, which says `wanted` (by default: the bounds)."""

@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
 from probtruth.io.tables.read import Block
@@ -24,7 +25,6 @@ from probtruth.io.tables.wide import (
 )
 from probtruth.kernels.arrays import is_own
 from probtruth.kernels.later import Later, Rows
-from probtruth.named_numbers import is_frame
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of

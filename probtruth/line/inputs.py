@@ -12,6 +12,7 @@ import numpy as np
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
+from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.io.annotations import is_long, read_annotations
 from probtruth.io.predictions import read_predictions
 from probtruth.io.tables.batches import columns_of
@@ -19,7 +20,6 @@ from probtruth.io.tables.read import Block
 from probtruth.io.tables.wide import CellKind, known_kind
 from probtruth.io.truth import read_soft
 from probtruth.kernels.arrays import on_device, to_host
-from probtruth.named_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
 

@@ -159,6 +159,11 @@ class Result(Reported):
         comparison, audit = self.comparison, self.audit
         excluded = () if self.labelled is None else self.labelled.excluded
         workers = self.scores.workers if isinstance(self.scores, Streamed) else {}
+        groups = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
+        renormalised = [
+            {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
+            for model, rows, low, high in audit.renormalised
+        ]
         return {
             "rule": comparison.rule,
             "truth": None if self.labelled is None else self.labelled.about(),
@@ -175,7 +180,7 @@ class Result(Reported):
             "sensitivity": [dict(row) for row in comparison.sensitivity],
             "higher_is_better": comparison.higher_is_better,
             "other_estimand": None if self.other is None else self.other.to_dict(),
-            "groups": _groups(comparison),
+            "groups": {name: [dict(row) for row in rows] for name, rows in groups.items()},
             "companions": [dict(row) for row in comparison.companions],
             "audit": {
                 "missing": len(audit.missing),
@@ -183,7 +188,7 @@ class Result(Reported):
                 "different": len(audit.different),
                 "prompts": len(audit.prompts),
                 "dropped": audit.dropped,
-                **({"renormalised": _renormalised(audit)} if audit.renormalised else {}),
+                **({"renormalised": renormalised} if renormalised else {}),
                 **({"excluded_annotators": list(excluded)} if excluded else {}),
                 "by_model": [
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
@@ -195,15 +200,3 @@ class Result(Reported):
             "seed": comparison.seed,
             "versions": {**versions(), **({"workers": dict(workers)} if workers else {})},
         }
-
-
-def _renormalised(audit: Audit) -> list[dict[str, object]]:
-    return [
-        {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
-        for model, rows, low, high in audit.renormalised
-    ]
-
-
-def _groups(comparison: Comparison) -> dict[str, list[dict[str, object]]]:
-    tables = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
-    return {name: [dict(row) for row in rows] for name, rows in tables.items()}

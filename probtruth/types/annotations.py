@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.named_numbers import labelled
+from probtruth.frame_numbers import labelled
 from probtruth.types.arguments import Frame, Numbers
 from probtruth.types.index import Index, as_names, match_items, match_labels, no_repeats, positions, sort_names
 from probtruth.types.shown import Shown

@@ -37,13 +37,8 @@ def leading_pair(ranks: Sequence[Row]) -> tuple[str, str]:
     return first, second
 
 
-def _no_quantiles(probabilities: Any, pairs: Collection[tuple[str, str]]) -> Sequence[Row]:
-    """Quantiles of differences at some probabilities, of some pairs; here none are known."""
-    return ()
-
-
-def _no_tests(models: Collection[str] | None) -> Sequence[Row]:
-    """The model-free tests of the pairs of some models; here none are known."""
+def _none_known(*asked: object) -> Sequence[Row]:
+    """Quantiles of differences, or tests of pairs, where none are known."""
     return ()
 
 
@@ -83,8 +78,8 @@ class Comparison(Reported):
     sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
-    quantiles: "Quantiles" = field(default=_no_quantiles, repr=False)
-    tests: "Tests" = field(default=_no_tests, repr=False)
+    quantiles: "Quantiles" = field(default=_none_known, repr=False)
+    tests: "Tests" = field(default=_none_known, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
     scored: Any = field(default=None, repr=False)

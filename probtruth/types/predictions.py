@@ -12,10 +12,10 @@ from scipy.special import log_softmax
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.frame_numbers import labelled
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
 from probtruth.kernels.later import as_held, made_later
-from probtruth.named_numbers import labelled
 from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
 from probtruth.types.shown import Shown

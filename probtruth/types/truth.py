@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
+from probtruth.frame_numbers import labelled
 from probtruth.frames import as_array
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
-from probtruth.named_numbers import labelled
 from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
 from probtruth.types.index import Index, as_names, sort_names
 from probtruth.types.shown import Shown

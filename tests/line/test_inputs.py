@@ -195,5 +195,6 @@ def test_a_wide_table_is_recognised(form: str, tmp_path: Path) -> None:
 def test_columns_of_scores_that_have_none() -> None:
     scores = pt.score(PROBS, HARD)
     for option in ({"group": "task"}, {"cluster": "task"}, {"higher_is_better": True}, {"models": ["a"]}):
-        with pytest.raises(pt.InputError, match="with Scores, which have no columns"):
-            pt.compare(scores, **option)  # type: ignore[arg-type]
+        for compare in (pt.compare, pt.Result.of_scores):
+            with pytest.raises(pt.InputError, match="with Scores, which have no columns"):
+                compare(scores, **option)  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ from probtruth.report.words.numbers import (
     width,
 )
 from probtruth.report.words.sentences import Name, mean_of, measure, unit
-from probtruth.report.words.verdict import CERTAINTY, EQUIVALENT, Verdict
+from probtruth.report.words.verdict import CERTAINTY, EQUIVALENT
 from probtruth.types.comparison import leaders
 
 SCRIPTS = ("page", "sort", "pairs", "items")
@@ -60,7 +60,7 @@ def html(result: Result, drawn: Mapping[str, Picture] | None = None, content: Co
             error=0 if curves is None else max(curves.error, LEAST_ERROR),
             style=Markup(style),
             script=Markup(script),
-            title=_title(content.verdict),
+            title="".join(plain(piece)[:60] for piece in content.verdict.headline),
             result=result,
             content=content,
             tables=content.tables,
@@ -93,10 +93,6 @@ def _sections(
         ("made", "How this was made", True),
     )
     return [(slug, title) for slug, title, there in known if there]
-
-
-def _title(verdict: Verdict) -> str:
-    return "".join(plain(piece)[:60] for piece in verdict.headline)
 
 
 def _asset(name: str) -> str:

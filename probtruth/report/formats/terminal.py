@@ -170,7 +170,10 @@ def grid(shown: Table, longest: int, most: int) -> RichTable:
             overflow="fold",
         )
     for row in shown.rows[:most]:
-        made.add_row(*(_cell(cell.text, names) for cell in row))
+        words = (
+            in_text(names[piece.whole] if isinstance(piece, Name) else piece for piece in cell.text) for cell in row
+        )
+        made.add_row(*map(Text, words))
     return made
 
 
@@ -185,10 +188,6 @@ def _bare(*heads: str | Text) -> RichTable:
 def _titled(title: Text, *body: RenderableType) -> RenderableType:
     title.stylize("bold")
     return Padding(Group(title, *body), (1, 0, 0, 0))
-
-
-def _cell(text: Sentence, names: Mapping[str, Name]) -> Text:
-    return Text("".join(names[piece.whole] if isinstance(piece, Name) else piece for piece in text))
 
 
 def _text(sentence: Sentence) -> Text:

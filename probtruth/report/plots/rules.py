@@ -25,6 +25,7 @@ from probtruth.report.plots.axes import (
     text,
 )
 from probtruth.report.words.numbers import fixed, probability
+from probtruth.report.words.sentences import unit
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.rules.named import RuleLike
 
@@ -59,7 +60,7 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     grid = _grid(truth)
     losses = _expected(chosen, grid, truth)
     at = int(np.argmin(losses))
-    ax = panel(ax, "response: probability of the label", f"expected loss ({_unit(chosen)})")
+    ax = panel(ax, "response: probability of the label", f"expected loss ({unit(chosen.name) or chosen.name})")
     finite = losses[np.isfinite(losses)]
     low = float(finite[at]) if np.isfinite(losses[at]) else float(finite.min())
     top = float(min(finite.max(), low + max(2.5 * (float(np.median(finite)) - low), 0.8)))
@@ -70,7 +71,7 @@ def plot_rule(rule: RuleLike = "log", y: ArrayLike = 0.7, ax: Axes | None = None
     pad = 0.08 * (top - low)
     ax.set_ylim(min(low - 2 * pad, 0.0) if low >= 0 else low - 2 * pad, top + pad)
     right = truth[-1] > 0.8
-    text(ax, truth[-1], top + pad, f"truth {_brief(truth[-1])}", align="right" if right else "left", vertical="top",
+    text(ax, truth[-1], top + pad, f"truth {truth[-1]:.3g}", align="right" if right else "left", vertical="top",
          shift=(-5 if right else 5, 0))  # fmt: skip
     words = f"least {fixed(float(losses[at]), 3)} at {fixed(float(grid[at]), 2)}"
     side = "left" if grid[at] < 0.5 else "right"
@@ -111,8 +112,8 @@ def plot_rules(
     few([rule.name for rule in chosen], "rules")
     low, high = (0.0, 1.0) if zoom is None else _zoom(zoom)
     grid = np.unique(np.concatenate([np.linspace(low, high, STEPS + 1), [min(max(truth[-1], low), high)]]))
-    unit = "expected loss" if match_at is None else "loss above the least, rescaled"
-    ax = panel(ax, "response: probability of the label", unit)
+    title = "expected loss" if match_at is None else "loss above the least, rescaled"
+    ax = panel(ax, "response: probability of the label", title)
     curves = []
     for rule in chosen:
         if match_at is None:
@@ -125,7 +126,7 @@ def plot_rules(
     if match_at is not None and low < match_at < high:
         height = float(np.interp(match_at, grid, curves[0][1]))
         ax.plot(match_at, height, "o", color=INK, markersize=6, zorder=4)
-        text(ax, match_at, height, f"equal at {_brief(match_at)}", shift=(9, 7))
+        text(ax, match_at, height, f"equal at {match_at:.3g}", shift=(9, 7))
     return ax
 
 
@@ -186,10 +187,6 @@ def _truth(y: object) -> Float[np.ndarray, " label"]:
     return values
 
 
-def _brief(value: float) -> str:
-    return f"{value:.3g}"
-
-
 def _grid(truth: Float[np.ndarray, " label"]) -> Curve:
     return np.unique(np.concatenate([np.arange(STEPS + 1) / STEPS, truth[-1:]]))
 
@@ -223,7 +220,3 @@ def _zoom(zoom: object) -> tuple[float, float]:
     if not 0 <= low < high <= 1:
         raise InputError(f"zoom={zoom!r}", "two responses from 0 to 1, the lower first", "zoom=(0.9, 1.0), say.")
     return low, high
-
-
-def _unit(rule: ScoringRule) -> str:
-    return "nats" if rule.name == "log" else rule.name

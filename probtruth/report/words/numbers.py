@@ -207,19 +207,21 @@ Row = Mapping[str, Any]
 
 def shown(comparison: "Comparison", row: Row) -> Row:
     """The row of a pair with `difference`, `low` and `high` as a minus b of the scores that the user gave."""
-    if not comparison.higher_is_better:
-        return row
-    return {**row, "difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
+    return _turned(row) if comparison.higher_is_better else row
 
 
 def minus(row: Row, first: object) -> Row:
     """The row of a pair as `first` minus the other model, turned round if it stands the other way."""
     if row["a"] == first:
         return row
-    turned = {"difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
     p = row["p_a_better"]
     other = row["p_b_better"] if "p_b_better" in row else None if p is None else 1 - p  # groups have one of them
-    return {**row, "a": row["b"], "b": row["a"], **turned, "p_a_better": other, "p_b_better": p}
+    return {**_turned(row), "a": row["b"], "b": row["a"], "p_a_better": other, "p_b_better": p}
+
+
+def _turned(row: Row) -> Row:
+    """The row with the difference and its interval of the other sign."""
+    return {**row, "difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
 
 
 def flipped(value: Any) -> float | None:

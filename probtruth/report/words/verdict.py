@@ -1,16 +1,16 @@
-"""The verdict in words: which model, how sure, by how much, of what, and where the uncertainty comes from."""
+"""The verdict in words: which model, how sure, by how much, of what, what would turn it, where the doubt is from."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.line.analysis.standing import Standing
 from probtruth.line.result import Result
 from probtruth.report.words.numbers import decimals, equals, exact, fixed, interval, minus, percent, shortened
 from probtruth.report.words.sentences import Name, Sentence, behind_number, joined, mean_of, measure, sentence
-from probtruth.report.words.turned import not_settled, shared_errors, turned
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.comparison import Row, leaders
@@ -69,39 +69,24 @@ def advantage(comparison: Comparison, model: str, over: str) -> dict[str, float 
 
 def verdict(result: Result) -> Verdict:
     """The verdict on a result."""
-    comparison = result.comparison
-    standing = result.standing
+    comparison, standing = result.comparison, result.standing
     if standing is None:
         return _alone(result)
-    failing = failing_diagnostics(comparison.diagnostics)
     ranked = leaders(comparison.ranks)
     gap = advantage(comparison, str(ranked[0]["model"]), str(ranked[1]["model"]))
-    names = shortened((str(row["model"]) for row in ranked), LONGEST_NAME)
-    lead, next_best = (names[str(row["model"])] for row in ranked[:2])
-    several = len(ranked) > 2
-    p = as_float(ranked[0]["p_best"]) if several else gap["p_better"]
-    way = "Higher" if comparison.higher_is_better else "Lower"
-    details = [
-        *turned(standing, comparison, names),
-        *([] if standing.shared is None else shared_errors(result, standing, names)),
-        _infinite(result, ranked, names, gap) or _numbers(comparison, lead, next_best, gap, several),
-        *([sentence("P(", lead, f" is best) {equals(p)}.")] if several else []),
-        sentence(f"{way} {measure(comparison.rule)} is better."),
-        *_equivalence(comparison, lead, next_best, gap),
-        *_candidates(ranked, names),
-        *_estimand(result),
-        *([] if standing.shared is not None else shared_errors(result, standing, names)),
-        *_sources(comparison, lead, next_best),
-    ]
+    several = _SeveralModels(
+        result, standing, ranked, shortened((str(row["model"]) for row in ranked), LONGEST_NAME), gap
+    )
+    failing = failing_diagnostics(comparison.diagnostics)
     if failing:
         headline, level = sentence("No verdict: the diagnostics of the sampling fail."), "invalid"
     elif standing.turned_by or standing.same:
-        headline, level = not_settled(standing, names), "open"
+        headline, level = several.not_settled(), "open"
     else:
-        headline, level = _headline(lead, next_best, p, gap["p_equivalent"], len(ranked))
+        headline, level = several.headline()
     if comparison.gold is not None and level != "invalid" and not standing.answers:
         headline = (*headline[:-1], f"{headline[-1].removesuffix('.')} (anchored by {_answers(comparison.gold)}).")
-    return Verdict(level, headline, tuple(details), failing)
+    return Verdict(level, headline, tuple(several.details()), failing)
 
 
 def _alone(result: Result) -> Verdict:
@@ -139,106 +124,211 @@ def _alone(result: Result) -> Verdict:
     return Verdict("alone", headline, (*details, *estimand), ())
 
 
-def _headline(
-    lead: Name, next_best: Name, p: float | None, p_equivalent: float | None, n_models: int
-) -> tuple[Sentence, str]:
-    if p is None:
-        return sentence("No verdict: the difference between ", lead, " and ", next_best, " is not known."), "invalid"
-    if p_equivalent is not None and p_equivalent >= EQUIVALENT:
-        if n_models == 2:
-            return sentence(lead, " and ", next_best, " are practically equivalent."), "equivalent"
-        return sentence(lead, " leads, but ", next_best, " is practically equivalent to it."), "equivalent"
-    what = f"the best of the {n_models} models" if n_models > 2 else "better than "
-    other = () if n_models > 2 else (next_best,)
-    for bound, words, level in CERTAINTY:
-        if p >= bound:
-            return sentence(lead, f" is {words} {what}", *other, "."), level
-    if n_models > 2:
-        return sentence(f"Which of the {n_models} models is best is open; ", lead, " leads."), "open"
-    return sentence("Whether ", lead, " or ", next_best, " is better is open."), "open"
+@dataclass(frozen=True, eq=False)
+class _SeveralModels:
+    """Several models, the one that leads first, with their names as sentences show them.
 
+    `gap` is how far the leading model is ahead of the next.
+    """
 
-def _numbers(
-    comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None], several: bool
-) -> Sentence:
-    low, high, size = gap["low"], gap["high"], gap["advantage"]
-    mean = mean_of(comparison)
-    if size is None:
+    result: Result
+    standing: Standing
+    ranked: Sequence[Row]
+    names: Mapping[str, Name]
+    gap: Mapping[str, float | None]
+
+    @property
+    def leading(self) -> tuple[Name, Name]:
+        """The leading model and the next."""
+        lead, following = (self.names[str(row["model"])] for row in self.ranked[:2])
+        return lead, following
+
+    @property
+    def p(self) -> float | None:
+        """P(the leading model is the best); of two models, that it is better."""
+        return as_float(self.ranked[0]["p_best"]) if len(self.ranked) > 2 else self.gap["p_better"]
+
+    def details(self) -> Iterator[Sentence]:
+        """The sentences below the headline."""
+        comparison, (lead, following) = self.result.comparison, self.leading
+        yield from self.turned()
+        if self.standing.shared is not None:
+            yield from self.shared_errors()
+        yield self.infinite() or self.numbers()
+        if len(self.ranked) > 2:
+            yield sentence("P(", lead, f" is best) {equals(self.p)}.")
+        yield sentence(f"{'Higher' if comparison.higher_is_better else 'Lower'} {measure(comparison.rule)} is better.")
+        if comparison.rope is not None and self.gap["p_equivalent"] is not None:
+            yield sentence(
+                f"Counting differences up to {exact(comparison.rope)} as equivalent, P(",
+                lead,
+                " and ",
+                following,
+                f" are equivalent) {equals(self.gap['p_equivalent'])}.",
+            )
+        yield from self.candidates()
+        yield from _estimand(self.result)
+        if self.standing.shared is None:
+            yield from self.shared_errors()
+        yield from self.sources()
+
+    def headline(self) -> tuple[Sentence, str]:
+        """Which model is better and how surely, and how settled that is."""
+        (lead, following), p, n_models = self.leading, self.p, len(self.ranked)
+        p_equivalent = self.gap["p_equivalent"]
+        if p is None:
+            return sentence(
+                "No verdict: the difference between ", lead, " and ", following, " is not known."
+            ), "invalid"
+        if p_equivalent is not None and p_equivalent >= EQUIVALENT:
+            if n_models == 2:
+                return sentence(lead, " and ", following, " are practically equivalent."), "equivalent"
+            return sentence(lead, " leads, but ", following, " is practically equivalent to it."), "equivalent"
+        what = f"the best of the {n_models} models" if n_models > 2 else "better than "
+        other = () if n_models > 2 else (following,)
+        for bound, words, level in CERTAINTY:
+            if p >= bound:
+                return sentence(lead, f" is {words} {what}", *other, "."), level
+        if n_models > 2:
+            return sentence(f"Which of the {n_models} models is best is open; ", lead, " leads."), "open"
+        return sentence("Whether ", lead, " or ", following, " is better is open."), "open"
+
+    def not_settled(self) -> Sentence:
+        """The headline where something that is not known turns the verdict."""
+        standing, names, (lead, following) = self.standing, self.names, self.leading
+        for what, answers in (("question", standing.answers), ("truth method", standing.methods)):
+            if answers:
+                first, second = (names[answer.best] for answer in answers)
+                by = [QUESTIONS[one.estimand] if what == "question" else one.method for one in answers]
+                return sentence(f"It depends on the {what}: ", first, f" is best by {by[0]}, ", second, f" by {by[1]}.")
+        if standing.shared is not None:
+            other = names[standing.shared.other]
+            why = ", but errors that they share could turn the order."
+            return sentence("Annotators alone cannot decide: ", lead, " leads ", other, why)
+        if standing.unseen is not None:
+            other = names[standing.unseen.other]
+            why = ", but outcomes not yet seen could turn the order."
+            return sentence("Not yet known: ", lead, " leads ", other, why)
+        why = (
+            ", but another prior would turn the order." if standing.prior else " by the same difference on every item."
+        )
+        return sentence("Not yet known: ", lead, " leads ", following, why)
+
+    def turned(self) -> Iterator[Sentence]:
+        """What turns the verdict, a sentence each."""
+        for answer in (*self.standing.answers, *self.standing.methods):
+            yield sentence(
+                f"Question: {QUESTIONS[answer.estimand]} ({answer.method}). Best: ",
+                self.names[answer.best],
+                f", P {equals(answer.p_best)}." if answer.p_best is not None else ".",
+            )
+        unseen = self.standing.unseen
+        if unseen is not None:
+            settings = self.result.comparison.settings
+            units = count(unseen.n_units, "item" if settings.get("clusters") is None else "cluster")
+            size = unseen.behind
+            behind = "by an infinite difference" if math.isinf(size) else f"by {exact(float(f'{size:.2g}'))}"
+            yield sentence(
+                f"{units} without an outcome that would cost ",
+                self.names[self.standing.lead],
+                f" more than any seen so far leave room for up to {percent(unseen.rate)} of such (95% upper "
+                "bound); with so many, ",
+                self.names[unseen.other],
+                f" would be better {behind}.",
+            )
+
+    def shared_errors(self) -> Iterator[Sentence]:
+        """How far errors that annotators share could move the difference of the leading model and another."""
+        bounds, standing = self.result.bounds, self.standing
+        if bounds is None:
+            return
+        if bounds.share is None:
+            yield sentence(f"How far errors that annotators share could move this is not known ({bounds.reason}).")
+            return
+        other = str(standing.next if standing.shared is None else standing.shared.other)
+        ends = bounds.of(standing.lead, other)
+        if ends is None:
+            return
+        shown = interval(*ends, decimals([ends[1] - ends[0]], ends=ends))
+        yield sentence(
+            "The annotators' votes leave room for one wrong label that draws them, and perhaps the models, on up to "
+            f"{percent(bounds.share)} of the items: the difference, ",
+            self.names[standing.lead],
+            " minus ",
+            self.names[other],
+            f", may then be anything from {shown} (negative favours the first).",
+        )
+        if standing.shared is not None:
+            yield sentence("A few expert labels tell (gold=; probtruth choose-gold).")
+
+    def numbers(self) -> Sentence:
+        """How far the leading model is ahead, and how sure that is."""
+        comparison, gap, (lead, following) = self.result.comparison, self.gap, self.leading
+        low, high, size = gap["low"], gap["high"], gap["advantage"]
+        mean, units = mean_of(comparison), behind_number(comparison.rule)
+        if size is None:
+            why = " is infinite or not known: nothing tells them apart."
+            return sentence(f"The {mean} of ", lead, " and of ", following, why)
+        if size == low == high == 0:
+            why = f" have the same score, and so the same {mean}."
+            return sentence("On every item, ", lead, " and ", following, why)
+        if low is None or high is None:
+            if comparison.settings.get("metric"):
+                between = f"How sure the difference in {mean} between "
+                return sentence(between, lead, " and ", following, " is, is not known.")
+            return sentence(
+                f"On every item the {measure(comparison.rule)} of ",
+                lead,
+                " is better than that of ",
+                following,
+                f" by the same {exact(float(f'{abs(size):.3g}'))}{units}: "
+                "without a spread, nothing tells how far other items may differ.",
+            )
+        places = decimals([high - low or abs(size) / 10 or None], ends=(low, high))
+        ahead = "higher" if comparison.higher_is_better else "lower"
         return sentence(
-            f"The {mean} of ", lead, " and of ", next_best, " is infinite or not known: nothing tells them apart."
+            f"The {mean} of ",
+            lead,
+            f" is {ahead} than that of ",
+            following,
+            f"{', the next,' if len(self.ranked) > 2 else ''} by {fixed(size, places)}{units} "
+            f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}.",
         )
-    if size == low == high == 0:
-        return sentence("On every item, ", lead, " and ", next_best, f" have the same score, and so the same {mean}.")
-    if (low is None or high is None) and comparison.settings.get("metric"):
-        return sentence(f"How sure the difference in {mean} between ", lead, " and ", next_best, " is, is not known.")
-    if low is None or high is None:
-        shared = f"{exact(float(f'{abs(size):.3g}'))}{behind_number(comparison.rule)}"
+
+    def infinite(self) -> Sentence | None:
+        """Where the next model's mean is infinite and the leading one's is not: on how many items."""
+        if self.gap["advantage"] is None or not math.isinf(self.gap["advantage"]):
+            return None
+        scores, (lead, following) = self.result.scores, self.leading
+        infinite = int(scores.n_infinite[scores.models.index(following.whole)])
         return sentence(
-            f"On every item the {measure(comparison.rule)} of ",
+            f"The {mean_of(self.result.comparison)} of ",
+            following,
+            f"{', the next,' if len(self.ranked) > 2 else ''} is infinite, because its loss is on "
+            f"{count(infinite, 'item')} of {len(scores.items):,}; that of ",
             lead,
-            " is better than that of ",
-            next_best,
-            f" by the same {shared}: without a spread, nothing tells how far other items may differ.",
+            " is finite.",
         )
-    known = high - low
-    places = decimals([known] if known else [abs(size) / 10 if size else None], ends=(low, high))
-    units = behind_number(comparison.rule)
-    ahead = "higher" if comparison.higher_is_better else "lower"
-    return sentence(
-        f"The {mean} of ",
-        lead,
-        f" is {ahead} than that of ",
-        next_best,
-        f"{', the next,' if several else ''} by {fixed(size, places)}{units} "
-        f"(95% interval {interval(low, high, places)}); P({ahead}) {equals(gap['p_better'])}.",
-    )
 
+    def candidates(self) -> Iterator[Sentence]:
+        """The models that could still be the best, where there are several."""
+        chances = ((self.names[str(row["model"])], as_float(row["p_best"])) for row in self.ranked)
+        possible = [name for name, p in chances if p is not None and p >= STILL_POSSIBLE]
+        if len(self.ranked) > 2 and len(possible) > 1:
+            more = f" and {len(possible) - 6} more" if len(possible) > 6 else ""
+            yield sentence("Could still be the best (P ≥ 0.05): ", *joined(possible[:6]), f"{more}.")
 
-def _infinite(
-    result: Result,
-    ranked: Sequence[Row],
-    names: Mapping[str, Name],
-    gap: Mapping[str, float | None],
-) -> Sentence | None:
-    """Where the next model's mean is infinite and the leading one's is not: on how many items."""
-    if gap["advantage"] is None or not math.isinf(gap["advantage"]):
-        return None
-    lead, other = (str(row["model"]) for row in ranked[:2])
-    infinite, n = dict(zip(result.scores.models, map(int, result.scores.n_infinite), strict=True)), len(ranked)
-    mean = mean_of(result.comparison)
-    return sentence(
-        f"The {mean} of ",
-        names[other],
-        f"{', the next,' if n > 2 else ''} is infinite, because its loss is on {count(infinite[other], 'item')} of "
-        f"{len(result.scores.items):,}; that of ",
-        names[lead],
-        " is finite.",
-    )
-
-
-def _equivalence(
-    comparison: Comparison, lead: Name, next_best: Name, gap: Mapping[str, float | None]
-) -> list[Sentence]:
-    if comparison.rope is None or gap["p_equivalent"] is None:
-        return []
-    return [
-        sentence(
-            f"Counting differences up to {exact(comparison.rope)} as equivalent, P(",
-            lead,
-            " and ",
-            next_best,
-            f" are equivalent) {equals(gap['p_equivalent'])}.",
-        )
-    ]
-
-
-def _candidates(ranked: Sequence[Row], names: Mapping[str, Name]) -> list[Sentence]:
-    possible = [names[str(row["model"])] for row in ranked if (as_float(row["p_best"]) or 0) >= STILL_POSSIBLE]
-    if len(ranked) < 3 or len(possible) < 2:
-        return []
-    shown, more = possible[:6], len(possible) - 6
-    rest = f" and {more} more" if more > 0 else ""
-    return [sentence("Could still be the best (P ≥ 0.05): ", *joined(shown), f"{rest}.")]
+    def sources(self) -> Iterator[Sentence]:
+        """Where the uncertainty of the difference comes from."""
+        lead, following = self.leading
+        items, labels = (as_float(self.result.comparison.uncertainty.get(name)) for name in ("items", "labels"))
+        pair = sentence("the difference between ", lead, " and ", following)
+        if items is not None and labels is not None:
+            told = f", {percent(items)} comes from the choice of items and {percent(labels)} from the labels."
+            yield sentence("Of the variance of ", *pair, told)
+        elif items is not None:
+            told = " is that of the choice of items; label noise is not told apart."
+            yield sentence("The uncertainty of ", *pair, told)
 
 
 def _estimand(result: Result) -> list[Sentence]:
@@ -277,21 +367,3 @@ def _anchored(gold: Mapping[str, Any], others: str) -> Sentence:
         else f"Anchored by {_answers(gold)}, {how}: the other scores count with weight "
         f"{fixed(gold['weight_of_inferred'], 2)}, corrected by these."
     )
-
-
-def _sources(comparison: Comparison, lead: Name, next_best: Name) -> list[Sentence]:
-    items, labels = (as_float(comparison.uncertainty.get(name)) for name in ("items", "labels"))
-    pair = sentence("the difference between ", lead, " and ", next_best)
-    if items is not None and labels is not None:
-        return [
-            sentence(
-                "Of the variance of ",
-                *pair,
-                f", {percent(items)} comes from the choice of items and {percent(labels)} from the labels.",
-            )
-        ]
-    if items is not None:
-        return [
-            sentence("The uncertainty of ", *pair, " is that of the choice of items; label noise is not told apart.")
-        ]
-    return []

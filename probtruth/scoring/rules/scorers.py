@@ -7,8 +7,8 @@ import numpy as np
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
+from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import to_host
-from probtruth.named_numbers import labelled
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule, expected_of
 from probtruth.types.index import as_names, sort_names
