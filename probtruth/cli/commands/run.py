@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check
-from probtruth.cli import fail_if, jax_setup, reading, settings, streamed
+from probtruth.cli import fail_if, jax_setup, reading, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
 from probtruth.errors import InputError
@@ -109,7 +109,6 @@ class RunFiles(LabelledFiles):
 
 
 def run(
-    context: opt.Context,
     scoring: opt.RuleOptions,
     verdict: opt.VerdictOptions,
     files: RunFiles,
@@ -146,7 +145,7 @@ def run(
     }
     by_rule = {"rule": scoring.chosen, "floor": scoring.floor}
     options |= by_rule if metric is None else {"metric": metric, "threshold": threshold}
-    gate, console = verdict.gate, settings.console(context, shown.json, shown.quiet)
+    gate, console = verdict.gate, shown.console()
     evaluate_and_report(files, options, out, console, None, gate, content)
 
 
