@@ -369,3 +369,14 @@ def test_better_scores_of_some_items(run, tmp_path) -> None:
     moved = anchored.json["pairwise"][0]["difference"] - plain.json["pairwise"][0]["difference"]
     assert abs(moved + 1) < 0.5
     assert run(*words, "--gold", tmp_path / "none.csv").status == 2
+
+
+def test_score_takes_no_annotations(run, files, tmp_path):
+    """The message names the file, and the command that makes soft labels of it; in Parquet it is the same, streamed."""
+    polars.read_csv(files["labels"]).write_parquet(tmp_path / "labels.parquet")
+    polars.read_csv(files["sharp"]).write_parquet(tmp_path / "sharp" / "0.parquet", mkdir=True)
+    for labels, sharp in ((files["labels"], files["sharp"]), (tmp_path / "labels.parquet", tmp_path / "sharp")):
+        done = run("score", "--truth", labels, "--predictions", f"a={sharp}", "--out", tmp_path / "scores.parquet")
+        assert done.status == 2
+        assert done.err.splitlines()[-1].startswith(f"probtruth: {labels}: got annotations as the truth, expected soft")
+        assert "probtruth truth FILE --out soft.parquet" in done.err
