@@ -380,3 +380,13 @@ def test_score_takes_no_annotations(run, files, tmp_path):
         assert done.status == 2
         assert done.err.splitlines()[-1].startswith(f"probtruth: {labels}: got annotations as the truth, expected soft")
         assert "probtruth truth FILE --out soft.parquet" in done.err
+
+
+def test_soft_labels_are_no_annotations_streamed_or_not(run, files, tmp_path):
+    """Streamed, long annotations after --soft were taken for what they are, and inferred from without a word."""
+    polars.read_csv(files["labels"]).write_parquet(tmp_path / "labels.parquet")
+    polars.read_csv(files["sharp"]).write_parquet(tmp_path / "sharp" / "0.parquet", mkdir=True)
+    for labels, sharp in ((files["labels"], files["sharp"]), (tmp_path / "labels.parquet", tmp_path / "sharp")):
+        done = run("run", "--soft", labels, "--predictions", f"a={sharp}", "--predictions", f"b={sharp}")
+        assert done.status == 2
+        assert str(labels) in done.err

@@ -297,16 +297,22 @@ def _streamed(
     files: RunFiles, options: Mapping[str, Any], memory: streamed.Memory, out: str | None, console: Console
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
+    from probtruth.io.truth import read_many_soft
     from probtruth.line.evaluate import evaluate
 
     if "metric" in options:
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
+    item, options = files.columns.item, dict(options)
     joined, models = files.sources
-    reference = joined or files.soft or _annotations(files, console)
     check.unique([name for name, _ in models], "model")
-    cells = {"item": files.columns.item, "kind": files.kind, "renormalise": files.renormalise}
+    if files.soft is not None:  # soft labels even where the columns are those of annotations
+        estimand: Any = options.pop("estimand")
+        reference: Any = read_many_soft(files.soft, item, estimand, memory.n_bytes)
+    else:
+        reference = joined or _annotations(files, console)
+    cells = {"item": item, "kind": files.kind, "renormalise": files.renormalise}
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.machine, console, doing) as how:
         return evaluate(reference, dict(models), **options, **cells, **_strata(files, None), **how)
