@@ -22,7 +22,7 @@ from probtruth.line.larger_than_memory import Room
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
-from probtruth.streaming.disk_store import NumberFile
+from probtruth.streaming.disk_store import DiskParts, NumberFile
 from probtruth.streaming.prepared import Prepared, of_kind, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.streaming.scratch_folder import temporary_folder
@@ -186,7 +186,8 @@ def _stream(
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with temporary_folder() as folder:
-            tables = parts.tables(folder / "scores", ready.reference.n_items)
+            held, n_items = folder / "scores", ready.reference.n_items
+            tables = parts.losses if isinstance(parts, DiskParts) else parts.fetched(held, n_items)
             write_pieces(_pieces(ready, tables), out, notes)
         means = weighted_means(parts, soundness(parts), np.ones(1))
     named = dict(zip(facts.models, means.tolist(), strict=True))

@@ -312,10 +312,10 @@ def _streamed(
         reference: Any = read_many_soft(files.soft, item, estimand, memory.n_bytes)
     else:
         reference = joined or _annotations(files, console)
-    cells = {"item": item, "kind": files.kind, "renormalise": files.renormalise}
+    options |= {"item": item, "kind": files.kind, "renormalise": files.renormalise, **_strata(files, None)}
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.machine, console, doing) as how:
-        return evaluate(reference, dict(models), **options, **cells, **_strata(files, None), **how)
+        return evaluate(reference, dict(models), **options, **how)
 
 
 def _annotations(files: LabelledFiles, console: Console) -> Any:
