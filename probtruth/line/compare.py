@@ -10,13 +10,11 @@ from probtruth.comparison.compare import compare as compare_in_memory
 from probtruth.comparison.compare import need_two
 from probtruth.comparison.options import checked_options
 from probtruth.errors import InputError
-from probtruth.frame_numbers import matrix
 from probtruth.frames import as_polars, need_columns
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.loaders.wide_tables import read_wide_scores
-from probtruth.io.scores import notes_in, read_scores
-from probtruth.io.tables.batches import LEAST, columns_of, open_table
-from probtruth.io.tables.read import read_table
+from probtruth.io.scores import notes_in, read_scores, refuse_wide
+from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.gold import with_expert_scores
 from probtruth.line.larger_than_memory import Room
 from probtruth.streaming.bare_scores import Columns, streamed_scores
@@ -248,9 +246,9 @@ def _held(table: StrPath | Frame, columns: Mapping[str, Any]) -> Scores:
         named.pop("model", None)
         rule = named.pop("score", "score")
         return read_wide_scores(table, columns["models"], rule=rule, **named)
-    _refuse_wide(table, named)
     if isinstance(table, str | Path):
         return read_scores(table, **named)
+    refuse_wide(as_polars(table), named)
     return Scores.from_frame(table, **{"higher_is_better": None, **named})
 
 
@@ -264,27 +262,6 @@ def _with_gold(scores: Scores, gold: Scores | StrPath | Frame, columns: Mapping[
         named["score"] = scores.rule
     expert = _held(table, {**named, "higher_is_better": scores.higher_is_better})
     return with_expert_scores(scores, expert, probabilities(table, named.get("item", "item"), source))
-
-
-def _refuse_wide(table: StrPath | Frame, named: Mapping[str, Any]) -> None:
-    """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    item, model, score = (str(named.get(name, name)) for name in ("item", "model", "score"))
-    frame = None if isinstance(table, str | Path) else as_polars(table)
-    columns = columns_of(str(table)) if frame is None else frame.columns
-    if item not in columns or model in columns or score in columns:
-        return
-    others = [name for name in columns if name not in (item, named.get("group"), named.get("cluster"))]
-    if frame is None:
-        frame = read_table(str(table))[0]
-    models = [name for name in others if matrix(frame, [name])[1] is None]
-    if len(models) > 1:
-        raise InputError(
-            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
-            f"{check.shortlist(models)}",
-            "one row for each item and model, or the names of the models' columns",
-            f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
-            f"{','.join(models[:6])}).",
-        )
 
 
 def _streamed(path: str | Path, room: Room, columns: Mapping[str, Any], named: Mapping[str, Any]) -> Streamed:

@@ -390,3 +390,13 @@ def test_soft_labels_are_no_annotations_streamed_or_not(run, files, tmp_path):
         done = run("run", "--soft", labels, "--predictions", f"a={sharp}", "--predictions", f"b={sharp}")
         assert done.status == 2
         assert str(labels) in done.err
+
+
+def test_a_table_with_a_column_a_model_is_told_how_it_is_read(run, tmp_path):
+    """It was told to name a column of models, which it has not; Python's `compare` knew better."""
+    (tmp_path / "wide.csv").write_text("item,ours,theirs\nx,0.1,0.3\ny,0.2,0.5\nz,0.2,0.1\n")
+    done = run("compare", tmp_path / "wide.csv", "--lower-is-better")
+    assert done.status == 2
+    assert "(command line: --format wide --model ours,theirs)" in done.err
+    with pytest.raises(pt.errors.InputError, match=r"wide\.csv: .*--format wide --model ours,theirs"):
+        pt.compare(tmp_path / "wide.csv", higher_is_better=False)
