@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -216,6 +216,31 @@ def first_repeated(*columns: Int[np.ndarray, " row"]) -> tuple[int, int] | None:
         same &= np.diff(column[order]) == 0
     rows = order[1:][same]
     return (int(rows.min()), len(rows)) if len(rows) else None
+
+
+def one_each(
+    of_item: Int[np.ndarray, " item"],
+    items: Int[np.ndarray, " row"],
+    codes: Int[np.ndarray, " row"],
+    names: Sequence[str],
+    what: str,
+    where: Callable[[int], str],
+) -> None:
+    """Puts the code of each row into the place of its item, where -1 stands for none; an item has one code.
+
+    Errors: `InputError` at the first row of an item that had another (`what`: group or cluster) before.
+    """
+    before = of_item[items]
+    of_item[items[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
+    clash = (of_item[items] != codes) | ((before >= 0) & (before != codes))
+    if clash.any():
+        row = int(clash.argmax())
+        raise InputError(
+            f"item {check.quote(names[int(items[row])])} in two {what}s",
+            f"one {what} for each item",
+            f"Check the {what} column: its rows must agree.",
+            where(row),
+        )
 
 
 Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
