@@ -168,13 +168,6 @@ DRAWS = 2500
 """Of each chain, as in `compare`."""
 
 
-def n_bytes(memory: object) -> float:
-    """The memory that batches may take, as a positive number."""
-    if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
-        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
-    return float(memory)
-
-
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
 """What the system says where a disk takes no more."""
 
