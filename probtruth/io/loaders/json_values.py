@@ -35,7 +35,7 @@ class Record(dict[str, Any]):
         return as_name(self.need(key, hint), self.where, key)
 
     def object_at(self, key: str, absent: Mapping[str, Any] | None = None) -> "Record":
-        """The object under a key, which must be there unless there is one in place of an `absent` or empty value."""
+        """The object under a key that must be there; with `absent`, that one for none, null or an empty one."""
         return as_object(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
 
     def list_at(self, key: str, absent: list[Any] | None = None) -> list[Any]:
