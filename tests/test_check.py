@@ -23,7 +23,9 @@ class TestPlaces:
         [
             (Source(), "the table, row 3, column 'x'"),
             (Source("f.parquet"), "f.parquet, row 3, column 'x'"),
-            (Source("f.csv", 2), "f.csv, line 4, column 'x'"),
+            (Source("f.parquet", before=40), "f.parquet, row 43, column 'x'"),
+            (Source("*.csv", parts=[(Source("a.csv"), 2), (Source("b.csv"), 5)]), "b.csv, row 1, column 'x'"),
+            (Source("f.parquet", columns={"x": "p_x"}), "f.parquet, row 3, column 'p_x'"),
             (Source("f.csv", lines=np.array([2, 5, 9])), "f.csv, line 9, column 'x'"),
         ],
     )

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer import Context as Context
 
-from probtruth.cli import fail_if, interrupts, jax_setup
+from probtruth.cli import fail_if, interrupts, jax_setup, settings
 from probtruth.cli.blocks import INPUT, PANELS
+from probtruth.cli.console import Console
 from probtruth.io.formats import ANNOTATION_FORMATS, SCORE_FORMATS
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ LABEL_FILE = "Labels (long form, counts, export): path or address."
 Out = Annotated[str, output("--out", metavar="DIR", help="Folder for the result; written whole or not at all.")]
 OutIfAny = Annotated[str | None, output("--out", metavar="DIR", help="Folder for the report; without it, none.")]
 Json = Annotated[bool, output("--json", help="Print the result as JSON on standard output, and nothing else.")]
-Quiet = Annotated[bool, output("--quiet", "-q", help="No progress and no notes on standard error.")]
 Plot = Annotated[str | None, output("--plot", metavar="FILE", help="Write a figure to this SVG file.")]
 Seed = Annotated[int, model_(metavar="N", help="Seed of everything random.")]
 Device = Annotated[
@@ -125,8 +125,13 @@ Alpha = Annotated[float | None, model_(metavar="X", help="The monitor's rate of 
 class Printed:
     """What is printed."""
 
+    context: Context
     json: Json = False
-    quiet: Quiet = False
+    quiet: Annotated[bool, output("--quiet", "-q", help="No progress and no notes on standard error.")] = False
+
+    def console(self) -> Console:
+        """Where it is printed; notes the file of settings."""
+        return settings.console(self.context, self.json, self.quiet)
 
 
 @dataclass(frozen=True)

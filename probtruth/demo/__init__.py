@@ -5,7 +5,7 @@ from pathlib import Path
 from probtruth.types import Annotations, Predictions
 
 MODELS = ("logistic", "nearest-neighbours", "neural-network", "support-vector")
-"""The classifiers, fitted to 898 images; their probabilities are for 899 other images. See `probtruth.demo.make`."""
+"""The classifiers, fitted to 898 images; their probabilities are for 899 other images. See `docs/make_demo.py`."""
 
 NOTE = (
     "Demo data: the images of handwritten digits and the probabilities of the four classifiers are real; "

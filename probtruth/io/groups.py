@@ -15,7 +15,7 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
 from probtruth.io.tables.read import read_table
 from probtruth.types import Audit, Index
-from probtruth.types.index import sort_names
+from probtruth.types.index import one_each, sort_names
 
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
@@ -35,16 +35,8 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
     table, source = read_table(path)
     codes, names = frames.encode(table, item, source, "item")
     groups, group_names = frames.encode(table, column, source, what)
-    of_item = groups[np.unique(codes, return_index=True)[1]]
-    clash = of_item[codes] != groups
-    if clash.any():
-        row = int(clash.argmax())
-        raise InputError(
-            f"item {check.quote(names[codes[row]])} in two {what}s",
-            f"one {what} for each item",
-            "Make its rows agree.",
-            source.at(row, column),
-        )
+    of_item = np.full(len(names), -1)
+    one_each(of_item, codes, groups, names, what, lambda row: source.at(row, column))
     known = {name: group_names[code] for name, code in zip(names, of_item.tolist(), strict=True)}
     if items is None:
         return known

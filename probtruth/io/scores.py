@@ -8,7 +8,7 @@ import numpy as np
 import polars
 from jaxtyping import Float
 
-from probtruth import frames
+from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.addresses import Address
 from probtruth.io.formats import refuse_others
@@ -97,6 +97,7 @@ def read_scores(
     named = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(frame.columns):
         refuse_others(frame.columns, source.name)
+        refuse_wide(frame, named, source.name)
     frames.need_columns(frame.columns, named, source.name)
     known = notes_in(path, score, higher_is_better)
     group, cluster = (known.column(own, name, frame.columns) for own, name in ((group, "group"), (cluster, "cluster")))
@@ -104,6 +105,27 @@ def read_scores(
         frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
     )
     return replace(scores, rule=known.rule, known=known.facts)
+
+
+def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where: str | None = None) -> None:
+    """Raises where a table has a column for each model instead of one for all, with the option that reads it.
+
+    Arguments: `named` are the columns by what they are named for; one that is not among them has its option's name.
+    """
+    item, model, score = (named.get(name, name) for name in ("item", "model", "score"))
+    if item not in frame.columns or {model, score} & set(frame.columns):
+        return
+    others = (name for name in frame.columns if name not in (item, named.get("group"), named.get("cluster")))
+    models = [name for name in others if frame_numbers.matrix(frame, [name])[1] is None]
+    if len(models) > 1:
+        raise InputError(
+            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
+            f"{check.shortlist(models)}",
+            "one row for each item and model, or the names of the models' columns",
+            f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
+            f"{','.join(models[:6])}).",
+            where,
+        )
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,11 @@ from probtruth.comparison.compare import compare as compare_in_memory
 from probtruth.comparison.compare import need_two
 from probtruth.comparison.options import Options, checked_options
 from probtruth.errors import InputError
-from probtruth.frame_numbers import matrix
 from probtruth.frames import as_polars, need_columns
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.loaders.wide_tables import read_wide_scores
-from probtruth.io.scores import notes_in, read_scores
-from probtruth.io.tables.batches import LEAST, columns_of, open_table
-from probtruth.io.tables.read import read_table
+from probtruth.io.scores import notes_in, read_scores, refuse_wide
+from probtruth.io.tables.batches import LEAST, open_table
 from probtruth.line.gold import with_expert_scores
 from probtruth.line.larger_than_memory import Room
 from probtruth.streaming.bare_scores import Columns, streamed_scores
@@ -191,9 +189,9 @@ def _held(table: StrPath | Frame, columns: ColumnNames) -> Scores:
             )
         del named["model"]
         return read_wide_scores(table, columns["models"], rule=named.pop("score"), **named)
-    _refuse_wide(table, columns)
     if isinstance(table, str | Path):
         return read_scores(table, **named)
+    refuse_wide(as_polars(table), named)
     return Scores.from_frame(table, **named)
 
 
@@ -206,27 +204,6 @@ def _with_gold(scores: Scores, gold: Scores | StrPath | Frame, columns: ColumnNa
     if known["score"] not in table.columns and scores.rule in table.columns:
         known["score"] = scores.rule
     return with_expert_scores(scores, _held(table, known), probabilities(table, known["item"], source))
-
-
-def _refuse_wide(table: StrPath | Frame, named: ColumnNames) -> None:
-    """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
-    item, model, score = (str(named[name]) for name in ("item", "model", "score"))
-    frame = None if isinstance(table, str | Path) else as_polars(table)
-    columns = columns_of(str(table)) if frame is None else frame.columns
-    if item not in columns or model in columns or score in columns:
-        return
-    others = [name for name in columns if name not in (item, named["group"], named["cluster"])]
-    if frame is None:
-        frame = read_table(str(table))[0]
-    models = [name for name in others if matrix(frame, [name])[1] is None]
-    if len(models) > 1:
-        raise InputError(
-            f"no columns {check.quote(model)} and {check.quote(score)}, but one column of numbers for each of "
-            f"{check.shortlist(models)}",
-            "one row for each item and model, or the names of the models' columns",
-            f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
-            f"{','.join(models[:6])}).",
-        )
 
 
 def _streamed(

@@ -10,7 +10,6 @@ from probtruth.io.addresses import Address, Location, in_use, location
 from probtruth.io.tables.batches import can_stream, has_several, n_bytes, open_table
 from probtruth.io.tables.read import Block, guarded, members, path_of, regular
 from probtruth.kernels.host import free_memory
-from probtruth.streaming.prepared import n_bytes as checked_memory
 
 SHARE = 0.5
 """Of the memory that is free, what a run takes unless it is told."""
@@ -40,7 +39,10 @@ class Room:
 
         Errors: `InputError` for what is no positive number.
         """
-        return SHARE * free_memory() if self.memory is None else checked_memory(self.memory)
+        memory = SHARE * free_memory() if self.memory is None else self.memory
+        if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
+            raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
+        return float(memory)
 
     def streams_predictions(self, tables: Iterable[str | Path | Block]) -> bool:
         """Whether the files are read some rows at a time: on a cluster, several as one, or where they are too large."""

@@ -13,7 +13,7 @@ from probtruth.comparison.evidence.evidence import soundness, weighted_means
 from probtruth.errors import InputError
 from probtruth.io.scores import Piece, notes_of, write_pieces, write_scores
 from probtruth.io.tables.parquet_notes import check_out
-from probtruth.io.tables.read import Block
+from probtruth.io.tables.read import Block, shown
 from probtruth.io.tables.wide import CellKind
 from probtruth.io.truth import read_many_soft
 from probtruth.kernels.exact_sums import weighted_mean
@@ -22,7 +22,7 @@ from probtruth.line.larger_than_memory import Room
 from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import score as score_in_memory
-from probtruth.streaming.disk_store import NumberFile
+from probtruth.streaming.disk_store import DiskParts, NumberFile
 from probtruth.streaming.prepared import Prepared, of_kind, opened, prepare
 from probtruth.streaming.prepared import scratch as scratch_store
 from probtruth.streaming.scratch_folder import temporary_folder
@@ -141,15 +141,21 @@ def score(
         )
     if out is not None:
         check_out(out)
-        if files is not None and room.streams_predictions(files.values()):
-            room.refuse_renormalise(renormalise)
-            known = (
-                truth
-                if isinstance(truth, str | Path) or is_soft(truth, item)
-                else reference_of(truth, predictions, item)
-            )
-            return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
-    known = reference_of(truth, predictions, item)
+    streams = out is not None and files is not None and room.streams_predictions(files.values())
+    room.refuse_renormalise(streams and renormalise)
+    if streams and is_soft(truth, item):
+        known: Annotations | Truth = read_many_soft(truth, item, None, room.n_bytes)
+    else:
+        known = reference_of(truth, predictions, item)
+    if isinstance(known, Annotations):
+        raise InputError(
+            "annotations as the truth",
+            "soft labels, or a probtruth.Truth",
+            "Make it with infer_truth(annotations) (command line: probtruth truth FILE --out soft.parquet).",
+            shown(truth) if isinstance(truth, str | Path) else None,
+        )
+    if out is not None and files is not None and streams:
+        return _stream(files, known, get_rule(rule, order), floor, out, item, kind, room, on_progress)
     tables = predictions_of(predictions, item, kind, None, known.index, renormalise)
     scores = score_in_memory(tables if files is None else device_losses.placed(tables), known, rule, floor, order)
     if out is None:
@@ -162,7 +168,7 @@ def score(
 
 def _stream(
     files: Files,
-    truth: Annotations | Truth | str | Path | Block,
+    truth: Truth,
     rule: ScoringRule,
     floor: float | None,
     out: str | Path,
@@ -172,10 +178,6 @@ def _stream(
     on_progress: Progress | None,
 ) -> WrittenScores:
     """Scores the files some rows at a time; losses that a cluster computes travel to this process."""
-    if isinstance(truth, str | Path | Block):
-        truth = read_many_soft(truth, item, None, room.n_bytes)
-    if not isinstance(truth, Truth):
-        raise InputError(f"{type(truth).__name__}", "a Truth", "Use read_soft, infer_truth or Truth.from_probs.")
     opened_files = opened(list(files.items()), item, kind, room.n_bytes)
     with scratch_store(room.scratch, room.client) as store:
         ready = prepare(truth, opened_files, rule, floor)
@@ -184,7 +186,8 @@ def _stream(
         facts, parts = ready.facts, scored.parts
         notes = notes_of(facts.rule, facts.higher_is_better, facts.known)
         with temporary_folder() as folder:
-            tables = parts.tables(folder / "scores", ready.reference.n_items)
+            held, n_items = folder / "scores", ready.reference.n_items
+            tables = parts.losses if isinstance(parts, DiskParts) else parts.fetched(held, n_items)
             write_pieces(_pieces(ready, tables), out, notes)
         means = weighted_means(parts, soundness(parts), np.ones(1))
     named = dict(zip(facts.models, means.tolist(), strict=True))

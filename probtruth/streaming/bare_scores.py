@@ -23,7 +23,7 @@ from probtruth.streaming.disk_store import DiskParts, NumberFile, present
 from probtruth.streaming.journal import Damaged, Journal, checksum_of
 from probtruth.streaming.reference import StreamedLabels, no_terms
 from probtruth.streaming.score_batches import Progress
-from probtruth.types import Audit, Partition, RuleFacts
+from probtruth.types import Audit, RuleFacts
 
 LOSSES = "losses"
 """The name under which batches are finished."""
@@ -155,16 +155,12 @@ class LongScores:
                 "Names are compared as text ('007' is not '7').",
                 self.source.table.name,
             )
-        columns = self.source.columns
+        table, columns, size = self.source.table, self.source.columns, self.source.size
         groups, clusters = (
-            None if column is None else self._partition(column, what, complete)
+            None if column is None else per_item(table, self.items, column, what, complete, size)
             for what, column in (("group", columns.group), ("cluster", columns.cluster))
         )
         return design_of(range(int(complete.sum())), None, None, None, groups, clusters)
-
-    def _partition(self, column: str, what: str, complete: Bool[np.ndarray, " item"]) -> Partition:
-        codes, names = per_item(self.source.table, self.items, column, what, complete, self.source.size)
-        return Partition(codes, tuple(names))
 
     def audit(self, there: Bool[np.ndarray, "model item"]) -> Audit:
         """What some model lacks, as `Scores.from_frame` says it."""

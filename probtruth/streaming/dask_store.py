@@ -49,7 +49,7 @@ class DaskParts:
         """The versions on the workers that hold the parts."""
         return self.workers.versions(self.futures)
 
-    def tables(self, folder: Path, n_items: int) -> Sequence[NumberFile]:
+    def fetched(self, folder: Path, n_items: int) -> Sequence[NumberFile]:
         """The losses of each model on so many items, fetched from the workers into tables in a folder."""
         folder.mkdir(exist_ok=True)
         made = [NumberFile(folder / f"losses-{model}", n_items, 1) for model in range(len(self.models))]

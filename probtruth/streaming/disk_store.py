@@ -156,10 +156,6 @@ class DiskParts:
         item = start + np.nonzero(present)[0]
         return Part(values[:, present], item, *self.structure.codes(item))
 
-    def tables(self, folder: Path, n_items: int) -> Sequence[NumberFile]:
-        """The losses of each model, where they are."""
-        return self.losses
-
 
 def present(tables: Sequence[NumberFile], size: int) -> Bool[np.ndarray, "model item"]:
     """Which models have which items."""

@@ -26,11 +26,10 @@ from probtruth.scoring import device_losses
 from probtruth.scoring.rules import ScoringRule, get_rule
 from probtruth.scoring.score import check_floor, losses, rule_facts, sampled_items
 from probtruth.streaming.journal import Journal, Passing
-from probtruth.streaming.predictions_on_dask import PredictionsOnDask
-from probtruth.streaming.predictions_on_disk import PredictionsOnDisk
 from probtruth.streaming.reference import Reference
 from probtruth.streaming.score_batches import Files, Progress, RowMatches, Scoring, open_files
 from probtruth.streaming.scratch_folder import scratch_folder, temporary_folder
+from probtruth.streaming.stored_predictions import PredictionsOnDask, PredictionsOnDisk
 from probtruth.types import Audit, Truth
 from probtruth.types.index import sort_names
 from probtruth.types.predictions import of_logits
@@ -166,13 +165,6 @@ def _audit(ready: Prepared) -> Audit:
 
 DRAWS = 2500
 """Of each chain, as in `compare`."""
-
-
-def n_bytes(memory: object) -> float:
-    """The memory that batches may take, as a positive number."""
-    if isinstance(memory, bool) or not isinstance(memory, int | float) or not memory > 0:
-        raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
-    return float(memory)
 
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)

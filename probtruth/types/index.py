@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -228,6 +228,31 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
             f"every ({', '.join(coded)}) pair once",
             "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
             source.at(row),
+        )
+
+
+def one_each(
+    of_item: Int[np.ndarray, " item"],
+    items: Int[np.ndarray, " row"],
+    codes: Int[np.ndarray, " row"],
+    names: Sequence[str],
+    what: str,
+    where: Callable[[int], str],
+) -> None:
+    """Puts the code of each row into the place of its item, where -1 stands for none; an item has one code.
+
+    Errors: `InputError` at the first row of an item that had another (`what`: group or cluster) before.
+    """
+    before = of_item[items]
+    of_item[items[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
+    clash = (of_item[items] != codes) | ((before >= 0) & (before != codes))
+    if clash.any():
+        row = int(clash.argmax())
+        raise InputError(
+            f"item {check.quote(names[int(items[row])])} in two {what}s",
+            f"one {what} for each item",
+            f"Check the {what} column: its rows must agree.",
+            where(row),
         )
 
 

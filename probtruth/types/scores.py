@@ -15,7 +15,7 @@ from probtruth.kernels.arrays import Table, some_items, to_host
 from probtruth.kernels.later import as_held, made_later
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, no_repeats, positions, ranks, sort_names
+from probtruth.types.index import Audit, no_repeats, one_each, positions, ranks, sort_names
 from probtruth.types.shown import Brief, Shown
 
 if TYPE_CHECKING:
@@ -92,6 +92,14 @@ class Partition(Brief):
 
     codes: Int[np.ndarray, " item"]
     names: tuple[str, ...]
+
+    @classmethod
+    def of_used(cls, codes: Int[np.ndarray, " item"], names: Sequence[str]) -> "Partition":
+        """From positions in names of which some may not be used: the others, sorted."""
+        used, inverse = np.unique(codes, return_inverse=True)
+        names_used = [names[code] for code in used.tolist()]
+        ordered = sort_names(names_used)
+        return cls(positions(ordered, names_used)[inverse], ordered)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,17 +337,5 @@ def _per_item(
         return None
     codes, names_of = frames.encode(table, column, source, what)
     of_item = np.full(len(names), -1)
-    of_item[rows[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
-    clash = of_item[rows] != codes
-    if clash.any():
-        row = int(clash.argmax())
-        raise InputError(
-            f"item {check.quote(names[rows[row]])} in two {what}s",
-            f"one {what} for each item",
-            f"Check the {what} column.",
-            source.at(row, column),
-        )
-    used = np.unique(of_item[keep])
-    names_used = [names_of[code] for code in used]
-    ordered = sort_names(names_used)
-    return Partition(positions(ordered, names_used)[np.searchsorted(used, of_item[keep])], ordered)
+    one_each(of_item, rows, codes, names, what, lambda row: source.at(row, column))
+    return Partition.of_used(of_item[keep], names_of)

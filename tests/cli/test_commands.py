@@ -369,3 +369,34 @@ def test_better_scores_of_some_items(run, tmp_path) -> None:
     moved = anchored.json["pairwise"][0]["difference"] - plain.json["pairwise"][0]["difference"]
     assert abs(moved + 1) < 0.5
     assert run(*words, "--gold", tmp_path / "none.csv").status == 2
+
+
+def test_score_takes_no_annotations(run, files, tmp_path):
+    """The message names the file, and the command that makes soft labels of it; in Parquet it is the same, streamed."""
+    polars.read_csv(files["labels"]).write_parquet(tmp_path / "labels.parquet")
+    polars.read_csv(files["sharp"]).write_parquet(tmp_path / "sharp" / "0.parquet", mkdir=True)
+    for labels, sharp in ((files["labels"], files["sharp"]), (tmp_path / "labels.parquet", tmp_path / "sharp")):
+        done = run("score", "--truth", labels, "--predictions", f"a={sharp}", "--out", tmp_path / "scores.parquet")
+        assert done.status == 2
+        assert done.err.splitlines()[-1].startswith(f"probtruth: {labels}: got annotations as the truth, expected soft")
+        assert "probtruth truth FILE --out soft.parquet" in done.err
+
+
+def test_soft_labels_are_no_annotations_streamed_or_not(run, files, tmp_path):
+    """Streamed, long annotations after --soft were taken for what they are, and inferred from without a word."""
+    polars.read_csv(files["labels"]).write_parquet(tmp_path / "labels.parquet")
+    polars.read_csv(files["sharp"]).write_parquet(tmp_path / "sharp" / "0.parquet", mkdir=True)
+    for labels, sharp in ((files["labels"], files["sharp"]), (tmp_path / "labels.parquet", tmp_path / "sharp")):
+        done = run("run", "--soft", labels, "--predictions", f"a={sharp}", "--predictions", f"b={sharp}")
+        assert done.status == 2
+        assert str(labels) in done.err
+
+
+def test_a_table_with_a_column_a_model_is_told_how_it_is_read(run, tmp_path):
+    """It was told to name a column of models, which it has not; Python's `compare` knew better."""
+    (tmp_path / "wide.csv").write_text("item,ours,theirs\nx,0.1,0.3\ny,0.2,0.5\nz,0.2,0.1\n")
+    done = run("compare", tmp_path / "wide.csv", "--lower-is-better")
+    assert done.status == 2
+    assert "(command line: --format wide --model ours,theirs)" in done.err
+    with pytest.raises(pt.errors.InputError, match=r"wide\.csv: .*--format wide --model ours,theirs"):
+        pt.compare(tmp_path / "wide.csv", higher_is_better=False)

@@ -82,7 +82,11 @@ COMPARED = {  # content is made when its test runs: some hold many megabytes
         "line 2: got text that is not JSON",
     ),
     "deep statistics": ("per_instance_stats.json", lambda: nested(500_000).encode(), "not JSON"),
-    "a key twice": ("x.json", lambda: b'{"status": "success", "eval": {}, "status": "success"}', "a key stands twice"),
+    "a key twice": (
+        "x.json",
+        lambda: b'{"status": "success", "eval": {}, "status": "success"}',
+        "a repeated key",
+    ),
     "a key of ten megabytes": ("x.json", lambda: log({"x" * BIG: 1}), "expected a key 'id'"),
     "a blank name of ten megabytes": ("x.json", lambda: log(sample(id=" " * BIG)), "a blank name"),
     "a status of ten megabytes": ("x.json", lambda: log(status="x" * BIG), "expected 'success'"),

@@ -17,7 +17,7 @@ import pytest
 import probtruth as pt
 from probtruth.cli.console import Console
 from probtruth.cli.options import Machine
-from probtruth.cli.streamed import streaming
+from probtruth.cli.streamed import Memory, streaming
 from probtruth.io.tables.batches import LEAST
 from probtruth.streaming.disk_store import NumberFile
 
@@ -225,7 +225,7 @@ def test_outputs_alike_in_40_characters_have_their_own_folders(tmp_path):
     names = set()
     for out in ("x" * 40 + "-one", "x" * 40 + "-two", "sub/" + "x" * 40 + "-one"):
         with streaming(
-            "files", str(tmp_path / out), 1e6, Machine(), Console(json=True, quiet=True), "scoring"
+            "files", str(tmp_path / out), Memory(1e6), Machine(), Console(json=True, quiet=True), "scoring"
         ) as options:
             names.add(options["scratch"].name)
     assert len(names) == 3

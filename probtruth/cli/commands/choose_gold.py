@@ -2,13 +2,12 @@
 
 from typing import Annotated, Any
 
-from probtruth.cli import jax_setup, settings
+from probtruth.cli import jax_setup
 from probtruth.cli import options as opt
 from probtruth.cli.commands.run import LabelledFiles, check_method, evaluated, read_all
 
 
 def choose_gold(
-    context: opt.Context,
     scoring: opt.RuleOptions,
     files: LabelledFiles,
     pair: opt.Pair,
@@ -22,7 +21,7 @@ def choose_gold(
     from probtruth.io.gold import check_gold_out, write_gold
     from probtruth.io.groups import read_groups
 
-    console = settings.console(context, shown.json, shown.quiet).of_stages(3)
+    console = shown.console().of_stages(3)
     check_gold_out(out)
     jax_setup.switch_on()
     options: dict[str, Any] = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check
-from probtruth.cli import jax_setup, settings, streamed
+from probtruth.cli import jax_setup, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
 from probtruth.cli.reading import check_content, named_file, read_scores, score_format, with_content
@@ -20,7 +20,6 @@ INSTEAD = "Write it as Parquet, of which some rows are read at a time unless the
 
 
 def compare(
-    context: opt.Context,
     verdict: opt.VerdictOptions,
     columns: opt.ScoreColumns,
     reading: opt.ScoreReading,
@@ -54,7 +53,7 @@ def compare(
     from probtruth.io.output.folder import check_out
 
     in_memory = {"replicates": replicates, "fold_correlation": fold_correlation, "likelihood": likelihood}
-    console = settings.console(context, shown.json, shown.quiet).of_stages(2 + (out is not None))
+    console = shown.console().of_stages(2 + (out is not None))
     gate, options = verdict.gate, verdict.options
     if out is not None:
         check_out(out)

@@ -1,12 +1,10 @@
 """`probtruth demo`: the whole line on embedded data."""
 
 from probtruth.cli import options as opt
-from probtruth.cli import settings
 from probtruth.cli.commands.run import RunFiles, evaluate_and_report
 
 
 def demo(
-    context: opt.Context,
     shown: opt.Printed,
     out: opt.Out = "probtruth-demo",
     seed: opt.Seed = 0,
@@ -15,7 +13,7 @@ def demo(
     """Run the whole line on embedded data, print the verdict and write the report."""
     from probtruth import demo as data
 
-    console = settings.console(context, shown.json, shown.quiet)
+    console = shown.console()
     annotations, predictions = data.paths()
     named = [f"{name}={path}" for name, path in predictions.items()]
     console.note(data.NOTE)

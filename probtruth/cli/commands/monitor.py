@@ -4,13 +4,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from probtruth.cli import options as opt
-from probtruth.cli import settings
 from probtruth.cli.console import check_plot, write_plot
 from probtruth.errors import InputError
 
 
 def monitor(
-    context: opt.Context,
     pair: opt.Pair,
     shown: opt.Printed,
     scores: Annotated[str, opt.argument(metavar="SCORES", help="A table of scores: item, model, score.")],
@@ -39,7 +37,7 @@ def monitor(
     from probtruth.study.monitor import monitor
     from probtruth.study.monitor_file import is_state, read_monitor, write_monitor
 
-    console = settings.console(context, shown.json, shown.quiet)
+    console = shown.console()
     columns: dict[str, Any] = {"item": item, "model": model, "score": score, "cluster": cluster}
     options: dict[str, Any] = {
         "bounds": bounds,

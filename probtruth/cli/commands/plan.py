@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from probtruth.cli import options as opt
-from probtruth.cli import settings
 from probtruth.cli.console import check_plot, write_plot
 from probtruth.cli.reading import read_pilot
 from probtruth.errors import InputError
 
 
 def plan(
-    context: opt.Context,
     pilot: opt.PilotOptions,
     pair: opt.Pair,
     shown: opt.Printed,
@@ -38,7 +36,7 @@ def plan(
     from probtruth.report.formats.terminal_study import plan_summary, plan_words
     from probtruth.study.plan import plan
 
-    console = settings.console(context, shown.json, shown.quiet)
+    console = shown.console()
     check_plot(plot)
     with console.progress("planning"):
         planned = plan(

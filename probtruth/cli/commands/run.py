@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from probtruth import check
-from probtruth.cli import fail_if, jax_setup, reading, settings, streamed
+from probtruth.cli import fail_if, jax_setup, reading, streamed
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, conclude
 from probtruth.errors import InputError
@@ -109,7 +109,6 @@ class RunFiles(LabelledFiles):
 
 
 def run(
-    context: opt.Context,
     scoring: opt.RuleOptions,
     verdict: opt.VerdictOptions,
     files: RunFiles,
@@ -146,7 +145,7 @@ def run(
     }
     by_rule = {"rule": scoring.chosen, "floor": scoring.floor}
     options |= by_rule if metric is None else {"metric": metric, "threshold": threshold}
-    gate, console = verdict.gate, settings.console(context, shown.json, shown.quiet)
+    gate, console = verdict.gate, shown.console()
     evaluate_and_report(files, options, out, console, None, gate, content)
 
 
@@ -298,19 +297,25 @@ def _streamed(
     files: RunFiles, options: Mapping[str, Any], memory: streamed.Memory, out: str | None, console: Console
 ) -> "probtruth.line.result.Result":
     """The result of files that are read some rows at a time; finished work is saved beside the output."""
+    from probtruth.io.truth import read_many_soft
     from probtruth.line.evaluate import evaluate
 
     if "metric" in options:
         raise InputError(
             "--metric with predictions that are streamed", "predictions that fit into memory", "Raise --memory."
         )
+    item, options = files.columns.item, dict(options)
     joined, models = files.sources
-    reference = joined or files.soft or _annotations(files, console)
     check.unique([name for name, _ in models], "model")
-    cells = {"item": files.columns.item, "kind": files.kind, "renormalise": files.renormalise}
+    if files.soft is not None:  # soft labels even where the columns are those of annotations
+        estimand: Any = options.pop("estimand")
+        reference: Any = read_many_soft(files.soft, item, estimand, memory.n_bytes)
+    else:
+        reference = joined or _annotations(files, console)
+    options |= {"item": item, "kind": files.kind, "renormalise": files.renormalise, **_strata(files, None)}
     what, doing = f"{len(models)} models' files", "scoring, then sampling"
     with streamed.streaming(what, out, memory, files.machine, console, doing) as how:
-        return evaluate(reference, dict(models), **options, **cells, **_strata(files, None), **how)
+        return evaluate(reference, dict(models), **options, **how)
 
 
 def _annotations(files: LabelledFiles, console: Console) -> Any:

@@ -3,12 +3,11 @@
 from typing import Annotated, Any
 
 from probtruth import check
-from probtruth.cli import jax_setup, settings, streamed
+from probtruth.cli import jax_setup, streamed
 from probtruth.cli import options as opt
 
 
 def score(
-    context: opt.Context,
     scoring: opt.RuleOptions,
     machine: opt.Machine,
     shown: opt.Printed,
@@ -26,7 +25,7 @@ def score(
     from probtruth.io.tables.parquet_notes import check_out
     from probtruth.line.score import score
 
-    console = settings.console(context, shown.json, shown.quiet)
+    console = shown.console()
     check_out(out)
     jax_setup.switch_on()
     files, memory, rule = model_files(predictions), streamed.Memory.of(machine.memory), scoring.chosen

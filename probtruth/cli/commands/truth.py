@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from probtruth.check import count
-from probtruth.cli import jax_setup, settings
+from probtruth.cli import jax_setup
 from probtruth.cli import options as opt
 from probtruth.cli.reading import read_annotations
 
@@ -16,7 +16,6 @@ CSV_LACKS = (
 
 
 def truth(
-    context: opt.Context,
     columns: opt.AnnotationColumns,
     shown: opt.Printed,
     file: Annotated[str, opt.argument(metavar="FILE", help=opt.LABEL_FILE)],
@@ -41,7 +40,7 @@ def truth(
     from probtruth.truth.annotators.quality import with_others
     from probtruth.truth.infer import infer_truth
 
-    console = settings.console(context, shown.json, shown.quiet).of_stages(2)
+    console = shown.console().of_stages(2)
     if out is not None:
         check_soft_out(out)
     with console.progress("reading annotations"):

@@ -3,13 +3,11 @@
 from typing import Annotated
 
 from probtruth.cli import options as opt
-from probtruth.cli import settings
 from probtruth.cli.console import check_plot, write_plot
 from probtruth.cli.reading import read_pilot
 
 
 def validate(
-    context: opt.Context,
     pilot: opt.PilotOptions,
     pair: opt.Pair,
     shown: opt.Printed,
@@ -30,7 +28,7 @@ def validate(
     from probtruth.report.formats.terminal_study import validation_summary, validation_words
     from probtruth.study.validate import validate
 
-    console = settings.console(context, shown.json, shown.quiet)
+    console = shown.console()
     check_plot(plot)
     read, labels = read_pilot(pilot)
     with console.progress("studies") as on_progress:

@@ -9,6 +9,7 @@ from probtruth.io.addresses import location
 from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, refuse_others
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
 from probtruth.io.tables.batches import SUFFIXES, has_several
+from probtruth.io.tables.json_lines import strict
 from probtruth.io.tables.read import read_bytes, shown, utf8
 
 LISTED = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}
@@ -55,7 +56,7 @@ def format_of(path: str | Path) -> str:
     name = shown(path)
     line = utf8(read_bytes(path), name).lstrip()[:FIRST_LINE].split(b"\n", 1)[0]
     try:
-        return _of_value(json_values.parse(line, name)) or "table"
+        return _of_value(strict(line, name)) or "table"
     except InputError:
         return "table"  # the reader of tables says what is wrong with it
 

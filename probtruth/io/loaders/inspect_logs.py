@@ -9,7 +9,8 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.loaders import archive, collect
 from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
-from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described, parse
+from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described
+from probtruth.io.tables.json_lines import strict
 from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
@@ -81,7 +82,7 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
     if data.startswith(b"PK"):
         header, samples = _archived(archive.open_archive(data, name))
     else:
-        header = as_object(parse(utf8(data, name), name), name)
+        header = as_object(strict(utf8(data, name), name), name)
         samples = header.need("samples", "The log was written without its samples.")
     status = header.need("status", "Give a log of Inspect: .eval or .json.")
     if status != "success":
@@ -110,7 +111,7 @@ def _archived(log: archive.Archive) -> tuple[Record, Any]:
 
     def member(path: str) -> Any:
         where = f"{log.name}, member {check.quote(path)}"
-        return parse(utf8(log.read(path), where), where)
+        return strict(utf8(log.read(path), where), where)
 
     header = as_object(member("header.json"), f"{log.name}, member 'header.json'")
     if "summaries.json" in log.members:

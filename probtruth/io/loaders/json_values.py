@@ -9,6 +9,7 @@ from typing import Any
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
+from probtruth.io.tables.json_lines import strict
 from probtruth.io.tables.read import read_bytes, shown, utf8
 
 CHECK = "Check that the file is what it should be."
@@ -34,7 +35,7 @@ class Record(dict[str, Any]):
         return as_name(self.need(key, hint), self.where, key)
 
     def object_at(self, key: str, absent: Mapping[str, Any] | None = None) -> "Record":
-        """The object under a key, which must be there unless there is one in place of an `absent` or empty value."""
+        """The object under a key that must be there; with `absent`, that one for none, null or an empty one."""
         return as_object(self.need(key) if absent is None else self.get(key) or absent, self.where, key)
 
     def list_at(self, key: str, absent: list[Any] | None = None) -> list[Any]:
@@ -49,7 +50,7 @@ class Record(dict[str, Any]):
 def read_json(path: str | Path) -> tuple[Any, str]:
     """The value of a JSON file, and the file's name in messages."""
     name = shown(path)
-    return parse(utf8(read_bytes(path), name), name), name
+    return strict(utf8(read_bytes(path), name), name), name
 
 
 def read_objects(path: str | Path, what: str) -> Iterator[Record]:
@@ -64,26 +65,7 @@ def read_lines(path: str | Path) -> Iterator[Record]:
     for number, line in enumerate(utf8(read_bytes(path), name).split(b"\n"), 1):
         if line.strip():
             where = f"{name}, line {number}"
-            yield as_object(parse(line, where), where)
-
-
-def parse(text: bytes | str, where: str) -> Any:
-    """One JSON value; a key that stands twice in one object is an error, and so is too deep a nesting.
-
-    Errors: `InputError` for what is not JSON.
-    """
-    try:
-        return json.loads(text, object_pairs_hook=_distinct)
-    except (ValueError, RecursionError) as error:
-        why = str(error).split(":")[0]
-        raise InputError(f"text that is not JSON ({why})", "JSON", "Check that file.", where) from None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        raise ValueError("a key stands twice in an object")
-    return row
+            yield as_object(strict(line, where), where)
 
 
 def as_object(value: Any, where: str, key: str | None = None) -> Record:

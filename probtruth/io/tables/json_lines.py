@@ -1,6 +1,10 @@
-"""JSON lines as a table: one flat object on each line, all with the same keys."""
+"""JSON lines as a table: one flat object on each line, all with the same keys.
+
+JSON is read strictly, also that of other tools: no key stands twice, and what is nested too deep is no JSON.
+"""
 
 import json
+from typing import Any
 
 import numpy as np
 import polars
@@ -14,8 +18,24 @@ from probtruth.io.formats import refuse_others
 Cell = str | int | float | bool | None
 
 
-class _Pairs(list[tuple[str, Cell]]):
-    """A JSON object as it is written, repeated keys and all."""
+def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "Check that file.") -> Any:
+    """One JSON value.
+
+    Errors: `InputError` for what is not JSON, too deep a nesting, and an object in which a key stands twice.
+    """
+
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        row = dict(pairs)
+        if len(row) < len(pairs):
+            raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
+        return row
+
+    try:
+        return json.loads(text, object_pairs_hook=distinct)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"text that is not JSON ({str(error).split(':')[0]})", expected, hint, where) from None
 
 
 def parse(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
@@ -40,20 +60,11 @@ def parse(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
 
 def _object(line: bytes, where: str) -> dict[str, Cell]:
     """One line as a flat object."""
-    try:
-        value = json.loads(line, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError) as error:
-        why = str(error).split(":")[0]
-        raise InputError(
-            f"text that is not JSON ({why})", "one JSON object a line", "Check that line.", where
-        ) from None
-    if not isinstance(value, _Pairs):
-        got = "a list" if isinstance(value, list) else check.quote(value)
+    row = strict(line, where, "one JSON object a line", "Check that line.")
+    if not isinstance(row, dict):
+        got = "a list" if isinstance(row, list) else check.quote(row)
         raise InputError(got, "one JSON object a line", 'Write {"item": ..., ...} on each line.', where)
-    row = dict(value)
-    if len(row) < len(value):
-        raise InputError("an object with a repeated key", "every key once", "Remove the repetition.", where)
-    nested = [key for key, cell in row.items() if isinstance(cell, list)]
+    nested = [key for key, cell in row.items() if isinstance(cell, dict | list)]
     if nested:
         refuse_others(row, where)
         hint = "Flatten it: one column for each value; all votes on an item in one cell: pt.loaders.read_chaosnli "

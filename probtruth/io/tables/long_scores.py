@@ -1,7 +1,8 @@
 """Tables of scores larger than memory: one row for each item and model, read some rows at a time, names as codes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars
@@ -10,7 +11,8 @@ from jaxtyping import Bool, Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.errors import InputError
 from probtruth.io.tables.batches import Batch, BigTable
-from probtruth.types.index import positions, sort_names
+from probtruth.types import Partition
+from probtruth.types.index import one_each, sort_names
 
 MOST_DIGITS = 18
 """Integers of more digits are sorted by Python."""
@@ -124,8 +126,8 @@ def _once(
 
 def per_item(
     table: BigTable, items: NameCodes, column: str, what: str, complete: Bool[np.ndarray, " item"], size: int
-) -> tuple[Int[np.ndarray, " item"], Sequence[str]]:
-    """The group (or cluster) of each item that is kept, as codes, and the names of those that are used.
+) -> Partition:
+    """The group (or cluster) of each item that is kept.
 
     Errors: `InputError` for an item in two of them.
     """
@@ -135,18 +137,5 @@ def per_item(
     for batch in table.batches([items.column, column], size):
         position, code = items.codes(batch, guess), names.codes(batch, 0)
         guess = int(position[-1]) + 1
-        before = of_item[position]
-        of_item[position[::-1]] = code[::-1]  # the first row of an item decides, so that an error points at a later one
-        clash = (of_item[position] != code) | ((before >= 0) & (before != code))
-        if clash.any():
-            row = int(clash.argmax())
-            raise InputError(
-                f"item {check.quote(items.known[int(position[row])])} in two {what}s",
-                f"one {what} for each item",
-                f"Check the {what} column.",
-                batch.source.at(row, column),
-            )
-    used, codes = np.unique(of_item[complete], return_inverse=True)
-    used_names = names.known.gather(used).to_list()
-    ordered = sort_names(used_names)
-    return positions(ordered, used_names)[codes], ordered
+        one_each(of_item, position, code, frames.Names(items.known), what, partial(batch.source.at, column=column))
+    return Partition.of_used(of_item[complete], names.known.to_list())

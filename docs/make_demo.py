@@ -1,4 +1,4 @@
-"""Makes the demo files: `python -m probtruth.demo.make [FOLDER]`. Only this script needs scikit-learn.
+"""Makes the files of `probtruth demo`: `python docs/make_demo.py [FOLDER]`, with scikit-learn.
 
 Real: the images (Alpaydin & Kaynak 1998, doi:10.24432/C50P49, as bundled with scikit-learn), their digits, and the
 probabilities of four classifiers fitted to the first half of the images and applied to the second half, which comes
@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import polars
 from jaxtyping import Bool, Float, Int
+
+from probtruth import demo
 
 SEED = 20240
 N_TRAIN = 898
@@ -150,4 +152,4 @@ def _write(table: polars.DataFrame, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)
+    make(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(demo.__file__).parent)
