@@ -2,9 +2,8 @@
 
 from probtruth.scoring.calibration.corp import calibration_decomposition
 from probtruth.scoring.calibration.decompose import grouping_decomposition
-from probtruth.scoring.calibration.expected_error import calibration_error
 from probtruth.scoring.calibration.murphy import murphy_diagram
-from probtruth.scoring.calibration.reliability import reliability_curve
+from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
 from probtruth.scoring.skill import skill_scores
 
 __all__ = (

@@ -203,7 +203,7 @@ def _response(options: MeanOptions, forecast: Rows) -> Rows:
         lost = simplex.lost_as_log(np.asarray(options.threshold), limits.dtype) if options.log_probs else 0.0
         second = (probs[:, 1] >= limits * (1 - lost)).astype(limits.dtype)
         return jnp.stack([1 - second, second], -1)
-    return proper.chosen(options.log_of(forecast) - jnp.log(limits))
+    return proper.chosen((forecast if options.log_probs else simplex.log(forecast)) - jnp.log(limits))
 
 
 def _lowest(options: MeanOptions, endless: Bool[Array, "column item"], start: Position) -> Int[Array, "rule first"]:
