@@ -54,10 +54,11 @@ def next_position(state: MeanState) -> Int[Array, ""]:
     return jnp.where(state.n.high < 2.0**31 - 2.0**8, whole, NO_POSITION)
 
 
-def exactly(count: Float[Array | np.ndarray, "*sum"]) -> Total:
-    """A count below 2^24 as a total."""
-    nothing = count.__array_namespace__().zeros_like(count)
-    return Total(count, nothing, nothing)
+def exactly(count: Int[Array | np.ndarray, "*sum"], kind: np.dtype) -> Total:
+    """A count as a total of this floating type, exact beyond what one float holds."""
+    high = count.astype(kind)
+    low = (count - high.astype(count.dtype)).astype(kind)
+    return Total(high, low, high.__array_namespace__().zeros_like(high))
 
 
 def whole(count: Total) -> Int[np.ndarray, "*sum"]:
