@@ -95,7 +95,8 @@ def pair_rows(
     for a, b in combinations(by_text, 2):
         row = None
         if a in position and b in position:
-            row = pair_row(*sorted((position[a], position[b])), len(order))
+            first, second = sorted((position[a], position[b]))
+            row = pair_row(first, second, len(order))
             margin: Margin | None = margins[row] if position[a] < position[b] else margins[row].flipped()
         else:
             margin = infinite_margin(float(means[a]), float(means[b]))
