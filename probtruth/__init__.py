@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from probtruth.scoring import confusion as confusion
     from probtruth.scoring import nelson as nelson
     from probtruth.scoring import rules as rules
-    from probtruth.scoring.calibration.decompose import decompose as decompose
+    from probtruth.scoring.calibration.decompositions import decompose as decompose
     from probtruth.scoring.confusion.expected import expected_confusion as expected_confusion
     from probtruth.scoring.nelson.profile import risk_profile as risk_profile
     from probtruth.scoring.rules.proper import brier_score as brier_score
@@ -63,7 +63,7 @@ _HOME = {
     "check_proper": "scoring.rules.propriety",
     "compare": "line.compare",
     "compare_metric": "line.compare_metric",
-    "decompose": "scoring.calibration.decompose",
+    "decompose": "scoring.calibration.decompositions",
     "entropy": "scoring.rules.proper",
     "evaluate": "line.evaluate",
     "expected_confusion": "scoring.confusion.expected",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import inf, isfinite, isnan, nan
 from numbers import Integral
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAliasType, cast, get_args
 
 from probtruth.errors import InputError
 
@@ -87,6 +87,12 @@ def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
     if isinstance(value, str) and value in options:
         return cast(S, value)
     raise InputError(f"{what} {quote(value)}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
+
+
+def literal(value: object, options: TypeAliasType, what: str) -> str:
+    """The value, if it is one of the texts that a `type X = Literal[...]` lists; else an error as in `one_of`."""
+    texts: tuple[str, ...] = get_args(options.__value__)
+    return one_of(value, texts, what)
 
 
 def choose(option: str, value: str, flag: str) -> str:

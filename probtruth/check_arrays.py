@@ -47,6 +47,13 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     return array
 
 
+def distribution(values: object, what: str) -> Float[np.ndarray, " label"]:
+    """One distribution over labels in float64; anything else is an error."""
+    row = as_floats(values, "label", what).astype(np.float64)
+    simplex(row[None], what, lambda _: f"the {what}")
+    return row
+
+
 def as_float_table(values: object, what: str) -> Float[Table, "item label"]:
     """`as_floats` of a table by item and label; an array of JAX stays where it lies, half precision as float32."""
     if not on_device(values):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import probtruth as pt
 from probtruth import check, check_arrays
 from probtruth.check import Source
 from probtruth.errors import LONGEST_PART, InputError, MissingExtraError, PosteriorError
+from probtruth.types.arguments import Engine
 
 
 class TestPlaces:
@@ -51,6 +53,38 @@ class TestWords:
         assert check.did_you_mean("vote_share", ["majority", "vote-share"]) == "Did you mean 'vote-share'?"
         assert check.did_you_mean("x", ["majority", "vote-share"]) == "The options are: 'majority', 'vote-share'."
         assert check.did_you_mean("x" * 10**7, ["y" * 10**7] * 3).startswith("The options are: 'yyy")
+
+
+class TestNumbers:
+    @pytest.mark.parametrize("value", [0, 0.5, np.float32(0.5), np.int64(0), np.array(0.25), Fraction(1, 2)])
+    def test_whatever_is_one_number_is_taken(self, value: object) -> None:
+        assert check.number(value, "x", least=0, below=1) == float(value)  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        "value", [True, np.True_, "0.5", b"1", None, 1j, [0.5], np.array([0.5]), float("nan"), float("inf"), 10**400]
+    )
+    def test_nothing_else_is(self, value: object) -> None:
+        with pytest.raises(InputError, match="expected a finite number"):
+            check.number(value, "x")
+
+    @pytest.mark.parametrize(
+        ("bounds", "inside", "outside", "words"),
+        [
+            ({"least": 0}, 0, -1e-9, "a number of at least 0"),
+            ({"above": -1}, -0.5, -1, "a number above -1"),
+            ({"least": 0, "below": 1}, 0, 1, "a number of at least 0 and below 1"),
+            ({"above": 0, "most": 1}, 1, 0, "a number above 0 and of at most 1"),
+        ],
+    )
+    def test_bounds_and_their_words(self, bounds: dict[str, float], inside: float, outside: float, words: str) -> None:
+        assert check.number(inside, "x", **bounds) == inside  # type: ignore[arg-type]
+        with pytest.raises(InputError, match=f"got x {outside}, expected {words}. Hint: Check x."):
+            check.number(outside, "x", **bounds)  # type: ignore[arg-type]
+
+    def test_a_literal_is_one_of_its_texts(self) -> None:
+        assert check.literal("exact", Engine, "engine") == "exact"
+        with pytest.raises(InputError, match="Did you mean 'exact'"):
+            check.literal("exakt", Engine, "engine")
 
 
 class TestErrors:

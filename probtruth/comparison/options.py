@@ -5,7 +5,6 @@ How large a difference does not matter: absolute, relative to the best score, or
 
 import re
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -58,12 +57,6 @@ def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -
     return rope.width * (baseline - entropy)
 
 
-ENGINES = get_args(Engine.__value__)
-POPULATIONS = get_args(ItemPopulation.__value__)
-LIKELIHOODS = get_args(LikelihoodName.__value__)
-REPLICATES = get_args(ReplicateKind.__value__)
-
-
 @dataclass(frozen=True)
 class Options:
     """How a comparison is computed; see `compare`."""
@@ -102,15 +95,15 @@ def checked_options(
 ) -> Options:
     """The options; an error for one that cannot be used."""
     return Options(
-        check.one_of(engine, ENGINES, "engine"),
-        check.one_of(population, POPULATIONS, "population"),
+        check.literal(engine, Engine, "engine"),
+        check.literal(population, ItemPopulation, "population"),
         parse(rope),
         check.whole(draws, 1, "draws"),
         check.whole(seed, 0, "seed"),
         bool(strict),
-        None if replicates is None else check.one_of(replicates, REPLICATES, "replicates"),
+        None if replicates is None else check.literal(replicates, ReplicateKind, "replicates"),
         _fold_correlation(fold_correlation, replicates),
-        check.one_of(likelihood, LIKELIHOODS, "likelihood"),
+        check.literal(likelihood, LikelihoodName, "likelihood"),
     )
 
 

@@ -93,36 +93,36 @@ def pair_rows(
     position = {int(model): at for at, model in enumerate(order)}
     by_text = sorted(range(len(facts.models)), key=facts.models.__getitem__)
     for a, b in combinations(by_text, 2):
-        names = facts.models[a], facts.models[b]
-        margin, row = None, None
+        row = None
         if a in position and b in position:
             first, second = sorted((position[a], position[b]))
             row = pair_row(first, second, len(order))
-            margin = margins[row] if position[a] < position[b] else margins[row].flipped()
-            low, high = margin.interval()
-            values: Row = {
-                "difference": margin.mean,
-                "low": low,
-                "high": high,
-                "p_a_better": margin.below(0.0),
-                "p_equivalent": None if rope is None else margin.within(rope),
-                "p_b_better": margin.above(0.0),
-            }
+            margin: Margin | None = margins[row] if position[a] < position[b] else margins[row].flipped()
         else:
-            difference, p = infinite_margin(float(means[a]), float(means[b]))
-            values = {
-                "difference": difference,
-                "low": difference,
-                "high": difference,
-                "p_a_better": p,
-                "p_equivalent": None if rope is None or p is None else 0.0,
-                "p_b_better": None if p is None else 1.0 - p,
-            }
-        yield {"a": names[0], "b": names[1], **values, "favours": favours(values["difference"])}, margin, row
+            margin = infinite_margin(float(means[a]), float(means[b]))
+        values: Row = {"a": facts.models[a], "b": facts.models[b], **_said(margin, rope)}
+        yield values | {"favours": favours(values["difference"])}, None if row is None else margin, row
 
 
 CHANCES = ("low", "high", "p_a_better", "p_equivalent", "p_b_better")
 """What is not known of a difference without spread."""
+
+
+def _said(margin: Margin | None, rope: float | None) -> Row:
+    """What is said of a difference; nothing where two infinities of one sign meet."""
+    if margin is None:
+        return dict.fromkeys(("difference", *CHANCES))
+    low, high = margin.interval()
+    return {
+        "difference": margin.mean,
+        "low": low,
+        "high": high,
+        "p_a_better": margin.below(0.0),
+        "p_equivalent": None if rope is None else margin.within(rope),
+        "p_b_better": margin.above(0.0),
+    }
+
+
 NO_SPREAD = "the same difference on every item: its spread cannot be estimated"
 UNSEEN = ("unseen_rate", "unseen_difference", "unseen_p_a_better")
 

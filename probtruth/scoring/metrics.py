@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,7 +28,6 @@ ONE_LABEL = {
     "average-precision": "no item has the label",
 }
 """The metrics of one label, and when they are undefined."""
-METRICS = get_args(MetricName.__value__)
 NEEDS_ANSWERS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa")
 NEVER = {"kappa": "labels and answers are all the same"}
 
@@ -67,7 +65,7 @@ def weighted_metric(
 
     Errors: `InputError` for an unknown metric or label, and for an option that the metric does not have.
     """
-    name = check.one_of(metric, METRICS, "metric")
+    name = check.literal(metric, MetricName, "metric")
     one = name in ONE_LABEL
     if label is not None and not one:
         raise InputError(f"label {label!r} with metric {name!r}", "no label", f"It is for {', '.join(ONE_LABEL)}.")

@@ -1,12 +1,15 @@
 """Metrics as functions of weights, against scikit-learn with the same weights as `sample_weight`."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from sklearn import metrics as reference
 
 import probtruth as pt
 from probtruth.scoring.align import align
-from probtruth.scoring.metrics import METRICS, weighted_metric
+from probtruth.scoring.metrics import weighted_metric
+from probtruth.types.arguments import MetricName
 
 N, RNG = 40, np.random.default_rng(7)
 LABEL = RNG.integers(0, 2, N)
@@ -82,7 +85,7 @@ def test_without_weights_they_are_the_functions_that_exist():
 
 def test_units_weigh_as_all_of_their_items():
     unit, weights = np.arange(N) // 4, WEIGHTS[:, :10]
-    for metric in METRICS:
+    for metric in get_args(MetricName.__value__):
         found = weighted_metric(aligned(), unit, metric).values(weights)
         assert found == pytest.approx(values(metric, weights[:, unit]), rel=1e-9)
 
@@ -91,7 +94,7 @@ def test_an_item_without_weight_is_as_if_it_were_not_there():
     weights = np.ones((1, N))
     weights[0, np.argmax(PROBS[0])] = 0.0  # the first of the ranking, where precision would be 0/0
     rest = weights[0] > 0
-    for metric in METRICS:
+    for metric in get_args(MetricName.__value__):
         alone = weighted_metric(aligned(PROBS[:, rest], LABEL[rest]), np.arange(N - 1), metric).values(
             np.ones((1, N - 1))
         )

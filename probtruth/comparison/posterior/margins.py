@@ -113,10 +113,9 @@ def margins(location: Location) -> list[Margin]:
     return made
 
 
-def infinite_margin(a: float, b: float) -> tuple[float | None, float | None]:
-    """The mean difference and P(a better) where a mean is infinite; None where two infinities of one sign meet."""
-    difference = a - b
-    return (None, None) if math.isnan(difference) else (difference, float(a < b))
+def infinite_margin(a: float, b: float) -> Margin | None:
+    """The difference of two means of which one is infinite; None where two infinities of one sign meet."""
+    return None if math.isnan(a - b) else Margin(a - b, 0.0, math.inf)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from probtruth.line.analysis import annotators, calibration, curves, items, predictive_check
 from probtruth.line.labelled import Labelled
-from probtruth.scoring.calibration.decompose import decompose_aligned
+from probtruth.scoring.calibration.decompositions import decompose_aligned
 from probtruth.streaming.compare_files import Streamed
 from probtruth.types import Comparison, Scores
 from probtruth.types.shown import Brief

@@ -9,8 +9,7 @@ import numpy as np
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.corp import decomposition_aligned
-from probtruth.scoring.calibration.expected_error import error_aligned
-from probtruth.scoring.calibration.reliability import reliability_aligned
+from probtruth.scoring.calibration.reliability import error_aligned, reliability_aligned
 from probtruth.scoring.nelson.profile import profile_aligned
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.rules import RULES, ScoringRule

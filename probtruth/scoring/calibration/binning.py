@@ -12,8 +12,8 @@ from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, on_device, to_host
-
-BINS = ("uniform", "quantile")
+from probtruth.scoring.align import Aligned
+from probtruth.types.arguments import Binning
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def total_gap(gaps: Float[np.ndarray, "*batch bin"]) -> Float[np.ndarray, "*batc
 
 def check_bins(n_bins: object, bins: object) -> tuple[int, str]:
     """The number of bins and the way to bin; an error where they are not a count above 0 and a known way."""
-    way = check.one_of(bins, BINS, "bins")
+    way = check.literal(bins, Binning, "bins")
     return check.whole(n_bins, 1, "n_bins", "10 or 15 are usual."), way
 
 
@@ -128,6 +128,15 @@ def events(
         return
     for position, label in enumerate(labels):
         yield label, np.exp(log_probs[:, position]), truth[:, position]
+
+
+def judged(
+    aligned: Aligned, by: str
+) -> Iterator[tuple[dict[str, object], Float[np.ndarray, " item"], Float[np.ndarray, " item"], np.dtype[Any]]]:
+    """`events` of every model: the columns that name it, forecasts, outcomes, and the type that the forecasts had."""
+    for model, table in aligned.tables():
+        for label, forecasts, outcomes in events(table, aligned.truth, aligned.labels, by):
+            yield {"model": model, "label": label}, forecasts, outcomes, table.dtype
 
 
 Weights = Float[np.ndarray, " item"] | None

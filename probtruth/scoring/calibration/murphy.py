@@ -10,7 +10,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.binning import events, item_weights
+from probtruth.scoring.calibration.binning import item_weights, judged
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy
 
@@ -53,7 +53,7 @@ def murphy_diagram(
     >>> curve.select("expected", "entropy").to_numpy().round(3).tolist()
     [[0.15, 0.15], [0.245, 0.195]]
     """
-    check.one_of(by, ("label", "top-label"), "by")
+    check.literal(by, JudgedBy, "by")
     grid = (
         np.linspace(0, 1, 101) if thresholds is None else check_arrays.as_floats(thresholds, "threshold", "thresholds")
     )
@@ -63,21 +63,12 @@ def murphy_diagram(
     heavy = item_weights(weights, len(aligned.items))
     shares = np.full(len(aligned.items), 1 / len(aligned.items)) if heavy is None else heavy / heavy.sum()
     rows: list[dict[str, object]] = []
-    for model, table in zip(aligned.models, aligned.log_probs, strict=True):
-        for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, by):
-            expected = elementary_score(forecasts, outcomes, grid, shares, simplex.lost_as_log(grid, table.dtype))
-            entropy = elementary_score(outcomes, outcomes, grid, shares)
-            rows += [
-                {
-                    "model": model,
-                    "label": label,
-                    "threshold": float(threshold),
-                    "expected": float(loss),
-                    "entropy": float(least),
-                    "divergence": float(max(loss - least, 0)),
-                }
-                for threshold, loss, least in zip(grid, expected, entropy, strict=True)
-            ]
+    for named, forecasts, outcomes, kind in judged(aligned, by):
+        expected = elementary_score(forecasts, outcomes, grid, shares, simplex.lost_as_log(grid, kind))
+        entropy = elementary_score(outcomes, outcomes, grid, shares)
+        for threshold, loss, least in zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True):
+            parts = {"expected": loss, "entropy": least, "divergence": max(loss - least, 0.0)}
+            rows.append({**named, "threshold": threshold, **parts})
     return frames.from_rows(rows)
 
 

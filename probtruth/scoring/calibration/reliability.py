@@ -1,23 +1,23 @@
-"""The reliability curve: how often an event happens when its forecast has a given probability."""
+"""Reliability: how often an event happens when its forecast has a given probability, as a curve and as one error."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, frames
-from probtruth.scoring.align import AlignedOnHost, align
+from probtruth.scoring.align import Aligned, AlignedOnHost, align
 from probtruth.scoring.calibration.binning import (
     ForecastBins,
     Weights,
     bands,
     check_bins,
     check_resampling,
-    events,
     item_weights,
+    judged,
     resamples,
 )
 from probtruth.scoring.calibration.corp import Isotone
@@ -92,7 +92,7 @@ def reliability_aligned(
     seed: int = 0,
 ) -> "polars.DataFrame":
     """`reliability_curve` of predictions and truth that are aligned."""
-    way = check.one_of(by, ("label", "top-label"), "by")
+    way = check.literal(by, JudgedBy, "by")
     drawing = Drawing(
         check.one_of(method, METHODS, "method"),
         check_bins(n_bins, "uniform")[0],
@@ -102,14 +102,11 @@ def reliability_aligned(
     )
     shares = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
-    for model, table in zip(aligned.models, aligned.log_probs, strict=True):
-        for label, forecasts, outcomes in events(table.astype(np.float64), aligned.truth, aligned.labels, way):
-            curve, low, high = _curve(forecasts, outcomes, shares, drawing, table.dtype)
-            rows += [
-                {"model": model, "label": label}
-                | dict(zip(("forecast", "observed", "weight", "low", "high"), map(float, point), strict=True))
-                for point in zip(*curve, low, high, strict=True)
-            ]
+    for named, forecasts, outcomes, kind in judged(aligned, way):
+        curve, low, high = _curve(forecasts, outcomes, shares, drawing, kind)
+        columns = ("forecast", "observed", "weight", "low", "high")
+        points = zip(*curve, low, high, strict=True)
+        rows += [named | dict(zip(columns, map(float, point), strict=True)) for point in points]
     return frames.from_rows(rows)
 
 
@@ -182,3 +179,76 @@ def _steps(order: Isotone, fitted: np.ndarray, weights: Weights) -> Curve:
     share = np.bincount(piece, total)[piece] / total.sum()
     ends = first | last
     return order.points[ends], fitted[ends], share[ends]
+
+
+@check.checks_itself
+def calibration_error(
+    predictions: Predictions,
+    truth: Truth,
+    by: JudgedBy | Literal["class-wise"] = "top-label",
+    n_bins: int = 15,
+    bins: Binning = "uniform",
+    n_resamples: int = 200,
+    weights: ArrayLike | None = None,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """Expected calibration error (ECE) in bins, and its value if the forecasts were calibrated.
+
+    Formula: sum over the bins of share of the items times |mean outcome - mean forecast|.
+
+    It is not a score: a forecast of the mean label for every item has an error of 0. It is biased upwards, more so
+    with more bins and fewer items: `if_calibrated` is its mean over outcomes drawn as if the forecasts were calibrated
+    (as for the consistency band of `reliability_curve`), and is not 0. It depends on the bins. The miscalibration of
+    `calibration_decomposition` needs no bins, and is a part of a proper score.
+
+    Arguments: `by` "top-label" takes the most probable label being right, "class-wise" the mean over all labels of
+    each label against the others, "label" one row for each of these. `bins` "uniform" or "quantile", `n_bins` of them.
+    `n_resamples` is the number of draws behind `if_calibrated`.
+
+    Returns: one row for each model (and label), between 0 and 1, lower is better: `model`, `label`, `error`,
+    `if_calibrated`.
+
+    Errors: `InputError` for an unknown option, and as in `score`.
+
+    Source: Guo et al. (2017), doi:10.48550/arXiv.1706.04599; for the bias, Bröcker (2012),
+    doi:10.1007/s00382-011-1191-1
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
+    >>> truth = pt.Truth.from_labels([0, 1, 1, 1], n_labels=2)
+    >>> round(pt.calibration.calibration_error(pred, truth, n_bins=10)["error"][0], 3)
+    0.25
+    """
+    return error_aligned(align(predictions, truth), by, n_bins, bins, n_resamples, weights, seed)
+
+
+def error_aligned(
+    aligned: Aligned,
+    by: object = "top-label",
+    n_bins: object = 15,
+    bins: object = "uniform",
+    n_resamples: object = 200,
+    weights: object = None,
+    seed: int = 0,
+) -> "polars.DataFrame":
+    """`calibration_error` of predictions and truth that are aligned."""
+    way = check.one_of(by, (*get_args(JudgedBy.__value__), "class-wise"), "by")
+    binning = check_bins(n_bins, bins)
+    size, _ = check_resampling(n_resamples, 0.5)
+    shares = item_weights(weights, len(aligned.items))
+    rows: list[dict[str, object]] = []
+    for named, forecasts, outcomes, kind in judged(aligned, way):
+        binned, order = ForecastBins.of(forecasts, shares, *binning, kind), Isotone.of(forecasts)
+        fitted = order.fit(outcomes, shares)[order.point_of]
+        samples = calibrated_outcomes(forecasts, outcomes, fitted, size, seed)
+        drawn = [binned.error(forecasts, sample) for sample in samples]
+        by_chance = float(np.mean(drawn)) if drawn else float("nan")
+        rows.append(named | {"error": binned.error(forecasts, outcomes), "if_calibrated": by_chance})
+    if way == "class-wise":
+        rows = [_mean([row for row in rows if row["model"] == model]) for model in aligned.models]
+    return frames.from_rows(rows)
+
+
+def _mean(rows: list[dict[str, object]]) -> dict[str, object]:
+    means = {name: float(np.mean([row[name] for row in rows])) for name in ("error", "if_calibrated")}  # type: ignore[call-overload]
+    return {"model": rows[0]["model"], "label": None} | means

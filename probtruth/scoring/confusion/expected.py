@@ -25,7 +25,7 @@ from probtruth.scoring.confusion.measures import (
     measure_table,
 )
 from probtruth.scoring.means import devices, state
-from probtruth.scoring.means.state import RESPONSES, check_threshold
+from probtruth.scoring.means.state import check_threshold
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
@@ -38,7 +38,7 @@ METHODS = ("ratio", "exact", "draws")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Confusion(Summary, Shown):
+class Confusion(Shown, Summary):
     """Expected counts of each model and the metrics from them; higher is better.
 
     `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the
@@ -165,7 +165,7 @@ def expected_confusion(
     """
     check.own_threads()
     way = check.one_of(method, METHODS, "method")
-    how = check.one_of(response, RESPONSES, "response")
+    how = check.literal(response, ResponseMode, "response")
     check.whole(draws, 2, "draws")
     check.whole(seed, 0, "seed")
     aligned = align(predictions, truth)

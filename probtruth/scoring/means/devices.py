@@ -40,9 +40,9 @@ def _in_one_pass(options: MeanOptions, forecast: Rows, truth: Rows) -> MeanState
     recipes = [made for made in (one_pass.recipe(*column) for column in options.columns) if made is not None]
     summed, endless = one_pass.totals(one_pass.losses(recipes, forecast, truth, options.log_probs))
     return MeanState(
-        one_pass.exactly(jnp.int32(len(forecast)), kind),
+        exactly(jnp.int32(len(forecast)), kind),
         summed,
-        one_pass.exactly(endless, kind),
+        exactly(endless, kind),
         compensated.zero((0, 0), kind),
         jnp.zeros((len(options.rules), 0), jnp.int32),
     )
@@ -151,9 +151,9 @@ def _of_block(options: MeanOptions, forecast: Rows, truth: Rows, start: Position
     endless = jnp.stack([terms == jnp.inf, terms == -jnp.inf])
     finite = jnp.where(jnp.isinf(terms), 0, terms)
     return MeanState(
-        exactly(jnp.asarray(n, kind)),
+        exactly(jnp.int32(n), kind),
         compensated.total(finite),
-        exactly(endless.sum(-1, dtype=jnp.int32).astype(kind)),
+        exactly(endless.sum(-1, dtype=jnp.int32), kind),
         _counts(options, forecast, truth),
         _lowest(options, endless[0], start),
     )
@@ -203,7 +203,7 @@ def _response(options: MeanOptions, forecast: Rows) -> Rows:
         lost = simplex.lost_as_log(np.asarray(options.threshold), limits.dtype) if options.log_probs else 0.0
         second = (probs[:, 1] >= limits * (1 - lost)).astype(limits.dtype)
         return jnp.stack([1 - second, second], -1)
-    return proper.chosen(options.log_of(forecast) - jnp.log(limits))
+    return proper.chosen((forecast if options.log_probs else simplex.log(forecast)) - jnp.log(limits))
 
 
 def _lowest(options: MeanOptions, endless: Bool[Array, "column item"], start: Position) -> Int[Array, "rule first"]:

@@ -182,16 +182,16 @@ def _state(options: MeanOptions, n: int, kind: np.dtype, sums: list[list[Sum]], 
     """The state, in float64, from the sums of chunks (column by column) and the counts of lots of them."""
     columns = options.columns
     totals = np.array([[total for total, _ in chunk] for chunk in sums], np.float64).reshape(len(sums), len(columns))
-    lost = np.array([[number for _, number in chunk] for chunk in sums], np.float64).reshape(totals.shape).sum(0)
+    lost = np.array([[number for _, number in chunk] for chunk in sums], np.int64).reshape(totals.shape).sum(0)
     summed = np.array([math.fsum(one) if np.isfinite(one).all() else one.sum() for one in totals.T], np.float64)
     unit = SHORT * float(np.finfo(kind).eps) / 2
     up = np.array([isinstance(of, ScoringRule) for _, of in columns], bool)
     n_labels = options.n_labels or 0
     together = np.sum(counts, 0) if counts else np.zeros((n_labels, n_labels))
     return MeanState(
-        exactly(np.array(float(n))),
+        exactly(np.array(n), np.dtype(np.float64)),
         Total(summed, np.zeros_like(summed), unit * np.abs(totals).sum(0)),
-        exactly(np.stack([np.where(up, lost, 0), np.where(up, 0, lost)])),
+        exactly(np.stack([np.where(up, lost, 0), np.where(up, 0, lost)]), np.dtype(np.float64)),
         Total(together, np.zeros_like(together), unit * together),
         np.full((len(options.rules), 0), NO_POSITION, np.int32),
     )

@@ -147,10 +147,3 @@ def totals(columns: list[Float[Array, " item"]]) -> tuple[Total, Array]:
     high, low, size, up, down = (jnp.stack(summed[part::5]) for part in range(5))
     bound = PER_ADDITION * n * (float(np.finfo(kind).eps) / 2) ** 2
     return Total(high, low, size * jnp.asarray(bound, kind)), jnp.stack([up, down])
-
-
-def exactly(count: Array, kind: np.dtype) -> Total:
-    """A count as a pair, exact beyond what one float holds."""
-    high = jnp.asarray(count).astype(kind)
-    low = (count - high.astype(jnp.int32)).astype(kind)
-    return Total(high, low, jnp.zeros_like(high))

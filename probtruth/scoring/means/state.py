@@ -11,10 +11,11 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels import compensated, simplex
+from probtruth.kernels import compensated
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.compensated import Total
 from probtruth.scoring.rules import ScoringRule, get_rule
+from probtruth.types.arguments import ResponseMode
 
 NO_POSITION = int(np.iinfo(np.int32).max)
 """Stands where there is no item; positions of items are below it."""
@@ -53,10 +54,11 @@ def next_position(state: MeanState) -> Int[Array, ""]:
     return jnp.where(state.n.high < 2.0**31 - 2.0**8, whole, NO_POSITION)
 
 
-def exactly(count: Float[Array | np.ndarray, "*sum"]) -> Total:
-    """A count below 2^24 as a total."""
-    nothing = count.__array_namespace__().zeros_like(count)
-    return Total(count, nothing, nothing)
+def exactly(count: Int[Array | np.ndarray, "*sum"], kind: np.dtype) -> Total:
+    """A count as a total of this floating type, exact beyond what one float holds."""
+    high = count.astype(kind)
+    low = (count - high.astype(count.dtype)).astype(kind)
+    return Total(high, low, high.__array_namespace__().zeros_like(high))
 
 
 def whole(count: Total) -> Int[np.ndarray, "*sum"]:
@@ -82,7 +84,6 @@ def errors(state: MeanState) -> Float[np.ndarray, " column"]:
         return np.asarray((to_host(state.totals.error).astype(np.float64) + rounded) / n)
 
 
-RESPONSES = ("sample", "argmax", "threshold")
 FIRST = 16
 """How many positions of items with an infinite loss are kept: the lowest."""
 KINDS = ("expected", "entropy", "divergence")
@@ -116,7 +117,7 @@ class MeanOptions:
         check.unique([rule.name for rule in chosen], "rule")
         listed = powers if isinstance(powers, list | tuple) else (powers,)
         exponents = tuple(check.number(power, "power", "1, 0 and -2/3 are the usual ones.") for power in listed)
-        check.one_of(response, RESPONSES, "response")
+        check.literal(response, ResponseMode, "response")
         if n_labels is None and response != "sample":
             raise InputError(f"response {response!r} without n_labels", "the number of labels", "Counts need n_labels.")
         limits = check_threshold(response, threshold, n_labels or 0)
@@ -145,10 +146,6 @@ class MeanOptions:
             compensated.zero((n_labels, n_labels), dtype),
             jnp.full((len(self.rules), self.n_first), NO_POSITION, jnp.int32),
         )
-
-    def log_of(self, forecast: Float[Array, "item label"]) -> Float[Array, "item label"]:
-        """The forecast as log-probabilities."""
-        return forecast if self.log_probs else simplex.log(forecast)
 
 
 def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:

@@ -17,7 +17,7 @@ from probtruth.errors import InputError
 from probtruth.kernels.power_mean import log_generalized_mean, rewarded_report
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
-from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability, whole
+from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability, whole
 from probtruth.scoring.score import check_floor
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
@@ -78,7 +78,7 @@ def profile_aligned(
     by_label: bool = True,
 ) -> RiskProfile:
     """`risk_profile` of predictions and truth that are aligned."""
-    method = check.one_of(source, SOURCES, "source")
+    method = check.literal(source, SourceMethod, "source")
     limit = check_floor(floor, len(aligned.labels))
     wanted = _spectrum(powers)
     events = aligned.truth

@@ -11,8 +11,7 @@ from scipy.optimize import isotonic_regression
 
 from probtruth import check
 from probtruth.errors import InputError
-
-SOURCES = ("isotonic", "bins", "bayes-bins", "kernel", "neighbours", "truth")
+from probtruth.types.arguments import SourceMethod
 
 MOST_BINS = 100
 """The number of bins of the paper's figures, if there are enough data."""
@@ -51,7 +50,7 @@ def source_probability(
     >>> source_probability(reported, np.array([0.0, 0.0, 1.0, 1.0])).tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    way = check.one_of(method, SOURCES, "source")
+    way = check.literal(method, SourceMethod, "source")
     if way == "truth":
         return events
     values, inverse, counts = np.unique(reported, return_inverse=True, return_counts=True)

@@ -88,9 +88,7 @@ def _distribution(truth: object) -> Float[np.ndarray, " label"]:
     if values.ndim == 0:
         second = check_arrays.as_floats([truth], "label", "truth").astype(np.float64)[0]
         values = np.array([1 - second, second])
-    row = check_arrays.as_floats(values, "label", "truth").astype(np.float64)
-    check_arrays.simplex(row[None], "truth", lambda _: "the truth")
-    return row
+    return check_arrays.distribution(values, "truth")
 
 
 def _reports(

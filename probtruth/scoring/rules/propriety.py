@@ -196,8 +196,7 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     >>> pt.rules.best_report(pt.rules.total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
     [0.2, 0.8]
     """
-    row = check_arrays.as_floats(truth, "label", "truth").astype(np.float64)
-    check_arrays.simplex(row[None], "truth", lambda _: "the truth")
+    row = check_arrays.distribution(truth, "truth")
     losses = expected_loss(as_loss(rule, len(row))[0], len(row), annotators)
     points = np.concatenate([row[None], simplex_points(len(row)), tempered_points(row)])
     return polished(losses, row, points[int(np.nanargmin(losses(points, row)))])[0]

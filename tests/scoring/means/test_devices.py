@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.scoring.means import devices, one_pass
-from probtruth.scoring.means.state import MeanOptions
+from probtruth.scoring.means import devices
+from probtruth.scoring.means.state import MeanOptions, exactly
 
 QUICK = ("log", "brier", "quadratic", "linear", "spherical")
 
@@ -132,7 +132,7 @@ def test_with_counts_blocks_are_taken_from_both_arrays_once(n_labels, log_probs)
 
 
 def test_counts_beyond_one_float():
-    count = one_pass.exactly(jnp.int32(2**24 + 1), np.dtype(np.float32))  # float32 goes in steps of 2 there
+    count = exactly(jnp.int32(2**24 + 1), np.dtype(np.float32))  # float32 goes in steps of 2 there
     assert float(count.high) + float(count.low) == 2**24 + 1
 
 

@@ -1,3 +1,5 @@
+from typing import get_args
+
 import numpy as np
 import pytest
 import scipy.signal
@@ -10,12 +12,13 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import probtruth as pt
 from probtruth.scoring.nelson import source_probability as module
-from probtruth.scoring.nelson.source_probability import SOURCES, equal_count_bins, source_probability
+from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability
+from probtruth.types.arguments import SourceMethod
 
 ROUND_OFF = 1e-12
 """Sums of a few hundred numbers near 1 in float64."""
 
-ESTIMATES = tuple(method for method in SOURCES if method != "truth")
+ESTIMATES = tuple(method for method in get_args(SourceMethod.__value__) if method != "truth")
 
 
 def reports(n=300, seed=0):
