@@ -15,7 +15,7 @@ from probtruth.line.bounds import bounds
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import evidence_for, score_on_evidence
 from probtruth.line.labelled import Labelled
-from probtruth.line.other_estimand import NO_ROOM, by_counts_alone, other_estimand, other_method
+from probtruth.line.other_estimand import NO_ROOM, by_annotators_alone, by_counts_alone, other_estimand, other_method
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
@@ -67,17 +67,19 @@ def evaluate_in_memory(reference: Annotations | Truth, predictions: Predictions,
         strict=options.strict,
         on_progress=options.on_progress,
     )
-    other, method, reversal, bounded = None, None, None, None
+    other, method, doubt, bounded = None, None, None, None
     if annotations is not None:
         other = other_estimand(annotations, scored.aligned, comparison, scoring, options.seed)
         if options.gold is None:  # else experts decide, whatever a method infers
             method = other_method(scored.aligned, truth, comparison, evidence, scoring, options.seed)
             bounded = bounds(annotations, scored, comparison, scoring)
         if annotations.annotator is None and truth.estimand != "class" and len(predictions.models) > 1:
-            reversal = by_counts_alone(annotations, scored.aligned, comparison, scoring, options.seed)
+            doubt = by_counts_alone(annotations, scored.aligned, comparison, scoring, options.seed)
+        if inferred and len(predictions.models) == 1 and options.gold is None:
+            doubt = by_annotators_alone(scored.aligned, truth, comparison, scoring, options.seed)
     labelled = Labelled(scored.truth, scored.aligned, get_rule(scoring.rule), annotations, other, method, bounded)
     warnings = [*comparison.warnings, *predictions.warnings, *labelled.warnings()]
-    warnings += [line for line in (other and other.warning(), reversal) if line]
+    warnings += [line for line in (other and other.warning(), doubt) if line]
     if other is None and annotations is not None and annotations.annotator is not None:
         warnings.append(NO_ROOM)
     return Result(scores, comparison, tuple(warnings), labelled)

@@ -56,7 +56,7 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
     >>> bool(informed_truth(unsure, forecasts).probs[0, 0] > 0.9)
     True
     """
-    informed = _informed(truth, align(predictions, truth).on_host(), seed)
+    informed = informed_by(truth, align(predictions, truth).on_host(), seed)
     return truth if informed is None else informed.truth
 
 
@@ -94,7 +94,7 @@ def score_on_evidence(
             "annotators alone, or several models",
             "Leave evidence out.",
         )
-    informed = _informed(truth, aligned.on_host(), seed) if evidence == "annotators-and-models" else None
+    informed = informed_by(truth, aligned.on_host(), seed) if evidence == "annotators-and-models" else None
     if informed is None:
         return ScoredTruth(truth, aligned, score_aligned(aligned, rule, floor))
     aligned = aligned.against(informed.truth)
@@ -144,7 +144,8 @@ class InformedTruth:
         return mean
 
 
-def _informed(truth: Truth, aligned: AlignedOnHost, seed: int) -> InformedTruth | None:
+def informed_by(truth: Truth, aligned: AlignedOnHost, seed: int) -> InformedTruth | None:
+    """What `informed_truth` gives of aligned predictions, with its views; None where no pool can be fitted."""
     if truth.estimand != "class":
         raise InputError(
             f"evidence of models for the estimand {truth.estimand!r}",

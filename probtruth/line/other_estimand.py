@@ -6,8 +6,9 @@ from typing import Any
 
 from probtruth.check import as_float
 from probtruth.comparison.compare import compare
-from probtruth.line.informed_truth import score_on_evidence
+from probtruth.line.informed_truth import informed_by, score_on_evidence
 from probtruth.scoring.align import Aligned
+from probtruth.scoring.score import score_aligned
 from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
@@ -103,6 +104,30 @@ def by_counts_alone(
     return (
         "a reversal under the estimand 'class' cannot be excluded: counts without annotators do not tell the class of "
         f"an item, and against the label that most votes name the order of {_pairs_of(rows)} is the reverse"
+    )
+
+
+def by_annotators_alone(
+    aligned: Aligned, truth: Truth, comparison: Comparison, scoring: ScoringOptions, seed: int
+) -> str | None:
+    """A warning where one model's own forecasts, as evidence of the classes, would move its score off the interval.
+
+    A single model does not inform the classes that judge it. Where annotators leave a class open its loss counts every
+    label, also if the forecast knows better: the score of a good model is then too high, on every item.
+    """
+    informed = informed_by(truth, aligned.on_host(), seed)
+    if informed is None:
+        return None
+    scores = score_aligned(aligned.against(informed.truth), scoring.rule, scoring.floor)
+    again = compare(scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    (row,), (other,) = comparison.ranks, again.ranks
+    low, high, moved = (as_float(value) for value in (row["low"], row["high"], other["score"]))
+    if low is None or high is None or moved is None or low <= moved <= high:
+        return None
+    return (
+        "the classes come from annotators alone, who leave them open on some items, where the loss counts every label: "
+        f"with the forecasts of {row['model']!r} as evidence of the classes its score would be {moved:.3g}, outside "
+        "its interval; a second model, or expert labels (command line: --gold), would tell"
     )
 
 

@@ -100,3 +100,30 @@ def test_groups_clusters_and_streamed_files(tmp_path: Path) -> None:
 def test_compare_still_wants_two_and_says_where_one_goes() -> None:
     with pytest.raises(pt.InputError, match=r"one model only \('a'\).*evaluate \(command line: run\)"):
         pt.compare(pt.score({"a": PROBS}, HARD))
+
+
+def judged(right: float, n_annotators: int) -> pt.Result:
+    """One good model of 300 items of three classes, and annotators who are right so often."""
+    random = np.random.default_rng(4)
+    truth = random.integers(0, 3, 300)
+    item, annotator = np.divmod(np.arange(300 * n_annotators), n_annotators)
+    other = (truth[item] + random.integers(1, 3, len(item))) % 3
+    label = np.where(random.random(len(item)) < right, truth[item], other)
+    rows = {"item": [f"{row:03}" for row in item], "annotator": annotator, "label": label}
+    forecasts = np.where(np.eye(3)[truth] > 0, 0.9, 0.05)
+    annotations = pt.Annotations.from_long(rows)
+    mine = pt.Predictions.from_probs({"mine": forecasts}, items=annotations.index.items, labels=[0, 1, 2])
+    return pt.evaluate(annotations, mine, method="ability", engine="exact")
+
+
+def test_annotators_who_leave_classes_open_are_said_to() -> None:
+    """The loss is -log 0.9 = 0.105 on every item; classes from annotators alone put it at more than twice that."""
+    result = judged(0.8, 5)
+    low = result.comparison.ranks[0]["low"]
+    assert isinstance(low, float)
+    assert low > 0.2
+    assert [line for line in result.warnings if "as evidence of the classes its score would be 0.118" in line]
+
+
+def test_annotators_who_know_are_not() -> None:
+    assert not [line for line in judged(0.97, 5).warnings if "as evidence of the classes" in line]

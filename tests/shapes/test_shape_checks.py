@@ -78,8 +78,8 @@ from jaxtyping import TypeCheckError
 from probtruth.truth.methods.pooled import temper
 
 with pytest.raises(TypeCheckError, match="n_votes"):
-    temper(np.full((2, 2), 0.5), np.ones(3), 0.4)
-print(temper(np.full((2, 2), 0.5), np.ones(2), 0.4).shape)
+    temper(np.full((2, 2), 0.5), np.full(2, 0.5), np.ones(3), 0.4)
+print(temper(np.full((2, 2), 0.5), np.full(2, 0.5), np.ones(2), 0.4).shape)
 """
     path = os.pathsep.join([*map(str, Path(__file__).parents[:2]), str(Path(__file__).parents[2])])
     done = subprocess.run(

@@ -127,12 +127,17 @@ def answers(crowd: Crowd) -> dict[str, np.ndarray]:
     }
     table = {"majority": plurality(counts)}
     for name, ability in fits.items():
-        table[f"tempered ability, {name}"] = temper(ability.probs, n_votes, 0.4)
-    default = (fit_perceived(request, flat, free, SETTINGS).probs + temper(free.probs, n_votes, 0.4)) / 2
+        table[f"tempered ability, {name}"] = temper(ability.probs, np.exp(ability.log_marginals), n_votes, 0.4)
+    default = (
+        fit_perceived(request, flat, free, SETTINGS).probs
+        + temper(free.probs, np.exp(free.log_marginals), n_votes, 0.4)
+    ) / 2
     table["`pooled`, no anchor"] = table["`pooled`, anchored where a label drifts"] = default
     if not np.array_equal(free.probs, anchored.probs):
         perceived = fit_perceived(request, flat, anchored, SETTINGS).probs
-        table["`pooled`, anchored where a label drifts"] = (perceived + temper(anchored.probs, n_votes, 0.4)) / 2
+        table["`pooled`, anchored where a label drifts"] = (
+            perceived + temper(anchored.probs, np.exp(anchored.log_marginals), n_votes, 0.4)
+        ) / 2
     return table
 
 

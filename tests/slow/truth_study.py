@@ -69,13 +69,16 @@ def answers(crowd: Crowd, seed: int) -> dict[str, np.ndarray]:
     found = {}
     for name, (method, options) in BASIC.items():
         given = {"prior": 1 / crowd[4]} if name == "shares + 1/K" else options
-        found[name] = pt.infer_truth(annotations, method, draws=0, **given).probs
+        truth = pt.infer_truth(annotations, method, draws=0, **given)
+        found[name] = truth.probs
+        if name == "ability":
+            marginals = truth.marginals
     for epsilon in EPSILONS:
         options = {"epsilon": epsilon, "sweeps": SWEEPS, "chains": 1}
         perceived = pt.infer_truth(annotations, "perceived-class", draws=0, seed=seed, **options).probs
         found[f"perceived-class {epsilon}"] = perceived
         for rho in RHOS:
-            tempered = temper(found["ability"], annotations.counts().sum(1).astype(float), rho)
+            tempered = temper(found["ability"], marginals, annotations.counts().sum(1).astype(float), rho)
             found[f"tempered {rho}"] = tempered
             found[f"pooled {epsilon} {rho}"] = (perceived + tempered) / 2
     return found

@@ -38,11 +38,12 @@ def pooled(
     sweeps: int | None = None,
     chains: int = 2,
 ) -> MethodFit:
-    """q_i = w perceived-class + (1 - w) tempered ability; the latter q_ik^(1 / (1 + (n_i - 1) rho)), averaged over rho.
+    """q_i = w perceived-class + (1 - w) tempered ability; the latter pi_k (q_ik / pi_k)^(1 / (1 + (n_i - 1) rho)).
 
     Two views of errors that annotators make together: perceived classes model them, tempering takes n_i annotations
-    that are correlated by rho for the n_i / (1 + (n_i - 1) rho) independent ones that they are worth. Where either is
-    confidently wrong, the mixture is not.
+    that are correlated by rho for the n_i / (1 + (n_i - 1) rho) independent ones that they are worth, averaged over
+    rho. The class marginals pi keep their weight, since no annotation says them. Where either view is confidently
+    wrong, the mixture is not.
 
     Arguments: `weight` is w, a half by default, or "held-out": the w that predicts a fifth of the annotations best
     from the others (stacking; twice the time). How well a view predicts annotations tells little about how well it
@@ -95,7 +96,8 @@ def _views(request: MethodRequest, flat: FlatAnnotations, rho: float, settings: 
     ability = fit_anchored(request, flat)
     perceived = fit_perceived(request, flat, ability, settings)
     n_votes = np.bincount(flat.item, flat.weight, flat.n_items)
-    return _Views(perceived, temper(ability.probs, n_votes, rho), ability.probs, np.exp(ability.parameters[-1]))
+    tempered = temper(ability.probs, np.exp(ability.log_marginals), n_votes, rho)
+    return _Views(perceived, tempered, ability.probs, np.exp(ability.parameters[-1]))
 
 
 def _stacked(request: MethodRequest, rho: float, settings: PerceptionSettings) -> float:
@@ -157,15 +159,21 @@ def stacking_weight(first: Float[np.ndarray, " row"], second: Float[np.ndarray, 
 
 
 def temper(
-    probs: Float[np.ndarray, "item label"], n_votes: Float[np.ndarray, " item"], rho: float
+    probs: Float[np.ndarray, "item label"],
+    marginals: Float[np.ndarray, " label"],
+    n_votes: Float[np.ndarray, " item"],
+    rho: float,
 ) -> Float[np.ndarray, "item label"]:
-    """Class probabilities as if an item's annotations were correlated by rho, averaged over the prior of rho."""
+    """Class probabilities as if an item's annotations were correlated by rho, averaged over the prior of rho.
+
+    Only what the annotations say beside the marginals is tempered: else a rare class would gain with every vote.
+    """
     with np.errstate(divide="ignore"):
-        logs = np.log(probs)
-    logs -= logs.max(1, keepdims=True)
+        logs, base = np.log(probs) - np.log(marginals), np.log(marginals)
     total = np.zeros_like(probs)
     for level in betaincinv(RHO_WEIGHT * rho, RHO_WEIGHT * (1 - rho), (np.arange(NODES) + 0.5) / NODES):
-        powers = np.exp(logs / (1 + np.maximum(n_votes - 1, 0) * level)[:, None])
+        tempered = logs / (1 + np.maximum(n_votes - 1, 0) * level)[:, None] + base
+        powers = np.exp(tempered - tempered.max(1, keepdims=True))
         total += powers / powers.sum(1, keepdims=True)
     return total / NODES
 

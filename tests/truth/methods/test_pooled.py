@@ -24,15 +24,22 @@ def test_snow_rte(snow_rte) -> None:
 
 
 def test_temper_by_hand() -> None:
-    """With one vote nothing changes; with n votes the odds are raised to the mean of 1 / (1 + (n - 1) rho)."""
-    probs = np.array([[0.9, 0.1], [0.9, 0.1], [1.0, 0.0]])
-    found = temper(probs, np.array([1.0, 5.0, 5.0]), 0.4)
+    """With one vote nothing changes; with n votes the odds over the marginals' are raised to 1 / (1 + (n - 1) rho)."""
+    probs, marginals = np.array([[0.9, 0.1], [0.9, 0.1], [1.0, 0.0]]), np.array([0.6, 0.4])
+    found = temper(probs, marginals, np.array([1.0, 5.0, 5.0]), 0.4)
     np.testing.assert_allclose(found[0], probs[0])
-    powers = [1 / (1 + 4 * rho) for rho in np.random.default_rng(0).beta(2.4, 3.6, 200_000)]
-    expected = np.mean([0.9**power / (0.9**power + 0.1**power) for power in powers])
+    powers = 1 / (1 + 4 * np.random.default_rng(0).beta(2.4, 3.6, 200_000))
+    odds = 6 / 4 * (9 / (6 / 4)) ** powers
     quadrature = 2e-3  # twenty nodes at the middles of equally likely strips
-    np.testing.assert_allclose(found[1, 0], expected, atol=quadrature)
+    np.testing.assert_allclose(found[1, 0], np.mean(odds / (1 + odds)), atol=quadrature)
     np.testing.assert_array_equal(found[2], probs[2])
+
+
+def test_votes_that_say_nothing_leave_the_marginals() -> None:
+    """However many annotations there are, an item of which they say nothing has the marginals' probabilities."""
+    marginals = np.array([0.001, 0.049, 0.95])
+    found = temper(np.tile(marginals, (3, 1)), marginals, np.array([1.0, 10.0, 1000.0]), 0.4)
+    np.testing.assert_allclose(found, np.tile(marginals, (3, 1)))
 
 
 def test_draws_are_of_both_views() -> None:
