@@ -167,6 +167,21 @@ def test_a_result_with_the_same_few_annotators_is_planned_with_their_leanings(la
         pt.plan(result, n_annotators=1)
 
 
+def test_labels_that_only_the_predictions_have():
+    """Annotations of the labels a and c, forecasts of a, b and c: the same annotations, but other positions."""
+    rng = np.random.default_rng(8)
+    label = rng.choice(["a", "c"], (40, 3))
+    items = [f"i{place:02d}" for place in range(40)]
+    named = {"item": np.repeat(items, 3), "annotator": np.tile(list("xyz"), 40), "label": label.ravel()}
+    annotations = pt.Annotations.from_long(named)
+    probs = {name: rng.dirichlet([1, 1, 1], 40) for name in "pq"}
+    predictions = pt.Predictions.from_probs(probs, items=items, labels=["a", "b", "c"])
+    scores = pt.score(predictions, pt.infer_truth(annotations, method="vote-share"), rule="brier")
+    by_name = annotations.with_labels(predictions.index)
+    wanted = pt.plan(scores, annotations=by_name).designs
+    assert pt.plan(scores, annotations=annotations).designs == wanted
+
+
 def test_few_annotators_are_said_to_be_few(labelled):
     annotations, predictions = labelled
     few = annotations.of_items(np.arange(150))

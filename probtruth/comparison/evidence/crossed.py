@@ -196,7 +196,8 @@ def annotator_cells(scores: Scores, annotations: object) -> Cells:
     row_named = {name: row for row, name in enumerate(scores.items)}
     row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
     known = row_of >= 0
-    item, unit, label = row_of[known], annotations.annotator[known], annotations.label[known]
+    item, unit = row_of[known], annotations.annotator[known]
+    label = _columns(annotations.label[known], labels.shares)
     n_items, n_units, n_labels = len(scores.items), len(annotations.index.annotators), labels.shares.shape[1]
     if n_items * n_units > MOST_CELLS:
         raise InputError(f"{n_items} items x {n_units} annotators", f"at most {MOST_CELLS} cells", "Leave them out.")
@@ -216,6 +217,14 @@ def annotator_cells(scores: Scores, annotations: object) -> Cells:
         return mean.reshape(n_items, n_units)
 
     return Cells("annotator", of, lambda a, b: True)
+
+
+def _columns(label: Int[np.ndarray, " annotation"], shares: Float[np.ndarray, "item label"]) -> np.ndarray:
+    """The labels as columns of the shares, which have those of the predictions too: the used ones, in their order."""
+    used, named = np.flatnonzero((shares > 0).any(0)), np.unique(label)
+    if len(used) != len(named):
+        return label
+    return np.asarray(used[np.searchsorted(named, label)])
 
 
 SAME = 1e-6
