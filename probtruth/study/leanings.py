@@ -81,7 +81,7 @@ class Leanings:
         mean: Float[np.ndarray, " study"],
         variance: Float[np.ndarray, " study"],
         third: Float[np.ndarray, " study"],
-        df: float,
+        df: float | Float[np.ndarray, " study"],
         per_item: float,
         n_items: float,
     ) -> JudgedStudies:
@@ -98,9 +98,10 @@ class Leanings:
             extra, raw, spread = extra + more, raw + found, spread + found**2
             bent += (1 - 2 * at) * drawn.skewness * more**1.5
         of_items, freedom = variance[rows], max(units - 1.0, 1.0)
+        own_df = np.broadcast_to(df, mean.shape)[rows]
         with np.errstate(invalid="ignore", divide="ignore"):
             unit_df = np.where(spread > 0, raw**2 / spread, 1.0) * freedom
-        joined = np.where(raw > 0, joined_df(of_items, np.full(DRAWN, float(df)), raw, unit_df), df)
+        joined = np.where(raw > 0, joined_df(of_items, own_df, raw, unit_df), own_df)
         return JudgedStudies(centre, of_items + extra, bent, joined)
 
     def _drawn(self, units: float) -> Sequence[Drawn]:

@@ -21,7 +21,7 @@ from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.posterior.margins import FEWEST
 from probtruth.errors import InputError, PosteriorError
 from probtruth.study.leanings import Leanings, cells_behind, leanings_of
-from probtruth.study.studies import Studies, Study
+from probtruth.study.studies import Studies, Study, of_uneven
 from probtruth.types import Comparison, Scores
 
 RESAMPLED = 2000
@@ -90,7 +90,7 @@ class Pilot:
         assert self.leanings is not None
         own, whole = math.sqrt(self.variance_of_items(study)), self.error_of(study)
         third = studies.skewness * (own * studies.error) ** 3
-        of_items = own * studies.mean, (own * studies.error) ** 2, third, float(studies.df)
+        of_items = own * studies.mean, (own * studies.error) ** 2, third, studies.df
         found = self.leanings.joined(*of_items, self.units_an_item(study), study.n_items)
         varies = found.variance > 0
         bent = np.where(varies, found.third / np.where(varies, found.variance, 1.0) ** 1.5, 0.0)
@@ -132,7 +132,10 @@ class Pilot:
             return Studies(np.zeros(1), np.ones(1), np.zeros(1), n - 1.0)
         rng = np.random.default_rng([self.seed, n])
         runs = int(np.clip(NUMBERS // n, *RUNS))
-        rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
+        chosen = rng.integers(len(totals), size=(runs, n))
+        if self.uneven > 0:
+            return of_uneven(totals[chosen], sizes[chosen], spread, FEWEST)
+        rows = totals[chosen] / sizes.mean()
         within = Structure.of(np.zeros(n, np.int64), None)
         means = means_of(rows, np.abs(rows).max(1), within, None)
         location = combine(Moments.of(within, means, means), means, np.ones(1))

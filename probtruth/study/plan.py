@@ -21,6 +21,9 @@ from probtruth.types.shown import Shown
 if TYPE_CHECKING:
     import polars
 
+UNEVEN, SKEWED = 0.25, 1.05
+"""Squared coefficient of variation of the clusters' sizes, and widening by skewness, from which a warning names them."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Shown):
@@ -146,6 +149,16 @@ def plan(
         warnings.append("the same difference on every item of the pilot: no spread to plan with")
     if known.study.n_units < 30:
         warnings.append(f"the pilot has {known.study.n_units:.0f} independent units: its spread is a rough guide")
+    if known.uneven > UNEVEN and known.study.n_units < 30:
+        warnings.append(
+            "the clusters of the pilot differ in size, and so few show no very large one: a larger study may have an "
+            "interval wider by a third"
+        )
+    if known.totals is None and known.stretch > SKEWED:
+        warnings.append(
+            "differences are skewed, and a comparison alone does not say to which side: plan from the scores for the "
+            "chances of a and of b"
+        )
     if known.single_votes:
         warnings.append(
             "one vote an item: what a further vote would bring cannot be told; ask for a second vote on some items of "

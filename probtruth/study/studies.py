@@ -71,3 +71,29 @@ class Studies:
         """Roughly those of so many times as many units: skewness falls with their root."""
         root = math.sqrt(factor)
         return Studies(self.mean, 1 + (self.error - 1) / root, self.skewness / root, self.df * factor)
+
+
+def of_uneven(
+    totals: Float[np.ndarray, "study unit"], sizes: Float[np.ndarray, "study unit"], spread: float, fewest: int
+) -> Studies:
+    """Studies of clusters that differ in size, as `compare` judges each: with its leverages and freedom.
+
+    Arguments: `totals` are the clusters' totals, of true mean 0; `spread` is the true standard error; a skewness is
+    estimated from the `fewest` clusters on.
+
+    Source: as for `moments_of` and `Structure.df`.
+    """
+    n = totals.shape[1]
+    items = sizes.sum(1, keepdims=True)
+    share = sizes / items
+    mean = totals.sum(1, keepdims=True) / items
+    residual = totals - mean * sizes
+    square = residual**2 * (1 - 1 / n) / (1 - share)
+    variance = n / (n - 1) * square.sum(1) / items[:, 0] ** 2
+    third = n**2 / max((n - 1) * (n - 2), 1) * (square * residual).sum(1) / items[:, 0] ** 3
+    pull = share**2 / (1 - share)
+    df = 1 / ((share**2).sum(1) + pull.sum(1) ** 2 - (pull**2).sum(1))
+    varies = variance > 0
+    bent = np.where(varies & (n >= fewest), third / np.where(varies, variance, 1.0) ** 1.5, 0.0)
+    centre = mean[:, 0] / spread
+    return Studies(centre - centre.mean(), np.sqrt(variance) / spread, bent, np.maximum(df, 1.0))
