@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 UNEVEN, SKEWED = 0.25, 1.05
-"""Squared coefficient of variation of the clusters' sizes, and widening by skewness, from which a warning names them."""
+"""Squared coefficient of variation of clusters' sizes, and widening by skewness, from which a warning names them."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
