@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 from scipy.special import gammaln, ndtr, stdtr, stdtrit
 
-from probtruth.study.pilot import Pilot, Study
+from probtruth.study.pilot import Pilot
+from probtruth.study.studies import Study
 
 Row = Mapping[str, object]
 TRIED = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100)
@@ -46,15 +47,22 @@ class Aim:
         """The expected width of the 95% interval."""
         half = self.pilot.df / 2
         bias = math.exp(gammaln(half + 0.5) - gammaln(half)) / math.sqrt(half)  # of the pilot's standard deviation
-        return 2 * self.pilot.half_width(study.n_units) * self.pilot.error_of(study) / bias
+        if self.pilot.leanings is None:
+            half_width = self.pilot.half_width(study.n_units)
+        else:
+            half_width = sum(share * studies.half_width() for share, studies in self.pilot.judged(study))
+        return 2 * half_width * self.pilot.error_of(study) / bias
 
     def chances(self, study: Study) -> tuple[float, float]:
         """P(the study says a), P(it says b)."""
         error, df = self.pilot.error_of(study), max(study.n_units - 1, 1)
         if self.pilot.totals is not None and error > 0 and (self.difference is not None or not self.keep):
             return self._resampled(study, error)
-        stretch = max(1.0, self.pilot.half_width(study.n_units) / float(stdtrit(df, 0.975)))
-        bar = float(stdtrit(df, self.certainty)) * stretch * error
+        if self.pilot.leanings is not None:
+            bar = self._typical_bar(study) * error
+        else:
+            stretch = max(1.0, self.pilot.half_width(study.n_units) / float(stdtrit(df, 0.975)))
+            bar = float(stdtrit(df, self.certainty)) * stretch * error
         if self.difference is not None:
             centre, spread = self.difference, error
         else:
@@ -67,12 +75,17 @@ class Aim:
             return float(ndtr(ends[0])), float(ndtr(ends[1]))
         return float(stdtr(self.pilot.df, ends[0])), float(stdtr(self.pilot.df, ends[1]))
 
+    def _typical_bar(self, study: Study) -> float:
+        """How far from 0 the mean of a study has to lie, in standard errors: the median over studies."""
+        parts = [(share, studies.bars(self.certainty)) for share, studies in self.pilot.judged(study)]
+        return sum(share * float(np.median(np.concatenate(ends))) for share, ends in parts)
+
     def _resampled(self, study: Study, error: float) -> tuple[float, float]:
         """The same from studies that are drawn from the pilot's units: skewness helps one side and not the other."""
         pilot = self.pilot
         centre, spread = (pilot.difference, pilot.error) if self.difference is None else (self.difference, 0.0)
         at = (self.certainty, centre / error, spread / error, pilot.df)
-        parts = [(share, studies.chances(*at)) for share, studies in pilot.studies(study.n_units)]
+        parts = [(share, studies.chances(*at)) for share, studies in pilot.judged(study)]
         return sum(share * p_a for share, (p_a, _) in parts), sum(share * p_b for share, (_, p_b) in parts)
 
     def cost(self, study: Study) -> float | None:
@@ -129,8 +142,9 @@ def cheapest(aim: Aim, study: Study) -> Study | None:
     """The cheapest sufficient design: the fewest items for every number of the other things."""
     pilot = aim.pilot
     each = None if study.n_clusters is None else study.n_items / study.n_clusters
-    annotators = TRIED if pilot.labels is not None else (study.n_annotators,)
-    replicates = TRIED if pilot.replicates is not None else (study.n_replicates,)
+    tried = TRIED if pilot.leanings is None else TRIED[1:]  # one unit alone shows no leaning
+    annotators = tried if pilot.labels is not None else (study.n_annotators,)
+    replicates = tried if pilot.replicates is not None else (study.n_replicates,)
     in_cluster = (None,) if each is None else TRIED if pilot.items > 0 else (each,)
     best: tuple[float, Study] | None = None
     for m, r, k in product(annotators, replicates, in_cluster):

@@ -15,7 +15,7 @@ from probtruth.comparison.evidence.unseen import Worst
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.kernels.exact_sums import exact_sum
 from probtruth.study.arrivals import Units
-from probtruth.study.confidence_sequence import SequentialEvidence
+from probtruth.study.confidence_sequence import SequentialEvidence, far_from_normal
 from probtruth.types.shown import Shown
 
 if TYPE_CHECKING:
@@ -166,6 +166,13 @@ class Monitor(Shown):
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
                 "differences with a finite variance; give bounds for a rate that holds always"
             )
+            skewness = far_from_normal(self.units)
+            if skewness is not None:
+                messages.append(
+                    f"differences are far from normal so far (skewness {skewness:+.1f} of {self.n_units} units): with "
+                    "such tails false alarms are up to three times as frequent as asked for; give bounds, or decide "
+                    "with more units"
+                )
         low, high = self.interval
         if low > high:
             messages.append(

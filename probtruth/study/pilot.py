@@ -10,15 +10,18 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import stdtrit
 
 from probtruth import check
+from probtruth.comparison.evidence.crossed import Cells, joined_df
 from probtruth.comparison.evidence.design import Design, Structure, design
 from probtruth.comparison.evidence.evidence import check_size, single_votes_only
 from probtruth.comparison.evidence.label_variance import label_variance
 from probtruth.comparison.evidence.moments import Moments, combine, means_of
 from probtruth.comparison.posterior.margins import FEWEST
 from probtruth.errors import InputError, PosteriorError
+from probtruth.study.leanings import Leanings, cells_behind, leanings_of
+from probtruth.study.studies import Studies, Study, of_uneven
 from probtruth.types import Comparison, Scores
 
 RESAMPLED = 2000
@@ -28,70 +31,6 @@ NUMBERS, RUNS = 400_000, (200, 1000)
 """Numbers drawn for one size of studies, and their smallest and largest number."""
 GRID = 1.5
 """Studies are simulated at sizes that differ by this factor; between them their results are interpolated."""
-ROUGHEST = 0.05
-"""The chance of a verdict at one true difference is smoothed over at least so many standard errors."""
-
-
-@dataclass(frozen=True)
-class Study:
-    """A design: items, annotators for each item (None: labels add no variance), clusters (None: none), replicates."""
-
-    n_items: float | int
-    n_annotators: float | int | None = None
-    n_clusters: float | int | None = None
-    n_replicates: float | int = 1
-
-    @property
-    def n_units(self) -> float | int:
-        """Independent units."""
-        return self.n_items if self.n_clusters is None else self.n_clusters
-
-
-@dataclass(frozen=True, eq=False)
-class Studies:
-    """Studies of one size that are drawn from the pilot's units: mean, standard error and skewness of each.
-
-    Means and errors are in true standard errors; the true difference is 0.
-    """
-
-    mean: Float[np.ndarray, " study"]
-    error: Float[np.ndarray, " study"]
-    skewness: Float[np.ndarray, " study"]
-    df: float
-
-    def bars(self, certainty: float) -> tuple[Float[np.ndarray, " study"], Float[np.ndarray, " study"]]:
-        """How far below and above 0 each mean has to lie for that certainty; those of `Margin`, all at once."""
-        t, g = float(stdtrit(self.df, certainty)), self.skewness
-        bent = np.abs(g) > 1e-6
-        safe = np.where(bent, g, 1.0)
-        above, below = (np.where(bent, 3 / safe * (np.cbrt(1 + g * (end - g / 6)) - 1), end) for end in (t, -t))
-        return self.error * np.maximum(t, -below), self.error * np.maximum(t, above)
-
-    def half_width(self) -> float:
-        """The mean half-width of the 95% interval."""
-        below, above = self.bars(0.975)
-        return float((below + above).mean()) / 2
-
-    def chances(self, certainty: float, difference: float, spread: float, df: float) -> tuple[float, float]:
-        """P(a study says a), P(it says b), were the true difference a t with this centre, scale and freedom.
-
-        A scale of 0 is one true difference. The chance is then smoothed: of each mean only what its own standard error
-        and skewness explain is taken as it was drawn, the rest as normal. A study without spread does not decide.
-        """
-        below, above = (np.where(self.error > 0, end, np.inf) for end in self.bars(certainty))
-        if spread > 0:
-            p_a = stdtr(df, (-below - difference - self.mean) / spread)
-            return float(p_a.mean()), float(stdtr(df, (difference + self.mean - above) / spread).mean())
-        known = np.stack([np.ones_like(self.error), self.error, self.error**2, self.skewness], axis=1)
-        explained = known @ np.linalg.lstsq(known, self.mean)[0]
-        rest = math.sqrt(max(1 - float(explained.var()), ROUGHEST**2))
-        p_a = ndtr((-below - difference - explained) / rest)
-        return float(p_a.mean()), float(ndtr((difference + explained - above) / rest).mean())
-
-    def larger(self, factor: float) -> "Studies":
-        """Roughly those of so many times as many units: skewness falls with their root."""
-        root = math.sqrt(factor)
-        return Studies(self.mean, 1 + (self.error - 1) / root, self.skewness / root, self.df * factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +39,8 @@ class Pilot:
 
     `between` is the variance of clusters, `items` that of items within them, `labels` what a single vote adds and
     `replicates` what a single replicate adds (None if unknown); `uneven` is the squared coefficient of variation of
-    the clusters' sizes. `totals` are the units' centred totals and `sizes` their items.
+    the clusters' sizes. `totals` are the units' centred totals and `sizes` their items. `leanings` is what annotators
+    or replicates that stand behind all items add.
     """
 
     a: str
@@ -120,14 +60,41 @@ class Pilot:
     seed: int = 0
     drawn: dict[int, Studies] = field(default_factory=dict)
     single_votes: bool = False
+    leanings: Leanings | None = None
 
     def error_of(self, study: Study) -> float:
         """The standard error of the mean difference under a design."""
+        shared = 0.0 if self.leanings is None else self.leanings.part(self.units_an_item(study))
+        return math.sqrt(self.variance_of_items(study) + shared)
+
+    def units_an_item(self, study: Study) -> float:
+        """Those of the units that stand behind all items which an item has."""
+        seen_by = self.leanings is not None and self.leanings.what == "annotator"
+        return float((study.n_annotators or 1) if seen_by else study.n_replicates)
+
+    def variance_of_items(self, study: Study) -> float:
+        """The variance of the mean difference under a design, without what stands behind all items."""
         each = self.items
         each += 0.0 if self.labels is None else self.labels / (study.n_annotators or 1)
         each += 0.0 if self.replicates is None else self.replicates / study.n_replicates
         shared = 0.0 if study.n_clusters is None else self.between * (1 + self.uneven) / study.n_clusters
-        return math.sqrt(shared + each / study.n_items)
+        return shared + each / study.n_items
+
+    def judged(self, study: Study) -> list[tuple[float, Studies]]:
+        """Studies of a design as `compare` judges them, of the two nearest sizes with their shares."""
+        drawn = self.studies(study.n_units)
+        return drawn if self.leanings is None else [(share, self._joined(some, study)) for share, some in drawn]
+
+    def _joined(self, studies: Studies, study: Study) -> Studies:
+        """Studies of items with the units that stand behind all of them, in standard errors of both."""
+        assert self.leanings is not None
+        own, whole = math.sqrt(self.variance_of_items(study)), self.error_of(study)
+        third = studies.skewness * (own * studies.error) ** 3
+        of_items = own * studies.mean, (own * studies.error) ** 2, third, studies.df
+        found = self.leanings.joined(*of_items, self.units_an_item(study), study.n_items)
+        varies = found.variance > 0
+        bent = np.where(varies, found.third / np.where(varies, found.variance, 1.0) ** 1.5, 0.0)
+        return Studies(found.mean / whole, np.sqrt(found.variance) / whole, bent, found.df)
 
     def half_width(self, n_units: float | int) -> float:
         """The expected half-width of the 95% interval, in standard errors."""
@@ -165,7 +132,10 @@ class Pilot:
             return Studies(np.zeros(1), np.ones(1), np.zeros(1), n - 1.0)
         rng = np.random.default_rng([self.seed, n])
         runs = int(np.clip(NUMBERS // n, *RUNS))
-        rows = totals[rng.integers(len(totals), size=(runs, n))] / sizes.mean()
+        chosen = rng.integers(len(totals), size=(runs, n))
+        if self.uneven > 0:
+            return of_uneven(totals[chosen], sizes[chosen], spread, FEWEST)
+        rows = totals[chosen] / sizes.mean()
         within = Structure.of(np.zeros(n, np.int64), None)
         means = means_of(rows, np.abs(rows).max(1), within, None)
         location = combine(Moments.of(within, means, means), means, np.ones(1))
@@ -185,11 +155,21 @@ class HasScores(Protocol):
         """The scores."""
 
 
-def pilot_of(value: object, a: object, b: object, groups: object, clusters: object, seed: int) -> Pilot:
+def pilot_of(
+    value: object, a: object, b: object, groups: object, clusters: object, seed: int, annotations: object = None
+) -> Pilot:
     """What scores, a result or a comparison say about two of their models."""
     scores = value if isinstance(value, Scores) else getattr(value, "scores", None)
+    whole = value if isinstance(value, Comparison) else getattr(value, "comparison", None)
+    comparison = whole if isinstance(whole, Comparison) else None
+    if comparison is not None and comparison.settings.get("crossed") and scores is None:
+        scores = comparison.scored
     if isinstance(scores, Scores):
-        return _of_scores(scores, *two_names(scores.models, a, b), groups, clusters, seed, value)
+        held = getattr(value, "annotations", None)
+        cells = cells_behind(scores, comparison, annotations, held)
+        return _of_scores(scores, *two_names(scores.models, a, b), groups, clusters, seed, comparison, cells)
+    if annotations is not None:
+        raise InputError("annotations without scores", "the scores behind a comparison", "Plan from Scores.")
     if isinstance(value, Comparison):
         _items_decide(value)
         if groups is not None or clusters is not None:
@@ -220,7 +200,7 @@ def as_compared(value: object, plan: Design, a: str, b: str, mean: float, named:
 
     Arguments: `named` says whether the caller names groups or clusters; `mean` is the scores' own mean difference.
     """
-    comparison = getattr(value, "comparison", None)
+    comparison = value if isinstance(value, Comparison) else getattr(value, "comparison", None)
     if not isinstance(comparison, Comparison):
         return
     for what, here in (("groups", plan.n_groups if plan.grouped else None), ("clusters", plan.n_clusters)):
@@ -253,11 +233,10 @@ def _items_decide(comparison: Comparison) -> None:
 
 
 def _of_scores(
-    scores: Scores, a: str, b: str, groups: object, clusters: object, seed: int, value: object = None
-) -> Pilot:
+    scores: Scores, a: str, b: str, groups: object, clusters: object, seed: int,
+    comparison: Comparison | None, cells: Cells | None,
+) -> Pilot:  # fmt: skip
     plan = design(scores, groups, clusters, None)
-    if isinstance(whole := getattr(value, "comparison", None), Comparison):
-        _items_decide(whole)
     first, second = scores.models.index(a), scores.models.index(b)
     if not np.isfinite(scores.values[[first, second]]).all():
         raise PosteriorError(f"got an infinite score of {a!r} or {b!r}, expected a finite spread. Hint: use a floor.")
@@ -270,7 +249,7 @@ def _of_scores(
     if not parts.df.any():
         raise PosteriorError("got one unit in all, expected at least two to see a spread. Hint: add to the pilot.")
     location = combine(parts, means, plan.weights)
-    as_compared(value, plan, a, b, float(location.mean[0]), groups is not None or clusters is not None)
+    as_compared(comparison, plan, a, b, float(location.mean[0]), groups is not None or clusters is not None)
     variance, n = float(location.variance[0]), len(difference)
     totals, sizes = _units(difference, within)
     study = Study(n, None, None if within.unit is None else len(sizes), scores.n_replicates)
@@ -284,7 +263,27 @@ def _of_scores(
             between, each = (0.0, variance * n) if n > len(sizes) else (variance * n, 0.0)
     pilot = Pilot(a, b, study, float(location.mean[0]), math.sqrt(variance), float(location.df[0]), between, each,
                   None, None, uneven, totals, sizes, seed=seed)  # fmt: skip
+    if cells is not None:
+        return _beside(pilot, leanings_of(cells, first, second, plan.item_weights(), seed))
     return _without_noise(pilot, scores, first, second, plan.item_weights())
+
+
+def _beside(pilot: Pilot, leanings: Leanings) -> Pilot:
+    """The pilot with what units behind all items add; what one of them adds to a single item is not the items'."""
+    noise = min(leanings.rest / leanings.per_item, pilot.items)
+    own = pilot.error**2
+    df = (
+        joined_df(np.array(own), np.array(pilot.df), np.array(leanings.raw), leanings.df)
+        if leanings.raw > 0
+        else pilot.df
+    )
+    known = replace(
+        pilot, error=math.sqrt(own + leanings.extra), df=float(df), items=pilot.items - noise, leanings=leanings
+    )
+    each = noise * leanings.per_item
+    if leanings.what == "annotator":
+        return replace(known, labels=each, study=replace(pilot.study, n_annotators=leanings.per_item))
+    return replace(known, replicates=each, study=replace(pilot.study, n_replicates=leanings.per_item))
 
 
 def _units(difference: Float[np.ndarray, " item"], within: Structure) -> tuple[np.ndarray, np.ndarray]:

@@ -97,7 +97,7 @@ SPREAD = 2.0
 """Standard deviation of those, in standard errors."""
 WATCHED = 1000, 10_000
 """Units that a monitor sees, at least and at most."""
-FEW_UNITS, LOW_COVERAGE = 30, 0.94
+FEW_UNITS, FEW_ANNOTATORS, LOW_COVERAGE = 30, 5, 0.94
 """Fewer than these give a warning."""
 SIGNIFICANT = 2.0
 """A share that misses its target by this many Monte Carlo standard errors gives a warning."""
@@ -270,6 +270,11 @@ def _warnings(
     if n_seen < FEW_UNITS:
         units = "clusters" if world.clustered else "items"
         yield f"{n_seen} {units} to draw from: what is rarer than they show cannot be seen here"
+    if world.cells is not None and world.cells.shape[1] < FEW_ANNOTATORS:
+        yield (
+            f"{world.cells.shape[1]} annotators to draw from: many studies draw one of them twice and cannot see how "
+            "annotators differ, so that coverage here is lower than in studies with new ones"
+        )
     if world.mirrored:
         yield "one model is hardly ever the worse one: items with the models exchanged were added to draw from"
     low = [row for row in rows if _surely_below(row, "coverage", LOW_COVERAGE)]

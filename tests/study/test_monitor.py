@@ -163,6 +163,16 @@ def test_a_drift_is_said():
     assert "drifted" in watch.warnings[0]
 
 
+@pytest.mark.parametrize(("spread", "warned"), [(0.5, False), (1.5, True)])
+def test_tails_that_raise_more_false_alarms_are_named(spread, warned):
+    loss = np.random.default_rng(1).lognormal(0, spread, 300)
+    rows = {"item": [*range(300)] * 2, "model": ["a"] * 300 + ["b"] * 300, "score": [*loss, *[0.0] * 300]}
+    watch = monitor(rows, method="asymptotic", higher_is_better=False)
+    assert any("far from normal" in said for said in watch.warnings) == warned
+    alike = monitor({**rows, "score": [1.0] * 300 + [0.0] * 300}, method="asymptotic", higher_is_better=False)
+    assert not any("far from normal" in said for said in alike.warnings)
+
+
 def test_asymptotic_where_nothing_bounds_the_scores():
     rng = np.random.default_rng(0)
     rows = {"item": [*range(600)] * 2, "model": ["x"] * 600 + ["y"] * 600, "score": rng.normal(0, 9, 1200)}

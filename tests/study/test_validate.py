@@ -146,6 +146,7 @@ class TestSameAsCompare:
         )
         found = pt.validate(scores, annotations=annotations, replications=80)
         assert found.monitor["method"] == "betting"
+        assert any("4 annotators to draw from" in said for said in found.warnings)
 
 
 class TestForms:

@@ -38,9 +38,11 @@ def plan(
 
     console = shown.console()
     check_plot(plot)
+    scores, shared = read_pilot(pilot)
     with console.progress("planning"):
         planned = plan(
-            read_pilot(pilot)[0],
+            scores,
+            annotations=shared,
             n_items=items,
             n_annotators=annotators,
             n_clusters=clusters,
