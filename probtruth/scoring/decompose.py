@@ -107,14 +107,15 @@ def _parts_of(aligned: Aligned, rule: ScoringRule, floor: float | None) -> Itera
     logs = floored(held.log_probs, floor)
     with jax.enable_x64(True):
         expected, entropies, divergence = map(np.asarray, _parts(rule, logs, held.truth))
-    off = (np.abs(np.exp(logs).sum(-1) - 1) > EXACT_SUM) | (np.abs(held.truth.sum(-1) - 1) > EXACT_SUM)
-    rests = np.where(off, expected - entropies, divergence)
-    for own, rest, table in zip(expected, rests, logs, strict=True):
+    rounded = np.abs(held.truth.sum(-1) - 1) > EXACT_SUM
+    for own, rest, table in zip(expected, divergence, logs, strict=True):
+        probs = np.exp(table)
+        off = (np.abs(probs.sum(-1) - 1) > EXACT_SUM) | rounded
         yield (
             float(own.mean()),
             float(entropies.mean()),
-            float(rest.mean()),
-            Problem.of(rule, table, held.truth).parts(),
+            float(np.where(off, own - entropies, rest).mean()),
+            Problem.of(rule, table, held.truth, probs).parts(),
         )
 
 

@@ -170,8 +170,8 @@ def log_joint(
 
     `kinds` has a 1 in the first column for an item whose class is not known, else in the one after that of its label.
     `table` has, in the columns of items, the weights by cell and then `kinds`, unless it is empty: then the sums are a
-    product of matrices, whose gradient is several times faster than that of sums along the list. It lies as that product
-    reads it, since XLA would turn it round, and join it, in every step.
+    product of matrices, whose gradient is several times faster than that of sums along the list. It lies as the product
+    reads it: XLA would turn it round, and join it, in every step.
     """
     by_kind = jnp.concatenate([jax.nn.logsumexp(log_places, axis=0, keepdims=True), log_places])
     if table is not None and table.size:
