@@ -143,12 +143,12 @@ def observe(
     item: Int[Array, " annotation"],
     cell: Int[Array, " annotation"],
     weight: Float[Array, " annotation"],
-    table: Float[Array, "row cell"],
+    table: Float[Array, "cell row"],
     times: Float[Array, " item"],
 ) -> None:
     """The likelihood of the annotations with the classes and places of the items summed out.
 
-    `times` is how many items have each row of `table` and `kinds`; `log_places` is log P(class, place).
+    `times` is how many items have each row of `kinds` (column of `table`); `log_places` is log P(class, place).
     """
     numpyro.deterministic("log_places", log_places)
     numpyro.deterministic("log_answers", log_answers)
@@ -164,19 +164,21 @@ def log_joint(
     kinds: Float[Array, "item kind"],
     log_places: Float[Array, "label place"],
     log_answers: Float[Array, "annotator place label"],
-    table: Float[Array, "row cell"] | None = None,
+    table: Float[Array, "cell row"] | None = None,
 ) -> Float[Array, "item place"]:
     """log P(place, annotations) of every item; `cell` is annotator * n_labels + label.
 
     `kinds` has a 1 in the first column for an item whose class is not known, else in the one after that of its label.
-    `table` has the weights by item and cell, if it has rows: then the sums are a product of matrices, whose
-    gradient is several times faster than that of sums along the list.
+    `table` has, in the columns of items, the weights by cell and then `kinds`, unless it is empty: then the sums are a
+    product of matrices, whose gradient is several times faster than that of sums along the list. It lies as the product
+    reads it: XLA would turn it round, and join it, in every step.
     """
-    by_cell = log_answers.transpose(0, 2, 1).reshape(-1, log_answers.shape[1])
     by_kind = jnp.concatenate([jax.nn.logsumexp(log_places, axis=0, keepdims=True), log_places])
-    if table is not None and len(table):
-        joint = jnp.concatenate([by_cell, by_kind]).T @ jnp.concatenate([table, kinds], axis=1).T
+    if table is not None and table.size:
+        cells = log_answers.transpose(1, 0, 2).reshape(log_answers.shape[1], -1)
+        joint = jnp.concatenate([cells, by_kind.T], axis=1) @ table
         return joint.T
+    by_cell = log_answers.transpose(0, 2, 1).reshape(-1, log_answers.shape[1])
     return kinds @ by_kind + segment_sum(by_cell[cell] * weight[:, None], item, len(kinds), indices_are_sorted=True)
 
 

@@ -163,13 +163,15 @@ def distinct_items(
     """Items with the same annotations and known answer once, and how many `times` they are there.
 
     Filled up with rows of no item to a multiple of `ROWS`, so that data of nearly one size share a compiled program.
+    `table` is then as `programs.log_joint` takes it: the annotations and the known answers, by column.
     """
     if not len(table):
         return {"table": table, "kinds": kinds, "times": np.ones(len(kinds))}
     rows, times = np.unique(np.concatenate([table, kinds], axis=1), axis=0, return_counts=True)
     none = ((0, -len(rows) % ROWS), (0, 0))
-    table, kinds = (np.pad(part, none) for part in np.split(rows, [table.shape[1]], axis=1))
-    return {"table": table, "kinds": kinds, "times": np.pad(times, none[0]).astype(np.float64)}
+    rows = np.pad(rows, none)
+    by_column = np.ascontiguousarray(rows.T)
+    return {"table": by_column, "kinds": rows[:, table.shape[1] :], "times": np.pad(times, none[0]).astype(np.float64)}
 
 
 def _kinds(gold: Int[np.ndarray, " item"], n_labels: int) -> Float[np.ndarray, "item kind"]:

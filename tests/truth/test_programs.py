@@ -110,15 +110,16 @@ def test_a_table_of_the_annotations_gives_the_density_that_their_list_gives() ->
     n_places = 7
     answers = np.log(generator.dirichlet(np.ones(n_labels), (n_annotators, n_places)))
     places = np.log(generator.dirichlet(np.ones(n_labels * n_places)).reshape(n_labels, n_places))
-    full = np.zeros((n_items, n_annotators * n_labels))
-    full[item, cell] = weight
+    full = np.zeros((n_annotators * n_labels, n_items))
+    full[cell, item] = weight
+    full = np.concatenate([full, kinds.T])
 
     def likelihood(answers: jax.Array, table: np.ndarray) -> jax.Array:
         joint = programs.log_joint(*map(jnp.asarray, (item, cell, weight, kinds, places)), answers, jnp.asarray(table))
         return jax.nn.logsumexp(joint, axis=1).sum()
 
     with jax.enable_x64(True):
-        both = jax.jit(lambda answers: [jax.value_and_grad(likelihood)(answers, one) for one in (full, full[:0])])
+        both = jax.jit(lambda answers: [jax.value_and_grad(likelihood)(answers, one) for one in (full, full[:, :0])])
         (first, slope), (second, other) = both(jnp.asarray(answers))
     np.testing.assert_allclose(first, second, rtol=1e-12)
     np.testing.assert_allclose(slope, other, rtol=1e-9, atol=1e-12)
@@ -129,7 +130,8 @@ def test_items_that_are_alike_count_as_often_as_they_are_there() -> None:
     table = np.array([[1.0, 0, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
     kinds = np.array([[1.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 0]])
     few = distinct_items(table, kinds)
-    assert few["table"].shape == (ROWS, 4)
+    assert few["table"].shape == (4 + 3, ROWS)
+    np.testing.assert_array_equal(few["table"][4:], few["kinds"].T)
     np.testing.assert_array_equal(few["times"], [2, 1, 2] + [0] * (ROWS - 3))  # sorted, cell by cell
     np.testing.assert_array_equal(few["kinds"][:3], [[1, 0, 0], [0, 0, 1], [1, 0, 0]])
     nothing = {"item": jnp.zeros(1, int), "cell": jnp.zeros(1, int), "weight": jnp.ones(1), "annotators": jnp.zeros(2)}
@@ -141,5 +143,6 @@ def test_items_that_are_alike_count_as_often_as_they_are_there() -> None:
         return float(jax.jit(lambda data: log_density(programs.dawid_skene, (), data, drawn)[0])(data))
 
     with jax.enable_x64(True):
-        one_by_one = density(kinds=kinds, table=table, times=np.ones(5))
+        whole = np.concatenate([table, kinds], axis=1).T
+        one_by_one = density(kinds=kinds, table=whole, times=np.ones(5))
         assert density(**few) == pytest.approx(one_by_one, rel=1e-12)

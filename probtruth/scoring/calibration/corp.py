@@ -52,8 +52,12 @@ class Isotone:
     @classmethod
     def of(cls, forecasts: Items) -> "Isotone":
         """From one forecast for each item."""
-        points, point_of = np.unique(forecasts, return_inverse=True)
-        return cls(points, point_of)
+        order = np.argsort(forecasts)  # `np.unique` does the same with more copies
+        points = forecasts[order]
+        first = np.append(True, points[1:] != points[:-1])
+        point_of = np.empty(len(points), np.int64)
+        point_of[order] = np.cumsum(first) - 1
+        return cls(points[first], point_of)
 
     def weights(self, weights: Items | None) -> Points:
         """Total weight of the items at each point."""
@@ -61,7 +65,11 @@ class Isotone:
 
     def means(self, outcomes: Items, weights: Items | None) -> Points:
         """Weighted mean outcome at each point; NaN if no item has weight."""
-        total = self.weights(weights)
+        return self._means(outcomes, weights, self.weights(weights))
+
+    def _means(
+        self, outcomes: Float[np.ndarray, " item"], weights: Float[np.ndarray, " item"] | None, total: np.ndarray
+    ) -> Float[np.ndarray, " point"]:
         summed = np.bincount(self.point_of, outcomes if weights is None else outcomes * weights, len(self.points))
         return np.where(total > 0, summed / np.where(total > 0, total, 1), np.nan)
 
@@ -74,7 +82,8 @@ class Isotone:
         Source: Ayer et al. (1955), doi:10.1214/aoms/1177728423; Dimitriadis, Gneiting and Jordan (2021),
         doi:10.1073/pnas.2016191118
         """
-        total, mean = self.weights(weights), self.means(outcomes, weights)
+        total = self.weights(weights)
+        mean = self._means(outcomes, weights, total)
         used = total > 0
         if used.all():
             return np.asarray(isotonic_regression(mean, weights=total).x)
@@ -170,30 +179,33 @@ class Problem:
     orders: Sequence[Isotone]
 
     @classmethod
-    def of(cls, rule: ScoringRule, log_probs: Rows, truth: Rows) -> "Problem":
-        """The problem of one model; with two labels one order serves both."""
+    def of(cls, rule: ScoringRule, log_probs: Rows, truth: Rows, probs: Rows | None = None) -> "Problem":
+        """The problem of one model (`probs` are the exponentials, if known); with two labels one order serves both."""
         last = 1 if truth.shape[1] == 2 else 0
-        return cls(rule, log_probs, truth, [Isotone.of(column) for column in np.exp(log_probs).T[last:]])
+        columns = np.ascontiguousarray((np.exp(log_probs) if probs is None else probs).T[last:])
+        return cls(rule, log_probs, truth, [Isotone.of(column) for column in columns])
 
     def calibrated(self, weights: Weights = None) -> Rows:
         """The isotonic fit of each label's forecasts to the labels, divided by their sum over the labels."""
         last = self.truth.shape[1] - len(self.orders)
-        columns = [
-            order.fit(outcomes, weights)[order.point_of]
-            for order, outcomes in zip(self.orders, self.truth.T[last:], strict=True)
-        ]
+        fitted = np.empty(self.truth.shape)
+        for order, outcomes, column in zip(self.orders, self.truth.T[last:], fitted.T[last:], strict=True):
+            column[:] = order.fit(outcomes, weights)[order.point_of]
         if last:
-            return np.stack([1 - columns[0], columns[0]], 1)
-        fitted = np.stack(columns, 1)
+            fitted[:, 0] = 1 - fitted[:, 1]
+            return fitted
         whole = fitted.sum(1, keepdims=True)
-        return np.where(whole > 0, fitted / np.where(whole > 0, whole, 1), 1 / fitted.shape[1])
+        fitted /= np.where(whole > 0, whole, 1)
+        fitted[whole[:, 0] <= 0] = 1 / fitted.shape[1]
+        return fitted
 
     def parts(self, weights: Weights = None) -> tuple[float, float, float, float]:
         """Mean loss, miscalibration, discrimination, uncertainty."""
         shares = np.full(len(self.truth), 1 / len(self.truth)) if weights is None else weights / weights.sum()
-        plain = np.broadcast_to(shares @ self.truth, self.truth.shape)
+        calibrated = self.calibrated(weights)
         with np.errstate(divide="ignore"):
-            tables = (self.log_probs, np.log(self.calibrated(weights)), np.log(plain))
+            plain = np.broadcast_to(np.log(shares @ self.truth), self.truth.shape)
+            tables = (self.log_probs, np.log(calibrated, out=calibrated), plain)
         return of_losses(*(self._mean(table, shares) for table in tables))
 
     def _mean(self, log_probs: Rows, shares: np.ndarray) -> float:

@@ -114,14 +114,15 @@ def _parts_of(aligned: Aligned, rule: ScoringRule, floor: float | None) -> Itera
     logs = floored(held.log_probs, floor)
     with jax.enable_x64(True):
         expected, least, divergence = map(np.asarray, _parts(rule, logs, held.truth))
-    off = (np.abs(np.exp(logs).sum(-1) - 1) > EXACT_SUM) | (np.abs(held.truth.sum(-1) - 1) > EXACT_SUM)
-    rests = np.where(off, expected - least, divergence)
-    for own, rest, table in zip(expected, rests, logs, strict=True):
+    rounded = np.abs(held.truth.sum(-1) - 1) > EXACT_SUM
+    for own, rest, table in zip(expected, divergence, logs, strict=True):
+        probs = np.exp(table)
+        off = (np.abs(probs.sum(-1) - 1) > EXACT_SUM) | rounded
         yield (
             float(own.mean()),
             float(least.mean()),
-            float(rest.mean()),
-            Problem.of(rule, table, held.truth).parts(),
+            float(np.where(off, own - least, rest).mean()),
+            Problem.of(rule, table, held.truth, probs).parts(),
         )
 
 
