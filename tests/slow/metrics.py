@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import get_args
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from probtruth.comparison.evidence.design import Structure
 from probtruth.comparison.posterior.margins import Margin, margins
 from probtruth.line.compare_metric import FEWEST_EVENTS, label_draws
 from probtruth.scoring.align import Aligned, align
-from probtruth.scoring.metrics import METRICS, weighted_metric
+from probtruth.scoring.metrics import weighted_metric
+from probtruth.types.arguments import MetricName
 
 SCALE = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 RUNS = {50: 40 * SCALE, 200: 16 * SCALE, 1000: 6 * SCALE}
@@ -154,7 +156,7 @@ def drawn(metric: str, runs: int = 100 * SCALE) -> str:
 def main() -> None:
     engine.BOOTSTRAPS = BOOTSTRAPS
     print(OPENING)
-    for n, metric, rate in product(RUNS, METRICS, RATES):
+    for n, metric, rate in product(RUNS, get_args(MetricName.__value__), RATES):
         print(row(metric, n, rate), flush=True)
     print(LABELS)
     for metric in ("f1", "roc-auc"):
