@@ -85,7 +85,7 @@ def shared_errors(result: Result, standing: Standing, names: Mapping[str, Name])
     shown = interval(*ends, places)
     lines = [
         sentence(
-            "The annotators' votes leave room for one wrong label that draws them, and perhaps the models, on up to "
+            "The votes do not exclude that annotators, and perhaps models, agree on one wrong label on up to "
             f"{percent(bounds.share)} of the items: the difference, ",
             names[standing.lead],
             " minus ",
@@ -94,5 +94,7 @@ def shared_errors(result: Result, standing: Standing, names: Mapping[str, Name])
         )
     ]
     if standing.shared is not None:
-        lines.append(sentence("A few expert labels tell (gold=; probtruth choose-gold)."))
+        lines.append(
+            sentence("A few expert labels would decide: probtruth choose-gold picks the items (in Python: gold=).")
+        )
     return lines

@@ -304,6 +304,8 @@ def _sources(comparison: Comparison, lead: Name, next_best: Name) -> list[Senten
         ]
     if items is not None:
         return [
-            sentence("The uncertainty of ", *pair, " is that of the choice of items; label noise is not told apart.")
+            sentence(
+                "The interval of ", *pair, " is that of the choice of items, which includes any noise of the labels."
+            )
         ]
     return []
