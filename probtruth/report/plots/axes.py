@@ -25,6 +25,8 @@ GREEN, PURPLE = "#009e73", "#b06a9a"
 """Okabe and Ito's green, and their purple a little darker: 3 to 1 or more against white and near-black."""
 COLOURS = (BLUE, RED, GREEN, PURPLE)
 """One for each thing that is compared; no more are told apart at a glance."""
+MARKERS = (("o", "●"), ("^", "▲"), ("s", "■"), ("D", "◆"))
+"""The mark of each, so that they are told apart in grey too, and the character that stands for it in words."""
 FRACTION = "axes fraction"
 """For words at a place in fractions of the axes."""
 DASHES = (0, (4, 3))
@@ -56,7 +58,7 @@ def panel_of_rows(
 
 def room_for(names: Mapping[str, str], least: int = 0) -> float:
     """Points that the widest name needs beside the axes."""
-    return 14 + 6.9 * max(least, *(width(name) for name in names.values()))
+    return 14 + 7.4 * max(least, *(width(name) for name in names.values()))
 
 
 def beside(ax: Axes, x: Number, position: Number, words: str, align: str) -> None:
@@ -153,6 +155,13 @@ def spread(places: Sequence[float], gap: float) -> Float[np.ndarray, " place"]:
     result = np.empty_like(moved)
     result[order] = moved
     return result
+
+
+def keys(names: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """Each name with its colour, its mark and the words that name it beside the lines; one alone needs no mark."""
+    several = len(names) > 1
+    known = zip(names, COLOURS, MARKERS, strict=False)
+    return [(name, colour, mark, f"{sign} {name}" if several else name) for name, colour, (mark, sign) in known]
 
 
 def few(names: Sequence[str], what: str) -> None:
