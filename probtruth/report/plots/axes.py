@@ -6,6 +6,7 @@ also for readers who do not see all colours. Text is set as plain text: names ho
 """
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 
 import numpy as np
 from jaxtyping import Float
@@ -38,10 +39,29 @@ SIZE = 13
 Number = float | int
 
 
+class NotebookFigure(Figure):
+    """A figure that a notebook shows by itself: it belongs to no pyplot, which would show it otherwise."""
+
+    def _repr_png_(self) -> bytes:
+        with BytesIO() as stream:
+            self.savefig(stream, format="png", dpi=100, bbox_inches="tight")
+            return stream.getvalue()
+
+
+class NotebookAxes(Axes):
+    """The axes of such a figure, which stand for it as the value of a cell."""
+
+    def _repr_png_(self) -> bytes | None:
+        figure = self.get_figure(root=True)
+        return figure._repr_png_() if isinstance(figure, NotebookFigure) else None
+
+
 def _new(width: Number, height: Number, left: Number, right: Number, top: Number, bottom: Number) -> Axes:
     """Empty axes on a figure of their own; its size and the margins in points."""
     box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
-    return Figure(figsize=(width / 72, height / 72), facecolor="none").add_axes(box, facecolor="none")
+    figure = NotebookFigure(figsize=(width / 72, height / 72), facecolor="none")
+    axes: Axes = figure.add_axes(box, axes_class=NotebookAxes, facecolor="none")
+    return axes
 
 
 def small_square() -> Axes:

@@ -98,8 +98,8 @@ def other_estimand(result: Result) -> Table | None:
     note = (
         f"Means of {with_unit(result.comparison.rule)}. {truth.estimand.capitalize()} (asked for; {truth.method}): "
         f"{QUESTIONS[truth.estimand]}. {other.truth.estimand.capitalize()} ({other.truth.method}): "
-        f"{QUESTIONS[other.truth.estimand]}. Means of different estimands are not compared with each other"
-        f"{', orders are' if several else ''}."
+        f"{QUESTIONS[other.truth.estimand]}. "
+        f"{'Compare the orders under the two, not the means.' if several else 'Do not compare the two means.'}"
     )
     return filled("The same models under the other estimand", columns, result.comparison.ranks, (note,))
 
