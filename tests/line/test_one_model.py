@@ -100,3 +100,9 @@ def test_groups_clusters_and_streamed_files(tmp_path: Path) -> None:
 def test_compare_still_wants_two_and_says_where_one_goes() -> None:
     with pytest.raises(pt.InputError, match=r"one model only \('a'\).*evaluate \(command line: run\)"):
         pt.compare(pt.score({"a": PROBS}, HARD))
+
+
+def test_a_mean_is_known_where_its_interval_is_not():
+    # a uniform forecast of four labels loses log 4 on every item: no spread, and so no interval
+    result = pt.evaluate(np.eye(4)[[0, 1, 2, 3, 0]], {"flat": np.full((5, 4), 0.25)})
+    assert "The mean log loss of flat is 1.386 nats; its interval is not known." in str(result)

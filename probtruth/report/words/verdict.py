@@ -19,6 +19,7 @@ from probtruth.report.words.numbers import (
     minus,
     percent,
     shortened,
+    significant,
 )
 from probtruth.report.words.sentences import Name, Sentence, behind_number, joined, mean_of, measure, sentence
 from probtruth.report.words.turned import not_settled, shared_errors, turned
@@ -125,12 +126,15 @@ def _alone(result: Result) -> Verdict:
     units = behind_number(comparison.rule)
     whose = sentence(f"The mean {measure(comparison.rule)} of ", name)
     estimand = _estimand(result)
-    if mean is None or low is None or high is None:
+    if mean is None:
         return Verdict("invalid", sentence(*whose, " is not known."), tuple(estimand), ())
     if math.isinf(mean):
         n, items = int(result.scores.n_infinite[0]), len(result.scores.items)
         why = sentence(f"Its loss is infinite on {count(n, 'item')} of {items:,}.")
         return Verdict("alone", sentence(*whose, " is infinite."), (why, *estimand), ())
+    if low is None or high is None:
+        headline = sentence(*whose, f" is {significant(mean)}{units}; its interval is not known.")
+        return Verdict("invalid", headline, tuple(estimand), ())
     places = decimals([high - low], ends=(low, high))
     headline = sentence(*whose, f" is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)}).")
     way = "Higher" if comparison.higher_is_better else "Lower"
