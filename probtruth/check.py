@@ -66,7 +66,9 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     """`Did you mean 'x'?` if an option is close, else the list of options."""
     options = [str(option) for option in options]
     short = [option for option in options if len(option) <= LONGEST][:1000]
-    close = get_close_matches(word, short, n=1) if len(word) <= LONGEST else []
+    near = get_close_matches(word, short) if len(word) <= LONGEST else []
+    close = [one for one in near if one[:1].lower() == word[:1].lower()]
+    close += get_close_matches(word[:LONGEST], near, n=1, cutoff=0.7)
     return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(options)}."
 
 

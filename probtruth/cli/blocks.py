@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 PANELS = ("Input", "Question", "Model", "Output")
@@ -16,6 +17,13 @@ FIRST = ("predictions", "table")
 """Options that a command needs unless another stands for them: the help begins with them."""
 LONGEST = 44
 """Columns for an option and its value; a longer one has a line of its own."""
+
+OTHER_NAMES = {"--method": "--truth", "--truth": "--method", "--models": "--predictions", "--labels": "--annotations"}
+"""Options that other commands, or the functions in Python, call so, and what they are called here."""
+FIRST_OPTION = "--predictions"
+FOLLOWS = "; each file follows its option: --annotations FILE --predictions NAME=FILE --predictions NAME=FILE"
+
+UsageError: Any = typer.BadParameter.__base__
 
 
 def spread(function: Callable[..., None]) -> Callable[..., None]:
@@ -54,6 +62,19 @@ def _arguments(block: Callable[..., Any], values: dict[str, Any]) -> dict[str, A
 
 class PanelCommand(TyperCommand):
     """A command whose help groups options by what they are for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses the words; an error about a word says which option was probably meant."""
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+            meant = OTHER_NAMES.get(getattr(error, "option_name", ""))
+            if meant in known:
+                error.possibilities = [meant]
+            if "extra argument" in error.message and FIRST_OPTION in known:
+                error.message += FOLLOWS
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Writes the options of each panel."""

@@ -269,6 +269,8 @@ class PilotOptions:
     renormalise: Renormalise = False
     rule: Rule = "log"
     higher_is_better: HigherIsBetter = None
+    annotator: Annotator = "annotator"
+    label: Label = "label"
 
 
 def by_task(words: list[str] | None) -> Mapping[str, str] | None:

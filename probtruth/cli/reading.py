@@ -182,17 +182,23 @@ def read_pilot(pilot: PilotOptions) -> "tuple[probtruth.types.Scores, probtruth.
             "Give a table of scores, or --annotations and --predictions.",
         )
     if pilot.scores is not None:
-        from probtruth.io.scores import read_scores
-
-        return read_scores(pilot.scores, *pilot.columns, higher_is_better=pilot.higher_is_better), None
+        if Path(pilot.scores, "result.json").exists():
+            raise InputError(
+                "a folder with a result, which holds no scores of single items",
+                "the files of that run",
+                "Give its scores or logs, or its --annotations and --predictions.",
+                pilot.scores,
+            )
+        return read_scores([pilot.scores], pilot.columns, ScoreReading(higher_is_better=pilot.higher_is_better)), None
     from probtruth.comparison.evidence.crossed import same_few
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.scoring.score import score
     from probtruth.truth.infer import infer_truth
 
-    item = pilot.columns.item
+    item, replicate = pilot.columns.item, pilot.columns.replicate or "replicate"
     files = model_files(pilot.predictions or [])
-    annotations = read_annotations(str(pilot.annotations), AnnotationColumns(item), predictions=files[0][1])
+    columns = AnnotationColumns(item, pilot.annotator, pilot.label, replicate)
+    annotations = read_annotations(str(pilot.annotations), columns, predictions=files[0][1])
     predictions = read_predictions_pairs(files, annotations.index, item, pilot.kind, pilot.renormalise)
     annotations = annotations.annotated()[0]
     scores = score(predictions, infer_truth(annotations, method="vote-share"), rule=pilot.rule)

@@ -102,11 +102,13 @@ def _sure(table: polars.DataFrame, item: str, names: Sequence[str], labels: Sequ
 def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
     refuse_others(columns, source.name)
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
+    known = f"For known answers add a column {annotator!r}, with one name in all rows. "
     return InputError(
         got,
         f"the long form (columns {item!r}, {annotator!r}, {label!r}) or the counts form ({item!r} and, for each label, "
         "a column of non-negative integers)",
-        f"Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
+        f"{known if {item, label} <= set(columns) else ''}"
+        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column "
         f"for each annotator is the wide form (read_wide_annotations; --format wide). "
         f"{check.did_you_mean(absent, columns)}",
         source.name,

@@ -170,5 +170,6 @@ def model_files(pairs: Sequence[str], example: str = "--predictions my_model=pro
     split = [*map(named, pairs)]
     for pair, (name, path) in zip(pairs, split, strict=True):
         if not name or not path:
-            raise InputError(check.quote(pair), "NAME=FILE", f"Write {example}.")
+            hint = f"--predictions {Path(pair).stem}={pair}" if Path(pair).is_file() else example
+            raise InputError(check.quote(pair), "NAME=FILE", f"Write {hint}.")
     return split

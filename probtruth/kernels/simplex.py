@@ -20,6 +20,8 @@ from jax.custom_batching import custom_vmap
 from jax.custom_derivatives import SymbolicZero
 from jaxtyping import Float, Real
 
+from probtruth.errors import InputError
+
 Values = Real[Array | np.ndarray, "..."]
 type RowTotal = Callable[[Array, Array], Array]
 type Tangent = Array | SymbolicZero
@@ -30,7 +32,22 @@ NEAR = 0.5
 _ODD = tuple(1.0 / (2 * n + 3) for n in range(16, -1, -1))
 
 
-def as_floats(*arrays: Values) -> tuple[Array, ...]:
+def as_floats(*tables: Values) -> tuple[Array, ...]:
+    """Numbers by label as JAX arrays of one floating type: see `of_one_type`.
+
+    Errors: `InputError` where their last axes differ, because class numbers in place of distributions would broadcast.
+    """
+    made = of_one_type(*tables)
+    if any(array.shape[-1:] != made[0].shape[-1:] for array in made):
+        raise InputError(
+            f"arrays of shapes {' and '.join(str(array.shape) for array in made)}",
+            "the same labels along the last axis of both",
+            "Turn class numbers into distributions: jax.nn.one_hot(labels, n_labels).",
+        )
+    return made
+
+
+def of_one_type(*arrays: Values) -> tuple[Array, ...]:
     """The arrays as JAX arrays of one floating type, the widest of them (float32 unless JAX's x64 is on)."""
     made = [jnp.asarray(array) for array in arrays]
     dtype = jnp.result_type(*made)

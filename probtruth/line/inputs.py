@@ -191,6 +191,8 @@ def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
         return tuple(name for name in columns_of(first) if name != item)
     table = labelled(first, item)
     shape = np.shape(table.values)  # type: ignore[call-overload]
+    if len(shape) == 1:
+        check_arrays.as_float_table(table.values, "probabilities")  # raises: it has no axis of labels
     return table.labels if table.labels is not None else shape[1] if len(shape) == 2 else None
 
 

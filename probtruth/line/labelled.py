@@ -89,7 +89,10 @@ def unsettled(truth: Truth) -> list[str]:
         return []
     steps, rhat = (truth.diagnostics.get(name) for name in ("n_iterations", "max_rhat"))
     if truth.diagnostics.get("probs_agree"):
-        return [f"the chains of {truth.method} agree on the classes, but not on its parameters (R-hat {rhat:.3g})"]
+        return [
+            f"the chains of {truth.method} agree on the classes, but not on its parameters (R-hat {rhat:.3g}): rely "
+            "on the scores, but not on its figures for single annotators"
+        ]
     line = f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else "")
     if truth.method in SAMPLED:
         line += f" (R-hat {rhat:.3g}): do not rely on its classes; take more samples and warmup, or 'pooled'"

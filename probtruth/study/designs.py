@@ -121,7 +121,7 @@ class Aim:
 
 def doubled(pilot: Pilot, study: Study) -> Iterator[tuple[str, Study]]:
     """The study with twice as much of each thing that the pilot has."""
-    if pilot.items > 0:
+    if pilot.items > 0 or pilot.labels or pilot.replicates:  # more items average out the noise of single answers too
         yield "items x 2", replace(study, n_items=2 * study.n_items)
     if study.n_clusters is not None:
         yield "clusters x 2", replace(study, n_items=2 * study.n_items, n_clusters=2 * study.n_clusters)

@@ -309,6 +309,7 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
         raise InputError(
             f"label {check.shortlist(absent)} in the reference, but {what} has only {check.shortlist(other.labels)}",
             "a probability for every label that the reference uses",
-            check.did_you_mean(absent[0], other.labels),
+            f"{check.did_you_mean(absent[0], other.labels)} Rename the columns to the labels; each label needs one"
+            + (" (of two labels, the other's is 1 minus this one)." if len(other.labels) == 1 else "."),
         )
     return other.labels, positions(other.labels, reference.labels), columns[1]

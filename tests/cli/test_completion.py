@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
@@ -12,18 +13,19 @@ from probtruth.cli.console import Console
 
 
 def test_names_are_those_of_the_package() -> None:
-    from probtruth.comparison.options import ENGINES, LIKELIHOODS
+    from probtruth.comparison.likelihoods.programs import LIKELIHOODS
     from probtruth.io.tables.wide import KINDS
     from probtruth.scoring.metrics import METRICS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
+    from probtruth.types.arguments import Engine
 
     assert tuple(RULES) == options.RULES
     assert tuple(METHODS) == options.METHODS
     assert METRICS == options.METRICS
     assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == options.ESTIMANDS
     assert set(options.LIKELIHOODS) == {"auto", *LIKELIHOODS}
-    assert set(options.ENGINES) == set(ENGINES)
+    assert set(options.ENGINES) == set(get_args(Engine.__value__))
     assert set(options.KINDS) == set(KINDS)
 
 

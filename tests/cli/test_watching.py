@@ -140,8 +140,28 @@ def test_plan_from_annotations(run, files):
     assert outcome.json["variance"]["annotation"] > 0
 
 
+def test_plan_from_columns_of_other_names_and_from_logs(run, files, tmp_path):
+    renamed = tmp_path / "renamed.csv"
+    text = files["labels"].read_text()
+    renamed.write_text(text.replace("item,annotator,label", "item,worker,answer", 1))
+    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+    outcome = run("plan", "--annotations", renamed, "--annotator", "worker", "--label", "answer", *models, "--json")
+    assert outcome.status == 0, outcome.err
+    assert outcome.json == run("plan", "--annotations", files["labels"], *models, "--json").json
+    for model, right in (("small", (1, 0, 1, 0, 1, 0)), ("large", (1, 1, 1, 0, 1, 1))):
+        (tmp_path / "logs" / model).mkdir(parents=True)
+        lines = (f'{{"doc_id": {row}, "target": "1", "acc": {one}.0}}' for row, one in enumerate(right))
+        (tmp_path / "logs" / model / "samples_quiz.jsonl").write_text("\n".join(lines) + "\n")
+    outcome = run("plan", tmp_path / "logs", "--json")
+    assert outcome.status == 0, outcome.err
+    assert outcome.json["designs"][1]["n_items"] == 6
+
+
 def test_plan_refused(run, files, tmp_path):
+    (tmp_path / "result").mkdir()
+    (tmp_path / "result" / "result.json").write_text("{}")
     for words, options in {
+        "a folder with a result": (tmp_path / "result",),
         "no pilot": (),
         "both SCORES": (files["scores"], "--lower-is-better", "--annotations", files["labels"]),
         "cost 'item'": (files["scores"], "--lower-is-better", "--cost", "item"),

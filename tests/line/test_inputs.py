@@ -198,3 +198,8 @@ def test_columns_of_scores_that_have_none() -> None:
         for compare in (pt.compare, pt.Result.of_scores):
             with pytest.raises(pt.InputError, match="with Scores, which have no columns"):
                 compare(scores, **option)  # type: ignore[arg-type]
+
+
+def test_one_probability_an_event_says_how_to_give_both():
+    with pytest.raises(pt.InputError, match=r"np\.stack\(\[1 - p, p\], axis=1\)"):
+        pt.evaluate(np.array([0, 1, 1]), {"m": np.array([0.2, 0.7, 0.9])})

@@ -335,3 +335,20 @@ def test_widths_between_the_simulated_sizes_are_between_theirs():
 def test_clusters_of_one_item_are_as_good_as_items():
     alone = rows(pt.plan(SCORES, clusters=[f"c{place}" for place in range(80)]))
     assert alone["clusters x 2"]["width"] == pytest.approx(rows(pt.plan(SCORES))["items x 2"]["width"], rel=CLOSE)
+
+
+def test_items_are_offered_where_only_the_replicates_vary():
+    # two replicates whose differences are +1 and -1 on every item but for a mean of -0.1: no variance between items
+    n = 40
+    first = np.tile([0.9, -1.1], n)
+    frame = {
+        "item": [*np.repeat(np.arange(n), 2)] * 2,
+        "model": ["a"] * 2 * n + ["b"] * 2 * n,
+        "seed": [0, 1] * 2 * n,
+        "score": [*(first + np.repeat(RNG.normal(0, 0.1, n), 2)), *np.zeros(2 * n)],
+    }
+    made = pt.plan(Scores.from_frame(frame, replicate="seed", higher_is_better=False), difference=-0.1)
+    assert made.variance["items"] == 0
+    both = rows(made)
+    # by hand: the variance of the mean is that of a replicate over items times replicates
+    assert both["items x 2"]["width"] == pytest.approx(both["replicates x 2"]["width"], rel=0.03)

@@ -17,7 +17,7 @@ def choose_gold(
     truth: opt.Method = None,
     seed: opt.Seed = 0,
 ) -> None:
-    """Choose which items an expert should label, for --gold of run."""
+    """Choose items for an expert to label, for --gold of run."""
     from probtruth.io.gold import check_gold_out, write_gold
     from probtruth.io.groups import read_groups
 

@@ -10,7 +10,7 @@ def demo(
     seed: opt.Seed = 0,
     time: opt.Time = None,
 ) -> None:
-    """Run the whole line on embedded data, print the verdict and write the report."""
+    """Evaluate embedded data: print the verdict, write a report."""
     from probtruth import demo as data
 
     console = shown.console()

@@ -7,7 +7,7 @@ from probtruth.cli import options as opt
 
 
 def info(context: opt.Context, json: opt.Json = False) -> None:
-    """Print versions, devices, methods, rules and where compiled code is kept."""
+    """Print versions, devices, methods and rules. Also where compiled code is kept."""
     import jax
 
     from probtruth.kernels.host import versions

@@ -30,7 +30,7 @@ def monitor(
     close: Annotated[bool, opt.input_("--close", help="The last cluster is complete.")] = False,
     plot: opt.Plot = None,
 ) -> None:
-    """Watch two models as scores come in, as often as you like, known items skipped."""
+    """Compare two models while scores come in. Look as often as you like; known items are skipped."""
     from probtruth.io.output.folder import check_file
     from probtruth.io.tables.read import read_table
     from probtruth.report.formats import terminal_study as words

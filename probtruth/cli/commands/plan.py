@@ -32,7 +32,7 @@ def plan(
     plot: opt.Plot = None,
     seed: opt.Seed = 0,
 ) -> None:
-    """From a pilot: what a study would show, which is cheapest, and what to buy next."""
+    """Plan a study from a pilot: size, cost, what to buy next."""
     from probtruth.report.formats.terminal_study import plan_summary, plan_words
     from probtruth.study.plan import plan
 

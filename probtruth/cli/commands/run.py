@@ -131,7 +131,7 @@ def run(
     ] = None,
     exclude_annotator: opt.ExcludeAnnotator = None,
 ) -> None:
-    """From annotations and predictions to P(A beats B), with a report."""
+    """Turn labels and predictions into P(A beats B) and a report."""
     if metric is not None and scoring != opt.RuleOptions():
         raise InputError("--metric with --rule, --floor or --label-order", "a metric or a rule", "Leave one out.")
     if metric is None and threshold is not None:

@@ -20,7 +20,7 @@ def score(
     renormalise: opt.Renormalise = False,
     item: opt.Item = "item",
 ) -> None:
-    """Score predictions against soft labels; writes one row for each item and model."""
+    """Score predictions against soft labels. The table has a row for each item and model."""
     from probtruth.io.predictions import model_files
     from probtruth.io.tables.parquet_notes import check_out
     from probtruth.line.score import score

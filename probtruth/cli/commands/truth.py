@@ -30,7 +30,7 @@ def truth(
     time: opt.Time = None,
     device: opt.Device = None,
 ) -> None:
-    """Infer soft labels; without --out, print frequencies and annotators' quality."""
+    """Infer soft labels and how good annotators are. Without --out, print a summary only."""
     jax_setup.switch_on()
     import numpy as np
 

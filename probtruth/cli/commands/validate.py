@@ -24,7 +24,7 @@ def validate(
     seed: opt.Seed = 0,
     time: opt.Time = None,
 ) -> None:
-    """Draw studies from your items: do intervals and the monitor keep their promise?"""
+    """Check the error rates of the answer on data like yours. Draws studies from your own items."""
     from probtruth.report.formats.terminal_study import validation_summary, validation_words
     from probtruth.study.validate import validate
 

@@ -149,7 +149,8 @@ def notes_of(
             if evidence.chance > 0 and chdtrc(evidence.df, evidence.df * evidence.raw / evidence.chance) < SUSPECT:
                 return (
                     f"the replicates of {name!r} differ by more than chance over many items: if they are training "
-                    "seeds, say replicates='crossed' (command line: --replicates crossed)",
+                    "seeds, or judges like those that you will use again, say replicates='crossed' (command line: "
+                    "--replicates crossed)",
                 )
     return ()
 

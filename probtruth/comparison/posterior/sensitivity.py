@@ -72,7 +72,7 @@ def sensitive(rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
         if own is not None and known and max(abs(one - float(str(own))) for one in known) > SENSITIVE:
             moved.append(f"{row['what']} = {float(str(own)):.2f} ({' to '.join(f'{one:.2f}' for one in known)})")
     more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-    return (f"half or double the prior would move the answer: {'; '.join(moved[:3])}{more}",) if moved else ()
+    return (f"a prior of half or double weight would move the answer: {'; '.join(moved[:3])}{more}",) if moved else ()
 
 
 def sensitivity_of(names: Sequence[str], post: Posterior) -> list[Row]:

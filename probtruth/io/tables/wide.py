@@ -23,6 +23,7 @@ from probtruth.types.index import positions
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 KINDS = get_args(CellKind.__value__)[:-1]
 """What the cells of a table can be; `log_probs` is another way to write one of them."""
+REPEATED = "Remove one of its rows; if the table has a row for each item and label, pivot it: a column for each label."
 
 
 def known_kind(kind: str) -> str:
@@ -81,7 +82,7 @@ def read_wide(
             refuse_others(frame.columns, source.name)
     else:
         frame, source = frames.as_polars(table), Source(what)
-    items = distinct_items(frame, item, source, "every item once", "Remove one of its rows.")
+    items = distinct_items(frame, item, source, "every item once", REPEATED)
     labels = labels_of(frame.columns, item, source)
     columns = frame_numbers.float_columns(frame, labels)
     if columns.unread is not None:

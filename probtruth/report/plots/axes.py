@@ -6,6 +6,7 @@ also for readers who do not see all colours. Text is set as plain text: names ho
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
 
 import numpy as np
 from jaxtyping import Float
@@ -26,6 +27,8 @@ GREEN, PURPLE = "#009e73", "#b06a9a"
 """Okabe and Ito's green, and their purple a little darker: 3 to 1 or more against white and near-black."""
 COLOURS = (BLUE, RED, GREEN, PURPLE)
 """One for each thing that is compared; no more are told apart at a glance."""
+MARKERS = (("o", "●"), ("^", "▲"), ("s", "■"), ("D", "◆"))
+"""The mark of each, so that they are told apart in grey too, and the character that stands for it in words."""
 FRACTION = "axes fraction"
 """For words at a place in fractions of the axes."""
 DASHES, DOTS = (0, (4, 3)), (0, (1, 2))
@@ -37,10 +40,29 @@ SIZE = 13
 Number = float | int
 
 
+class NotebookFigure(Figure):
+    """A figure that a notebook shows by itself: it belongs to no pyplot, which would show it otherwise."""
+
+    def _repr_png_(self) -> bytes:
+        with BytesIO() as stream:
+            self.savefig(stream, format="png", dpi=100, bbox_inches="tight")
+            return stream.getvalue()
+
+
+class NotebookAxes(Axes):
+    """The axes of such a figure, which stand for it as the value of a cell."""
+
+    def _repr_png_(self) -> bytes | None:
+        figure = self.get_figure(root=True)
+        return figure._repr_png_() if isinstance(figure, NotebookFigure) else None
+
+
 def _new(width: Number, height: Number, left: Number, right: Number, top: Number, bottom: Number) -> Axes:
     """Empty axes on a figure of their own; its size and the margins in points."""
     box = (left / width, bottom / height, (width - left - right) / width, (height - bottom - top) / height)
-    return Figure(figsize=(width / 72, height / 72), facecolor="none").add_axes(box, facecolor="none")
+    figure = NotebookFigure(figsize=(width / 72, height / 72), facecolor="none")
+    axes: Axes = figure.add_axes(box, axes_class=NotebookAxes, facecolor="none")
+    return axes
 
 
 def small_square() -> Axes:
@@ -57,7 +79,7 @@ def panel_of_rows(
 
 def room_for(names: Mapping[str, str], least: int = 0) -> float:
     """Points that the widest name needs beside the axes."""
-    return 14 + 6.9 * max(least, *(width(name) for name in names.values()))
+    return 14 + 7.4 * max(least, *(width(name) for name in names.values()))
 
 
 def beside(ax: Axes, x: Number, position: Number, words: str, align: str) -> None:
@@ -166,6 +188,13 @@ def chosen_models(known: Iterable[str], models: Sequence[object] | None) -> list
     chosen = names if models is None else [check.one_of(name, names, "model") for name in models]
     few(chosen, "models")
     return chosen
+
+
+def keys(names: Sequence[str]) -> list[tuple[str, str, str, str]]:
+    """Each name with its colour, its mark and the words that name it beside the lines; one alone needs no mark."""
+    several = len(names) > 1
+    known = zip(names, COLOURS, MARKERS, strict=False)
+    return [(name, colour, mark, f"{sign} {name}" if several else name) for name, colour, (mark, sign) in known]
 
 
 def few(names: Sequence[str], what: str) -> None:

@@ -19,6 +19,7 @@ from probtruth.report.plots.axes import (
     INK,
     SIZE,
     chosen_models,
+    keys,
     panel,
     spread,
     square,
@@ -57,7 +58,7 @@ def plot_reliability(
     """
     rows, names = _chosen(curve, ("forecast", "observed", "weight", "low", "high"), label, models, "reliability_curve")
     ax = square(ax, "forecast probability", "observed frequency")
-    for position, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+    for position, (name, colour, mark, words) in enumerate(keys(names)):
         mine = [row for row in rows if row["model"] == name]
         x, y, weight, low, high = (
             np.array([row[key] for row in mine]) for key in ("forecast", "observed", "weight", "low", "high")
@@ -65,8 +66,9 @@ def plot_reliability(
         known = np.isfinite(low) & np.isfinite(high)
         ax.fill_between(x[known], low[known], high[known], color=colour, alpha=0.2, linewidth=0)
         ax.plot(x, y, color=colour, linewidth=2)
-        ax.scatter(x, y, s=8 + 120 * weight, color=colour, linewidths=0, zorder=3, clip_on=False)
-        text(ax, 0.03, 0.965 - 0.06 * position, name, colour)
+        size = (8 if len(names) == 1 else 24) + 120 * weight
+        ax.scatter(x, y, s=size, color=colour, marker=mark, linewidths=0, zorder=3, clip_on=False)
+        text(ax, 0.03, 0.965 - 0.06 * position, words, colour)
     return ax
 
 
@@ -94,17 +96,19 @@ def plot_murphy(
     'threshold of decision'
     """
     rows, names = _chosen(diagram, ("threshold", "expected", "entropy"), label, models, "murphy_diagram")
-    ax = panel(ax, "threshold of decision", "mean elementary score")
+    ax = panel(ax, "threshold of decision", "mean elementary score", left=68)
     first = [row for row in rows if row["model"] == names[0]]
     places, entropy = (np.array([row[key] for row in first]) for key in ("threshold", "entropy"))
     ax.fill_between(places, 0, entropy, color=INK, alpha=0.25, linewidth=0)
     peak = int(entropy.argmax())
     top = 0.0
-    for position, (name, colour) in enumerate(zip(names, COLOURS, strict=False)):
+    for position, (name, colour, mark, words) in enumerate(keys(names)):
         mine = [row for row in rows if row["model"] == name]
         values = np.array([row["expected"] for row in mine])
-        ax.plot([row["threshold"] for row in mine], values, color=colour, linewidth=2)
-        text(ax, 0.98, 0.97 - 0.07 * position, name, colour, "right", "top", within=FRACTION)
+        (line,) = ax.plot([row["threshold"] for row in mine], values, color=colour, linewidth=2)
+        if len(names) > 1:
+            line.set(marker=mark, markevery=(0.03 * position, 0.13))
+        text(ax, 0.98, 0.97 - 0.07 * position, words, colour, "right", "top", within=FRACTION)
         top = max(top, float(values.max()))
     ax.set_xlim(0, 1)
     ax.set_ylim(0, (1.06 + 0.09 * len(names)) * top)
@@ -224,12 +228,14 @@ def plot_curves(
     x, y = ("false positive rate", "true positive rate") if roc else ("recall", "precision")
     ax = square(ax, x, y, diagonal=DOTS if roc else None)
     lines = [("area: actual (implied)", INK)]
-    for name, colour in zip(names, COLOURS, strict=False):
+    for name, colour, mark, words in keys(names):
         actual, implied = (curves.of(name, label, kind) for kind in (False, True))
         for curve, style, width in ((implied, DASHES, 1.4), (actual, "-", 2.0)):
             step = "default" if roc else "steps-pre"
             ax.plot(curve.x, curve.y, color=colour, linestyle=style, linewidth=width, drawstyle=step)
-        lines.append((f"{name} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
+        if len(names) > 1:
+            ax.lines[-1].set(marker=mark, markevery=0.13)
+        lines.append((f"{words} {fixed(actual.area, 3)} ({fixed(implied.area, 3)})", colour))
     for row, (words, colour) in enumerate(lines):
         at, align = (0.97, "right") if roc else (0.03, "left")
         text(ax, at, 0.05 + 0.062 * (len(lines) - 1 - row), words, colour, align)

@@ -56,10 +56,11 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
             text(ax, 0.03, 0.965 - 0.06 * order, f"label {label}", colour)
     source, reported = risk.source[position], risk.model[position]
     marks = _marks(ax, source, reported, risk, INK, 8)
+    across, top, align = (0.97, 0.22, "right") if two else (0.03, 0.95, "left")  # the marks of a bold model are low
     for row, (name, (_, mean)) in enumerate(marks.items()):
-        text(ax, 0.97, 0.22 - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", INK, "right")
+        text(ax, across, top - 0.06 * row, f"{SHAPES[name][1]} {name} {fixed(mean, 2)}", INK, align)
     words = "not known" if not np.isfinite(risk.angle[position]) else f"{risk.angle[position]:.0f}°"
-    text(ax, 0.97, 0.04, f"angle {words}", INK, "right")
+    text(ax, across, top - 0.18, f"angle {words}", INK, align)
     return ax
 
 

@@ -125,7 +125,7 @@ def _by_group(result: Result) -> Picture | None:
 
 def _ranks(result: Result) -> Picture | None:
     ranked = rank_table(result.comparison)
-    if ranked is None:
+    if ranked is None or len(result.comparison.ranks) < 3:  # of two models P(better) says the same
         return None
     models, table = ranked[0][:MOST_MODELS], ranked[1][:MOST_MODELS]
     ax = rank_probabilities(models, table)

@@ -201,8 +201,8 @@ def other_estimand(result: Result) -> Table | None:
     note = (
         f"Means of {with_unit(result.comparison.rule)}. {truth.estimand.capitalize()} (asked for; {truth.method}): "
         f"{QUESTIONS[truth.estimand]}. {other.truth.estimand.capitalize()} ({other.truth.method}): "
-        f"{QUESTIONS[other.truth.estimand]}. Means of different estimands are not compared with each other"
-        f"{', orders are' if several else ''}."
+        f"{QUESTIONS[other.truth.estimand]}. "
+        f"{'Compare the orders under the two, not the means.' if several else 'Do not compare the two means.'}"
     )
     return filled("The same models under the other estimand", columns, result.comparison.ranks, (note,))
 
@@ -223,7 +223,7 @@ def calibration(result: Result) -> Table | None:
     ]
     if "score" in analysis.rows[0]:
         places = decimals(
-            [abs(row["miscalibration"]) * 3 for row in analysis.rows if np.isfinite(row["miscalibration"])], at_most=4
+            [abs(row["miscalibration"]) for row in analysis.rows if np.isfinite(row["miscalibration"])], at_most=4
         )
         columns += [
             (titled("Miscalibration", meaning=MISCALIBRATION), lambda row: number(row["miscalibration"], places)),
@@ -234,7 +234,7 @@ def calibration(result: Result) -> Table | None:
         (titled("Error by chance alone", meaning=BY_CHANCE), lambda row: number(row["if_calibrated"], 3)),
         (titled("Typical probability given", meaning=MODEL), typical(risk.model)),
         (titled("The same, recalibrated", meaning=SOURCE), typical(risk.source)),
-        (titled("First over second", meaning=RATIO), typical(risk.divergence)),
+        (titled("Ratio of the two", meaning=RATIO), typical(risk.divergence)),
     ]
     return filled("Calibration", columns, analysis.rows, (_calibration_note(analysis, result),))
 
@@ -251,8 +251,7 @@ def _calibration_note(analysis: CalibrationAnalysis, result: Result) -> str:
         f"Calibration error: mean distance of forecast and frequency in bins, for {event}, beside what chance alone "
         "gives a calibrated model. The typical probability is the geometric mean of those that the model gave to what "
         "then happened (Nelson's accuracy). Recalibrated: the same if each forecast were replaced by how often such "
-        "forecasts come true (Nelson's source). The first over the second is what is left after miscalibration: 1 if "
-        "there is none."
+        "forecasts come true (Nelson's source). The ratio of the two is 1 for a calibrated model."
     )
     note += f" The {len(analysis.models)} best models." if analysis.left_out else ""
     if analysis.n_items < analysis.n_all:

@@ -20,6 +20,8 @@ INFINITE = "∞"
 MINUS = "−"
 LONGEST = 20
 """Characters of a name that a figure shows."""
+LONGEST_SETTING = 8
+"""Characters of a fraction that is shown as it was given."""
 
 
 def fixed(value: object, decimals: int, sign: bool = False) -> str:
@@ -82,11 +84,15 @@ def equals(value: object) -> str:
 
 
 def exact(value: object) -> str:
-    """A number as it was given, without trailing zeros: a setting, not a result."""
+    """A number as it was given, without trailing zeros: a setting, not a result.
+
+    A fraction of many digits, such as a ROPE that is a share of a score, is rounded to four.
+    """
     number = as_float(value)
     if number is None or math.isinf(number):
         return fixed(number, 0)
-    return f"{number:.12g}".replace("-", MINUS)
+    text = f"{number:.12g}"
+    return (f"{number:.4g}" if abs(number) < 1 and len(text) > LONGEST_SETTING else text).replace("-", MINUS)
 
 
 def percent(value: object) -> str:

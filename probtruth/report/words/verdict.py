@@ -9,7 +9,17 @@ from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.analysis.standing import Standing
 from probtruth.line.result import Result
-from probtruth.report.words.numbers import decimals, equals, exact, fixed, interval, minus, percent, shortened
+from probtruth.report.words.numbers import (
+    decimals,
+    equals,
+    exact,
+    fixed,
+    interval,
+    minus,
+    percent,
+    shortened,
+    significant,
+)
 from probtruth.report.words.sentences import Name, Sentence, behind_number, joined, mean_of, measure, sentence
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
@@ -98,12 +108,15 @@ def _alone(result: Result) -> Verdict:
     units = behind_number(comparison.rule)
     whose = sentence(f"The mean {measure(comparison.rule)} of ", name)
     estimand = _estimand(result)
-    if mean is None or low is None or high is None:
+    if mean is None:
         return Verdict("invalid", sentence(*whose, " is not known."), tuple(estimand), ())
     if math.isinf(mean):
         n, items = int(result.scores.n_infinite[0]), len(result.scores.items)
         why = sentence(f"Its loss is infinite on {count(n, 'item')} of {items:,}.")
         return Verdict("alone", sentence(*whose, " is infinite."), (why, *estimand), ())
+    if low is None or high is None:
+        headline = sentence(*whose, f" is {significant(mean)}{units}; its interval is not known.")
+        return Verdict("invalid", headline, tuple(estimand), ())
     places = decimals([high - low], ends=(low, high))
     headline = sentence(*whose, f" is {fixed(mean, places)}{units} (95% interval {interval(low, high, places)}).")
     way = "Higher" if comparison.higher_is_better else "Lower"
@@ -251,7 +264,7 @@ class _SeveralModels:
             return
         shown = interval(*ends, decimals([ends[1] - ends[0]], ends=ends))
         yield sentence(
-            "The annotators' votes leave room for one wrong label that draws them, and perhaps the models, on up to "
+            "The votes do not exclude that annotators, and perhaps models, agree on one wrong label on up to "
             f"{percent(bounds.share)} of the items: the difference, ",
             self.names[standing.lead],
             " minus ",
@@ -259,7 +272,9 @@ class _SeveralModels:
             f", may then be anything from {shown} (negative favours the first).",
         )
         if standing.shared is not None:
-            yield sentence("A few expert labels tell (gold=; probtruth choose-gold).")
+            yield sentence(
+                "A few expert labels would decide: probtruth choose-gold picks the items (in Python: gold=)."
+            )
 
     def numbers(self) -> Sentence:
         """How far the leading model is ahead, and how sure that is."""
@@ -327,8 +342,8 @@ class _SeveralModels:
             told = f", {percent(items)} comes from the choice of items and {percent(labels)} from the labels."
             yield sentence("Of the variance of ", *pair, told)
         elif items is not None:
-            told = " is that of the choice of items; label noise is not told apart."
-            yield sentence("The uncertainty of ", *pair, told)
+            told = " is that of the choice of items, which includes any noise of the labels."
+            yield sentence("The interval of ", *pair, told)
 
 
 def _estimand(result: Result) -> list[Sentence]:

@@ -17,7 +17,7 @@ from jax.scipy.special import gammaln
 from jaxtyping import Float, Real
 
 from probtruth.kernels.power_mean import log1p_ratio
-from probtruth.kernels.simplex import as_floats
+from probtruth.kernels.simplex import of_one_type
 
 Number = int | float | np.number | Real[Array | np.ndarray, "..."]
 Points = Real[Array | np.ndarray, "*batch dim"]
@@ -42,7 +42,7 @@ def log_density(x: Number, loc: Number = 0.0, scale: Number = 1.0, kappa: Number
     >>> round(float(log_density(0.0, kappa=1.0)), 4)  # Cauchy: -log(pi)
     -1.1447
     """
-    x, loc, scale, kappa = as_floats(*(jnp.asarray(value) for value in (x, loc, scale, kappa)))
+    x, loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (x, loc, scale, kappa)))
     squares = ((x - loc) / scale) ** 2
     value: Array = _log_kernel(squares, kappa, 1) - log_normalizer(kappa, 1) - jnp.log(scale)
     return value
@@ -60,7 +60,7 @@ def multivariate_log_density(x: Points, loc: Vector, scale: Matrix, kappa: Numbe
     >>> round(float(multivariate_log_density(np.zeros(2), np.zeros(2), np.eye(2))), 4)  # -log(2 pi)
     -1.8379
     """
-    x, loc, scale = as_floats(x, loc, scale)
+    x, loc, scale = of_one_type(x, loc, scale)
     root = jnp.linalg.cholesky(scale)
     dim = loc.shape[-1]
     flat = (x - loc).reshape(-1, dim).T
@@ -81,7 +81,7 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     >>> round(float(log_normalizer(1.0)), 4)  # log(pi)
     1.1447
     """
-    (k,) = as_floats(jnp.asarray(kappa))
+    (k,) = of_one_type(jnp.asarray(kappa))
     half = dim / 2
     small = jnp.abs(k) < TINY_COUPLING
     safe = jnp.where(small, 1.0, k)
@@ -104,7 +104,7 @@ def sample(
     >>> sample(jax.random.key(0), (3,), kappa=0.5).shape
     (3,)
     """
-    loc, scale, kappa = as_floats(*(jnp.asarray(value) for value in (loc, scale, kappa)))
+    loc, scale, kappa = of_one_type(*(jnp.asarray(value) for value in (loc, scale, kappa)))
     normal_key, gamma_key = jax.random.split(key)
     normal = jax.random.normal(normal_key, shape, loc.dtype)
     return loc + scale * normal * _stretch(gamma_key, normal**2, kappa, 1)
@@ -120,7 +120,7 @@ def multivariate_sample(
     >>> multivariate_sample(jax.random.key(0), (3,), np.zeros(2), np.eye(2), -0.1).shape
     (3, 2)
     """
-    loc, scale = as_floats(loc, scale)
+    loc, scale = of_one_type(loc, scale)
     normal_key, gamma_key = jax.random.split(key)
     dim = loc.shape[-1]
     normal = jax.random.normal(normal_key, (*shape, dim), loc.dtype)
@@ -142,7 +142,7 @@ def log_posterior(
     >>> jnp.exp(log_posterior(logs, jnp.array([0.5, 0.5]))).round(4).tolist()
     [[0.5, 0.5]]
     """
-    logs, prior = as_floats(log_densities, prior)
+    logs, prior = of_one_type(log_densities, prior)
     joint = logs + jnp.log(prior)
     top = jnp.max(joint, -1, keepdims=True)
     possible = ~jnp.isneginf(joint)

@@ -45,12 +45,19 @@ def soft_label_loss(
     >>> loss(["no", "yes"], [[1.0, 0.0], [0.5, 0.5]])
     0.25
     """
+    if not isinstance(rule, str | ScoringRule) and np.ndim(rule):  # make_scorer(soft_label_loss), which passes labels
+        raise InputError(
+            "labels in place of a rule", "the name of a rule", "Write make_scorer(soft_label_loss('log'))."
+        )
     chosen = get_rule(rule)
     classes = as_names(labels, "labels")
 
     def loss(truth: object, probs: object) -> float:
         forecasts = labelled(probs).values
         if np.ndim(forecasts) == 1:  # type: ignore[arg-type]
+            if np.asarray(forecasts).dtype.kind in "biuSU":
+                hint = "Pass response_method='predict_proba' to make_scorer."
+                raise InputError("predicted classes", "probabilities", hint)
             second = check_arrays.as_floats(forecasts, "item", "probabilities")
             forecasts = np.stack([1 - second, second], 1)
         forecast = check_arrays.as_floats(forecasts, "item label", "probabilities")

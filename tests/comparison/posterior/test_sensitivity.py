@@ -107,7 +107,7 @@ def test_every_result_carries_the_table(five_compared, grouped):
 def test_few_items_are_said_to_lean_on_the_prior():
     values = np.array([[1.0, 2.0, 3.0, 2.5], [1.9, 2.3, 4.6, 3.0]])
     few = compare(make(values, "ab"), engine="exact")
-    assert any("half or double the prior" in said for said in few.warnings) == bool(sensitive(few.sensitivity))
+    assert any("half or double weight" in said for said in few.warnings) == bool(sensitive(few.sensitivity))
     assert sensitive([{"what": "P", "p": 0.9, "prior_half": 0.8, "prior_double": None}])
     many = compare(make(np.random.default_rng(2).normal(size=(2, 400))), engine="exact")
     assert not any("half or double" in said for said in many.warnings)

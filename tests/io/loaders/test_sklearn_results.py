@@ -164,3 +164,11 @@ def test_names_and_a_rule_that_needs_their_order() -> None:
     loss = pt.rules.soft_label_loss(ordered, labels=["high", "low", "medium"])
     # From low to high the forecast is .2, .1, .7: cumulative .2 and .3 against 0 and 0.
     assert loss(names, probs) == pytest.approx(0.2**2 + 0.3**2, rel=TOLERANCE)
+
+
+def test_a_scorer_that_is_made_wrongly_says_how():
+    # make_scorer(loss) passes the classes of `predict`; make_scorer(soft_label_loss) passes labels as the rule
+    with pytest.raises(pt.InputError, match="response_method='predict_proba'"):
+        pt.rules.soft_label_loss("log")([0, 1, 1], np.array([0, 1, 0]))
+    with pytest.raises(pt.InputError, match=r"make_scorer\(soft_label_loss\('log'\)\)"):
+        pt.rules.soft_label_loss(np.array([0, 1, 1]), np.array([[0.5, 0.5]] * 3))

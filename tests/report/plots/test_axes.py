@@ -94,3 +94,12 @@ def test_pyplot_is_never_loaded():
 
     code = "import sys; import probtruth.report.formats.html; sys.exit('matplotlib.pyplot' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_notebook_shows_a_figure_that_pyplot_does_not_know():
+    # what IPython asks a value of a cell for; without it the cell showed only `<Axes: ...>`
+    ax = rules.plot_rule("log")
+    for shown in (ax, ax.figure):
+        assert shown._repr_png_().startswith(b"\x89PNG")
+    own = Figure().subplots()
+    assert not hasattr(rules.plot_rule("log", ax=own), "_repr_png_")

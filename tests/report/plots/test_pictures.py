@@ -43,8 +43,13 @@ def test_rank_table_follows_the_names(result):
     assert np.allclose(table.sum(1), 1, rtol=0, atol=1e-12)  # shares of draws: round-off only
 
 
+def test_ranks_of_two_models_would_only_repeat_which_is_better(make):
+    assert "ranks" not in pictures(make["bare"](2))
+    assert "ranks" in pictures(make["bare"](3))
+
+
 def test_without_a_ranking_there_is_no_rank_plot(make):
-    bare = make["rewrite"](make["bare"](2), tree=xarray.DataTree)
+    bare = make["rewrite"](make["bare"](3), tree=xarray.DataTree)
     assert "ranks" not in pictures(bare)
 
 

@@ -86,7 +86,8 @@ def test_percent(value, text):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.01, "0.01"), (2500, "2500"), (-1e-3, "−0.001"), (INF, "∞"), (None, "–")]
+    ("value", "text"),
+    [(0.01, "0.01"), (2500, "2500"), (-1e-3, "−0.001"), (0.0100761545747, "0.01008"), (INF, "∞"), (None, "–")],
 )
 def test_exact_has_no_trailing_zeros(value, text):
     assert numbers.exact(value) == text

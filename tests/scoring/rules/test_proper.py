@@ -236,3 +236,13 @@ def test_a_certain_truth_is_at_a_finite_divergence_from_an_open_forecast():
     for kernel in (pt.kl_divergence, pt.rules.log.divergence):
         np.testing.assert_allclose(float(kernel(probs, truth)), np.log(2), rtol=1e-6)
         assert float(kernel(truth, probs)) == np.inf
+
+
+@pytest.mark.parametrize("truth", [np.array([0]), np.array(1), np.array([[1.0, 0.0, 0.0]])])
+@pytest.mark.parametrize("name", SCORES_OF_TWO)
+def test_another_number_of_labels_is_an_error_and_does_not_broadcast(name, truth):
+    # a class number would broadcast over the labels: log_score([[0.6, 0.4]], [0]) was 0 where the loss is -log 0.6
+    kernel = getattr(pt, name, None) or getattr(pt.rules, name)
+    for call in (kernel, jax.jit(kernel)):
+        with pytest.raises(pt.InputError, match="the same labels along the last axis"):
+            call(np.array([[0.6, 0.4]]), truth)
