@@ -96,8 +96,8 @@ def infer_truth(
 
     Returns: `Truth`, with `shares` and `n_votes` under every method; under "attentive" these are of the annotators who
     more probably read than click, and an item that none of them answered has no votes. Its `probs` are on the simplex.
-    The same
-    annotations under other names, in any order, have the same truth, draws included.
+    The same annotations under other names, in any order, have the same truth, draws included; items (or annotators)
+    that nothing but their names tells apart may change places, within the Monte Carlo error of a method that samples.
 
     Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts
     for a method that needs annotators, unknown names in `gold`, and items without annotations and known label
