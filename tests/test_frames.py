@@ -77,7 +77,7 @@ def test_numbers_from_text_or_numbers(cells):
 @pytest.mark.parametrize("cell", ["half", "", "1,5", None])
 def test_what_is_no_number_is_an_error_with_its_row(cell):
     with pytest.raises(pt.InputError, match=r"s.csv, line 3, column 'score': got .*expected a number"):
-        frame_numbers.numbers(polars.DataFrame({"score": ["1", cell]}), "score", Source("s.csv", 2))
+        frame_numbers.numbers(polars.DataFrame({"score": ["1", cell]}), "score", Source("s.csv", np.array([2, 3])))
 
 
 def test_rows_as_a_frame():

@@ -1,7 +1,7 @@
 """Annotations from a file: one row for each annotation, or one column of counts for each label."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import polars
@@ -50,7 +50,7 @@ def read_annotations(
     >>> pt.read_annotations(path, format="counts").counts().tolist()
     [[3, 0], [1, 2]]
     """
-    check.one_of(format, get_args(Form.__value__), "format")
+    check.literal(format, Form, "format")
     table, source = read_table(path)
     if format == "auto" and is_long(table.columns, item, annotator, label):
         return Annotations.from_long(table, item, annotator, label, replicate, labels, source)

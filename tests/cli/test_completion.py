@@ -15,14 +15,13 @@ from probtruth.cli.console import Console
 def test_names_are_those_of_the_package() -> None:
     from probtruth.comparison.likelihoods.programs import LIKELIHOODS
     from probtruth.io.tables.wide import KINDS
-    from probtruth.scoring.metrics import METRICS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
-    from probtruth.types.arguments import Engine
+    from probtruth.types.arguments import Engine, MetricName
 
     assert tuple(RULES) == options.RULES
     assert tuple(METHODS) == options.METHODS
-    assert METRICS == options.METRICS
+    assert get_args(MetricName.__value__) == options.METRICS
     assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == options.ESTIMANDS
     assert set(options.LIKELIHOODS) == {"auto", *LIKELIHOODS}
     assert set(options.ENGINES) == set(get_args(Engine.__value__))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,13 +13,13 @@ from probtruth.frames import name_text
 from probtruth.truth.fit import need_annotations
 from probtruth.types import Annotations
 
-AgreementMeasure = Literal["krippendorff", "fleiss", "cohen", "percentage"]
+type AgreementMeasure = Literal["krippendorff", "fleiss", "cohen", "percentage"]
 """Measures of agreement."""
 
-MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
+type MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 """Levels of measurement of Krippendorff's alpha."""
 
-KappaWeights = Literal["linear", "quadratic"]
+type KappaWeights = Literal["linear", "quadratic"]
 """How weighted kappa counts a disagreement, in the distance of the labels' ranks."""
 
 
@@ -76,8 +76,8 @@ def agreement(
         0.6
     """
     need_annotations(annotations)
-    check.one_of(measure, get_args(AgreementMeasure), "measure")
-    check.one_of(level, get_args(MeasurementLevel), "level")
+    check.literal(measure, AgreementMeasure, "measure")
+    check.literal(level, MeasurementLevel, "level")
     if measure == "cohen":
         table = _pairs_of_two(annotations, annotators)
         distance = _distance_of_ranks(ranks(annotations, order, weights is not None), weights)
@@ -265,7 +265,7 @@ def _pairs_of_two(annotations: Annotations, names: Sequence[object] | None) -> I
 def _distance_of_ranks(ranks: Float[np.ndarray, " label"], weights: str | None) -> Float[np.ndarray, "label label"]:
     if weights is None:
         return 1.0 - np.eye(len(ranks))
-    power = {"linear": 1, "quadratic": 2}[check.one_of(weights, get_args(KappaWeights), "weights")]
+    power = {"linear": 1, "quadratic": 2}[check.literal(weights, KappaWeights, "weights")]
     return np.asarray(np.abs(np.subtract.outer(ranks, ranks)) ** power)
 
 

@@ -1,7 +1,7 @@
 """How well a human annotator does against the others, and whether a model does as well."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -17,7 +17,7 @@ from probtruth.types.index import match_items, match_labels
 if TYPE_CHECKING:
     import polars
 
-HumanRule = Literal["zero-one", "brier"]
+type HumanRule = Literal["zero-one", "brier"]
 """Rules under which a hard answer of a human has a finite loss."""
 
 
@@ -73,7 +73,7 @@ def human_ceiling(
         ('a random annotator', 0.2222222222222222)
     """
     need_annotations(annotations)
-    check.one_of(rule, get_args(HumanRule), "rule")
+    check.literal(rule, HumanRule, "rule")
     votes = _votes(annotations)
     human = 1 - votes.others[np.arange(len(votes.item)), votes.label]
     together = _losses(votes.others, np.eye(annotations.n_labels)[votes.label], rule)
