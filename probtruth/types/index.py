@@ -226,7 +226,7 @@ def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], sour
         raise InputError(
             f"{cells} twice ({len(rows)} such rows)",
             f"every ({', '.join(coded)}) pair once",
-            "Remove it, or name a column that tells repeats apart: replicate=... (command line: --replicate).",
+            "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate).",
             source.at(row),
         )
 

@@ -72,7 +72,7 @@ def simulations(
             "weight": weights,
             "kinds": kinds,
             "annotators": annotators,
-            "table": table,
+            "table": jnp.concatenate([table, kinds], axis=1).T,
             "times": jnp.ones(N_ITEMS),
         }
 

@@ -20,7 +20,7 @@ from probtruth.report.plots.groups import MOST_GROUPS, plot_groups
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.rules import loss_curve
 from probtruth.report.plots.svg import Picture, picture, plain_style
-from probtruth.report.tables.models import rank_table
+from probtruth.report.tables.models import several_ranked
 from probtruth.report.tables.pairs import of_leaders
 from probtruth.report.words.numbers import (
     exact,
@@ -124,8 +124,8 @@ def _by_group(result: Result) -> Picture | None:
 
 
 def _ranks(result: Result) -> Picture | None:
-    ranked = rank_table(result.comparison)
-    if ranked is None or len(result.comparison.ranks) < 3:  # of two models P(better) says the same
+    ranked = several_ranked(result.comparison)
+    if ranked is None:
         return None
     models, table = ranked[0][:MOST_MODELS], ranked[1][:MOST_MODELS]
     ax = rank_probabilities(models, table)

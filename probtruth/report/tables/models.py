@@ -149,9 +149,14 @@ def best_set(result: Result) -> Sentence | None:
     return sentence("With probability 0.95 or more, the best is one of ", *joined(shown), ".")
 
 
+def several_ranked(comparison: Comparison) -> tuple[list[str], Float[np.ndarray, "model rank"]] | None:
+    """`rank_table` of three models or more; None of two, of which P(better) says the same."""
+    return rank_table(comparison) if len(comparison.ranks) > 2 else None
+
+
 def ranks(result: Result) -> Table | None:
-    """One row for each model: P(best) and the ranks that are possible; None where none are known."""
-    ranked = rank_table(result.comparison)
+    """One row for each model: P(best) and the ranks that are possible; None as `several_ranked`."""
+    ranked = several_ranked(result.comparison)
     if ranked is None:
         return None
     intervals = {model: _interval(row) for model, row in zip(*ranked, strict=True)}
