@@ -6,7 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays
 from probtruth.check import Source
@@ -284,7 +284,7 @@ def compact(names: "polars.Series") -> "polars.Series":
     return numbers
 
 
-def _text_lengths(numbers: Int[np.ndarray, " row"]) -> Int[np.ndarray, " row"]:
+def _text_lengths(numbers: Int[np.ndarray, " row"]) -> Integer[np.ndarray, " row"]:
     """How many characters the decimal text of each integer has."""
     lengths = 1 + (numbers < 0).astype(np.uint32)
     least, most = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)

@@ -15,8 +15,10 @@ type Rows = slice | Int[np.ndarray, " some"]
 class Later:
     """How the rows of a table follow from what is at hand; `whole` is the table, made once for all who hold this.
 
-    `rows(model, items)` makes some rows of one model.
+    `rows(model, items)` makes some rows of one model. It has a shape and a type as arrays have.
     """
+
+    dtype = np.dtype(np.float64)
 
     def __init__(self, shape: tuple[int, int, int], rows: Callable[[int, Rows], Float[np.ndarray, "some label"]]):
         self.shape = shape
