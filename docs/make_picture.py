@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 import probtruth as pt
 from probtruth import demo
+from probtruth.report.numbers import equals
 from probtruth.report.plots.axes import BLUE, INK, RED, SIZE
 from probtruth.report.plots.svg import picture, plain_style
-from probtruth.report.words.numbers import equals
 
 WIDTH, HEIGHT = 880, 306
 ITEMS = 9

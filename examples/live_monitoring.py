@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import probtruth as pt
-from probtruth.study.monitored import Monitor
+from probtruth.study.monitor_state import Monitor
 
 DAY, DAYS = 100, 20
 """Questions a day, and days."""
@@ -47,7 +47,7 @@ def follow(stream: dict[str, np.ndarray], state: Path | None = None) -> Monitor:
         else:
             watch = pt.monitor(one_day(stream, day), watch)
         if state is not None:
-            pt.write_monitor(watch, state)
+            watch.save(state)
             watch = pt.read_monitor(state)
             low, high = watch.interval
             print(f"  day {day + 1:>2}: {watch.n_items:>5} questions, difference {low:+.3f} to {high:+.3f}")
@@ -74,7 +74,7 @@ def main() -> None:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
 
-    print("a candidate that is better by 0.015 (differences are of losses: negative favours the candidate)")
+    print("a candidate that is better by 0.015 (candidate minus current: positive favours the candidate)")
     watch = follow(ratings(0.015, seed=1), None if out is None else out / "state.json")
     better = {"a": watch.a, "b": watch.b, None: "open"}.get(watch.decision, watch.decision)
     print(f"stopped after {watch.n_items} questions: {better}; P(candidate better) = {watch.p_a_better:.4f}")

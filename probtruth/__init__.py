@@ -2,14 +2,13 @@
 
 TYPE_CHECKING = False  # as of `typing`, whose import takes long enough for a Ctrl-C to fall into it
 if TYPE_CHECKING:
-    from probtruth import companions as companions
     from probtruth import errors as errors
     from probtruth import figures as figures
-    from probtruth import streaming as streaming
     from probtruth.errors import InputError as InputError
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
     from probtruth.io.predictions import read_predictions as read_predictions
+    from probtruth.io.scores import read_scores as read_scores
     from probtruth.kernels.power_mean import generalized_mean as generalized_mean
     from probtruth.line.compare import compare as compare
     from probtruth.line.compare_metric import compare_metric as compare_metric
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from probtruth.scoring import rules as rules
     from probtruth.scoring.calibration.decompositions import decompose as decompose
     from probtruth.scoring.confusion.expected import expected_confusion as expected_confusion
+    from probtruth.scoring.means import mean_scores as mean_scores
     from probtruth.scoring.nelson.profile import risk_profile as risk_profile
     from probtruth.scoring.rules.proper import brier_score as brier_score
     from probtruth.scoring.rules.proper import entropy as entropy
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from probtruth.scoring.rules.propriety import check_proper as check_proper
     from probtruth.scoring.rules.rule import ScoringRule as ScoringRule
     from probtruth.study.monitor import monitor as monitor
-    from probtruth.study.monitor_file import read_monitor as read_monitor
-    from probtruth.study.monitor_file import write_monitor as write_monitor
+    from probtruth.study.monitor_state import read_monitor as read_monitor
     from probtruth.study.plan import plan as plan
     from probtruth.study.validate import validate as validate
     from probtruth.truth import annotators as annotators
@@ -57,6 +56,7 @@ _HOME = {
     "Predictions": "types",
     "Result": "line.result",
     "Scores": "types",
+    "Moments": "comparison.moments",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "brier_score": "scoring.rules.proper",
@@ -72,36 +72,33 @@ _HOME = {
     "infer_truth": "truth.infer",
     "kl_divergence": "scoring.rules.proper",
     "log_score": "scoring.rules.proper",
+    "mean_scores": "scoring.means",
     "monitor": "study.monitor",
     "plan": "study.plan",
     "quadratic_score": "scoring.rules.proper",
     "ranked_probability_score": "scoring.rules.proper",
     "read_annotations": "io.annotations",
-    "read_monitor": "study.monitor_file",
+    "read_monitor": "study.monitor_state",
     "read_predictions": "io.predictions",
+    "read_scores": "io.scores",
     "risk_profile": "scoring.nelson.profile",
     "score": "line.score",
     "spherical_score": "scoring.rules.proper",
     "validate": "study.validate",
-    "write_monitor": "study.monitor_file",
     "write_report": "report.write",
     "zero_one_score": "scoring.rules.proper",
-}
-"""Where each public name lives; loaded at first use, so that `import probtruth` is quick."""
+}  # Where each public name lives; loaded at first use, so that `import probtruth` is quick
 
 _MODULES = {
     "annotators": "truth.annotators",
     "calibration": "scoring.calibration",
-    "companions": "companions",
     "confusion": "scoring.confusion",
     "errors": "errors",
     "figures": "figures",
     "loaders": "io.loaders",
     "nelson": "scoring.nelson",
     "rules": "scoring.rules",
-    "streaming": "streaming",
-}
-"""Public modules, each with its own `__all__`."""
+}  # Public modules, each with its own `__all__`
 
 __all__ = ["__version__", *sorted([*_HOME, *_MODULES])]  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -12,29 +12,26 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import inf, isfinite, isnan, nan
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeAliasType, cast, get_args
+from typing import TypeAliasType, cast, get_args
 
 from probtruth.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from jaxtyping import Int
 
 
 @dataclass(frozen=True)
 class Source:
     """The origin of a table, so that an error can point to the line of a file or the row of a frame.
 
-    Rows of a text file have a line, the one in `lines` for each row; of a batch, so many rows come `before` it. A table
-    of several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own names of
-    columns that are known by others here.
+    Rows of a text file have a line, the one in `lines` for each row. So many rows or lines come `before` a batch. A
+    table of several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own
+    names of columns that are known by others here. `notes` say how it was read where that was not asked for.
     """
 
     name: str = "the table"
-    lines: "Int[np.ndarray, ' row'] | None" = field(default=None, compare=False, repr=False)
+    lines: Sequence[int] | None = field(default=None, compare=False, repr=False)
     columns: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     before: int = 0
     parts: "Sequence[tuple[Source, int]]" = field(default=(), compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def at(self, row: int | None = None, column: str | None = None) -> str:
         """The location in words: file, line (or row, counted from 1) and column."""
@@ -46,14 +43,15 @@ class Source:
                 if rest < rows:
                     return part.at(rest, column)
                 rest -= rows
-            words.append(f"row {row + self.before + 1}" if self.lines is None else f"line {self.lines[row]}")
+            words.append(
+                f"row {row + self.before + 1}" if self.lines is None else f"line {self.lines[row] + self.before}"
+            )
         if column is not None:
             words.append(f"column {quote(column)}")
         return ", ".join(words)
 
 
-LONGEST = 60
-"""How many characters of a name or cell a message shows."""
+LONGEST = 60  # How many characters of a name or cell a message shows
 
 
 def quote(value: object) -> str:
@@ -112,8 +110,7 @@ def unique(names: Sequence[str], what: str) -> None:
 
 
 def checks_itself[F: Callable[..., object]](function: F) -> F:
-    """Marks a function that checks its own arguments, so that its own messages appear when types are checked at run
-    time."""
+    """Marks a function that checks its own arguments."""
     function.__no_type_check__ = True  # type: ignore[attr-defined]
     return function
 
@@ -172,10 +169,7 @@ def instance[T](value: object, kind: type[T], maker: str) -> T:
 
 
 def finite_numbers(names: Iterable[str], distinct: bool = False) -> list[float]:
-    """The numbers that names are; 'nan' and 'inf' are text.
-
-    Errors: `ValueError` where a name is not a finite number, or two are the same one and `distinct` is set.
-    """
+    """The numbers that names are; 'nan' and 'inf' are text."""
     numbers = [float(name) for name in names]
     if not all(map(isfinite, numbers)):
         raise ValueError("a name that is not a finite number")
@@ -202,8 +196,8 @@ def length(got: int, wanted: int, what: str) -> None:
         )
 
 
+# Processes that were forked from one in which JAX had started its threads, which a fork leaves behind.
 _STRANDED: set[int] = set()
-"""Processes that were forked from one in which JAX had started its threads, which a fork leaves behind."""
 
 
 def _note_fork() -> None:

@@ -13,8 +13,8 @@ from probtruth.kernels.arrays import Table, on_device
 if TYPE_CHECKING:
     from jax import Array
 
+# How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals).
 SUM_TOLERANCE = 1e-4
-"""How far the sum of a row of probabilities may be from 1 (rounding in files with four or more decimals)."""
 
 
 def positive_row(values: object, n_labels: int, what: str) -> Float[np.ndarray, " label"]:
@@ -58,12 +58,12 @@ def as_float_table(values: object, what: str) -> Float[Table, "item label"]:
     """`as_floats` of a table by item and label; an array of JAX stays where it lies, half precision as float32."""
     if not on_device(values):
         return as_floats(values, "item label", what)
-    from probtruth.kernels import device_tables
+    from probtruth.kernels import device
 
     _need_axes(values, "item label", what)
     if values.dtype.kind == "c":
         raise InputError(f"{what} of type {values.dtype}", "an array of real numbers", "Take the real part.")
-    return device_tables.as_float_table(values)
+    return device.as_float_table(values)
 
 
 def _need_axes(array: Table, axes: str, what: str) -> None:
@@ -159,7 +159,7 @@ def _rows_there(
     cells: "Array", kind: str, refuse: Callable[[np.ndarray, Callable[[int], str]], None], where: Callable[[int], str]
 ) -> None:
     """Checks a table on devices: three numbers come back, and where a row is faulty that row, which is then refused."""
-    from probtruth.kernels.device_tables import faulty_row
+    from probtruth.kernels.device import faulty_row
 
     if not cells.size:
         refuse(np.zeros(cells.shape), where)
@@ -172,9 +172,9 @@ def _rows_there(
 def surely_simplex(probs: Float[Table, "item label"]) -> bool:
     """Whether every row is well within the tolerance, in two quick passes; False means that `simplex` must decide."""
     if on_device(probs):
-        from probtruth.kernels import device_tables
+        from probtruth.kernels.device import faulty_row
 
-        return device_tables.surely_simplex(probs, SUM_TOLERANCE / 2)
+        return probs.size > 0 and faulty_row(probs, "probs", SUM_TOLERANCE / 2) is None
     if not probs.size or not probs.min() >= 0:
         return False
     totals = np.einsum("ij->i", probs, dtype=np.float64)

@@ -4,23 +4,19 @@ from probtruth import redaction as _redaction
 
 __all__ = ("InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
-LONGEST_PART = 2000
-"""How many characters of each part a message shows, whatever a file holds."""
+LONGEST_PART = 2000  # How many characters of each part a message shows, whatever a file holds
 
 
 def _line(text: str) -> str:
-    """The text on one line and of bounded length, with escapes for what would control a terminal.
-
-    What may be secret in an address is left out.
-    """
+    """The text on one line and of bounded length, with escapes for what would control a terminal."""
     text = _redaction.redacted(text)
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
     return short.translate(_ESCAPES)
 
 
 _CODES = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+# Control characters, ends of lines, marks that turn the direction of text, and halves of surrogate pairs.
 _ESCAPES = {code: repr(chr(code))[1:-1] for code in (*_CODES, *range(0xD800, 0xE000))}
-"""Control characters, ends of lines, marks that turn the direction of text, and halves of surrogate pairs."""
 
 
 class ProbtruthError(Exception):

@@ -4,34 +4,28 @@ New axes belong to a figure of their own, `ax.figure`, which `savefig` writes. C
 stand out on white and on black; each curve is named where it runs.
 """
 
-from probtruth.report.formats.latex import latex_table
+from probtruth.report.latex import latex_table
 from probtruth.report.plots.annotators import plot_annotators
-from probtruth.report.plots.calibration import plot_curves, plot_decomposition, plot_murphy, plot_reliability
-from probtruth.report.plots.comparison import plot_differences, plot_forest, plot_matrix, plot_ranks
-from probtruth.report.plots.groups import plot_group_matrix, plot_groups
-from probtruth.report.plots.nelson import plot_divergence, plot_nelson, plot_spectrum
+from probtruth.report.plots.calibration import plot_curves, plot_reliability
+from probtruth.report.plots.comparison import plot_forest, plot_groups, plot_ranks
+from probtruth.report.plots.differences import plot_differences
+from probtruth.report.plots.nelson import plot_divergence, plot_nelson
 from probtruth.report.plots.rules import plot_rule, plot_rules
-from probtruth.report.plots.study import plot_monitor, plot_plan, plot_validation
+from probtruth.report.plots.study import plot_monitor, plot_plan
 
 __all__ = (
     "latex_table",
     "plot_annotators",
     "plot_curves",
-    "plot_decomposition",
     "plot_differences",
     "plot_divergence",
     "plot_forest",
-    "plot_group_matrix",
     "plot_groups",
-    "plot_matrix",
     "plot_monitor",
-    "plot_murphy",
     "plot_nelson",
     "plot_plan",
     "plot_ranks",
     "plot_reliability",
     "plot_rule",
     "plot_rules",
-    "plot_spectrum",
-    "plot_validation",
 )

@@ -20,10 +20,8 @@ from probtruth.kernels.host import block_rows
 if TYPE_CHECKING:
     import polars
 
-EXACT = 2.0**53
-"""Up to this size float64 holds every integer."""
-LONG = 1 << 15
-"""Cells of a column that are looked at at once."""
+EXACT = 2.0**53  # Up to this size float64 holds every integer
+LONG = 1 << 15  # Cells of a column that are looked at at once
 
 
 def numbers(frame: "polars.DataFrame", column: str, source: Source, option: str = "score") -> Float[np.ndarray, " row"]:
@@ -147,10 +145,7 @@ class NamedNumbers:
     labels: tuple[str, ...] | None = None
 
     def in_order_of(self, first: "NamedNumbers", what: str) -> object:
-        """The values with rows and columns in the order of another table with the same names.
-
-        Errors: `InputError` if the names differ.
-        """
+        """The values with rows and columns in the order of another table with the same names."""
         values: Any = self.values
         for axis, (own, other) in enumerate(((self.items, first.items), (self.labels, first.labels))):
             if own == other or own is None or other is None:
@@ -168,13 +163,7 @@ class NamedNumbers:
 
 
 def labelled(table: object, item: str = "item") -> NamedNumbers:
-    """A table of numbers by item and label: an array, a dataframe, a dict of columns, or an xarray DataArray.
-
-    An array of JAX stays where it lies.
-
-    A dataframe's columns are labels, except a column `item`, which names the items (as does a pandas index that was
-    set). Names that a library made up (0, 1, ... or column_0, column_1, ...) do not count.
-    """
+    """A table of numbers by item and label: an array, a dataframe, a dict of columns, or an xarray DataArray."""
     if hasattr(table, "dims") and hasattr(table, "coords") and hasattr(table, "values"):
         return _of_xarray(table)
     if not is_frame(table):

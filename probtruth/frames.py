@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import polars
 
 _EPOCH = date(1970, 1, 1).toordinal()
+# The first day of polars' dates, as Python counts days, and a day in units of polars.
 _PER_DAY = {"day": 1, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
-"""The first day of polars' dates, as Python counts days, and a day in units of polars."""
 
 
 def name_text(value: object) -> str:
@@ -94,11 +94,7 @@ def _native(frame: Any) -> Any:
 
 
 def _with_names(table: "polars.DataFrame", features: object) -> "polars.DataFrame":
-    """Columns of integers, with the names that the features of a dataset give them; -1 is a hidden label and becomes
-    blank.
-
-    Errors: `InputError` for an integer without a name.
-    """
+    """Columns of integers, with the names that the features of a dataset give them."""
     import polars
 
     for column, feature in features.items() if isinstance(features, Mapping) else ():
@@ -184,8 +180,7 @@ def _finer_than_python(series: "polars.Series") -> bool:
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
-    """A column without its name, because polars would read it as a pattern (`*`, `^x.*$`) even in methods of a
-    series."""
+    """A column without its name, because polars would read it as a pattern (`*`."""
     return frame.get_column(column).alias("cells")
 
 
@@ -207,10 +202,7 @@ def single(kind: "polars.DataType") -> bool:
 def encode(
     frame: "polars.DataFrame", column: str, source: Source, option: str
 ) -> tuple[Int[np.ndarray, " row"], list[str]]:
-    """A column of names as integer codes and the distinct names in the order of the codes (order of first appearance).
-
-    Text stays as written, integers become their decimal text, floats their shortest repr; a blank is an error.
-    """
+    """A column of names as integer codes and the distinct names in the order of the codes."""
     import polars
 
     series = _filled(frame, column, source, option)
@@ -370,11 +362,7 @@ def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | Non
 
 
 def as_array(values: object) -> object:
-    """Values that NumPy can read: tensors and arrays of other libraries through `__array__` or DLPack, all else
-    unchanged.
-
-    Errors: `InputError` for a tensor on another device, or one that records gradients.
-    """
+    """Values that NumPy can read: tensors and arrays of other libraries through `__array__` or DLPack."""
     if isinstance(values, (np.ndarray, list, tuple)) or not hasattr(values, "__dlpack__"):
         return values
     try:

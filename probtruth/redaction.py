@@ -4,8 +4,8 @@ import re
 
 _USER = r"(?P<user>[^\s/?#'\"]*@|[^\s/?#@'\"]*:(?!\d*(?:$|[^\w~%.-]))[^\s/?#@'\"]*)?"
 _QUERY = r"(?P<query>[?#](?:(?!['\"](?:[\s,.;:)\]]|$))[^\s\"])*)?"
+# Addresses: what stands before the host, and what follows a question mark.
 _SECRETS = re.compile(rf"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]+:/{{1,2}}){_USER}(?P<rest>[^\s?#'\"]*){_QUERY}")
-"""Addresses: what stands before the host, and what follows a question mark."""
 
 
 def redacted(text: str) -> str:

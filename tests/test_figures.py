@@ -24,7 +24,6 @@ CALLS = {
     "plot_rules": lambda **kw: pt.figures.plot_rules(**kw),
     "plot_nelson": lambda **kw: pt.figures.plot_nelson(RISK, model="a", **kw),
     "plot_divergence": lambda **kw: pt.figures.plot_divergence(RISK, model="a", **kw),
-    "plot_spectrum": lambda **kw: pt.figures.plot_spectrum(RISK, **kw),
     "plot_curves": lambda **kw: pt.figures.plot_curves(pt.confusion.roc_curves(PRED, TRUTH), **kw),
 }
 
@@ -125,14 +124,6 @@ def test_divergence_is_the_line_prolonged():
     assert end[1] * RISK.source[1, at] == pytest.approx(RISK.model[1, at], rel=SAME)
 
 
-def test_spectrum_draws_models_and_sources():
-    ax = pt.figures.plot_spectrum(RISK, models=["b"])
-    source, model = [line for line in ax.lines if len(line.get_xdata()) > 2]
-    np.testing.assert_array_equal(model.get_ydata(), RISK.model[1])
-    np.testing.assert_array_equal(source.get_ydata(), RISK.source[1])
-    assert "b" in words(ax)
-
-
 @pytest.mark.parametrize("make", [pt.confusion.roc_curves, pt.confusion.precision_recall_curves])
 def test_curves_and_their_areas(make):
     curves = make(PRED, TRUTH)
@@ -147,15 +138,14 @@ def test_curves_and_their_areas(make):
     ("call", "message"),
     [
         (lambda: pt.figures.plot_rule("lgo"), "rule 'lgo'"),
-        (lambda: pt.figures.plot_rule(y=1.2), "y=1.2"),
-        (lambda: pt.figures.plot_rule(y=[0.5, 0.4]), "a distribution over the labels"),
-        (lambda: pt.figures.plot_rules(match_at=1.0), "match_at=1.0"),
+        (lambda: pt.figures.plot_rule(y=1.2), "truth"),
+        (lambda: pt.figures.plot_rule(y=[0.5, 0.4]), "sum to 0.9"),
+        (lambda: pt.figures.plot_rules(match_at=1.0), "match_at 1.0"),
         (lambda: pt.figures.plot_rules(zoom=(1.0, 0.5)), "the lower first"),
         (lambda: pt.figures.plot_rules(["log"] * 5), "5 rules"),
         (lambda: pt.figures.plot_nelson(RISK), "model 'None'"),
         (lambda: pt.figures.plot_nelson(PRED, "a"), "a RiskProfile"),
         (lambda: pt.figures.plot_divergence(RISK, "a", power=0.123), "power 0.123"),
-        (lambda: pt.figures.plot_spectrum(RISK, ["c"]), "model 'c'"),
         (lambda: pt.figures.plot_curves(RISK), "expected Curves. Hint: Pass on what roc_curves"),
     ],
 )

@@ -34,15 +34,6 @@ def test_an_unknown_name_is_an_attribute_error():
         probtruth.no_such_thing  # noqa: B018
 
 
-def test_a_wide_house_has_small_rooms():
-    long = {
-        path.name: lines
-        for path in (ROOT / "probtruth").rglob("*.py")
-        if (lines := len(path.read_text().splitlines())) > 400
-    }
-    assert long == {}
-
-
 def test_nothing_imports_what_a_short_command_would_wait_for():
     """Together 0.6 of the 2.5 s of a short command; `scipy.special` and `scipy.fft` have what is needed."""
     slow = re.compile(

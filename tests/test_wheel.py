@@ -14,12 +14,8 @@ import pytest
 REPOSITORY = Path(__file__).parents[1]
 DATA = {
     "probtruth/py.typed",
-    "probtruth/report/script/page.js",
-    "probtruth/report/script/sort.js",
-    "probtruth/report/script/pairs.js",
-    "probtruth/report/script/items.js",
+    "probtruth/report/page.js",
     "probtruth/report/style.css",
-    "probtruth/report/template.html.j2",
     "probtruth/demo/annotations.parquet",
     *(
         f"probtruth/demo/predictions-{name}.parquet"
@@ -59,7 +55,7 @@ WRONG = {
 SETTINGS = """
 [mypy]
 strict = true
-[mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,narwhals.*,pyarrow.*,jinja2.*,h5py.*]
+[mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,narwhals.*,pyarrow.*,h5py.*]
 follow_imports = skip
 [mypy-distributed.*,dask.*,typer.*,rich.*,pydantic.*,deltalake.*]
 follow_imports = skip
@@ -104,7 +100,7 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
     assert "Typing :: Typed" in said.get_all("Classifier")
     needed = [line for line in said.get_all("Requires-Dist") if "extra ==" not in line]
     assert all(re.fullmatch(r"[a-z0-9-]+(!=[0-9.]+\*,)?>=[0-9.]+", line) for line in needed), needed
-    assert points.split() == ["[console_scripts]", "probtruth", "=", "probtruth.__main__:main"]
+    assert points.split() == ["[console_scripts]", "probtruth", "=", "probtruth.cli:main"]
 
 
 @pytest.mark.process

@@ -18,9 +18,8 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "scores": ("scoring",),
     "kernels": ("scoring.rules.proper", "kernels"),
     "rules": ("scoring.rules",),
-    "comparison": ("comparison", "companions"),
+    "comparison": ("comparison",),
     "study": ("study",),
-    "streaming": ("streaming", "scoring.means"),
     "errors": ("errors",),
 }
 """Where names of each section live, as modules below `probtruth`; the longest that fits decides."""

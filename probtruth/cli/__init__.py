@@ -1,36 +1,29 @@
-"""The command line: parse, call, print; one function for each command, each in the file of its name.
+"""The command line: parse, call, print.
 
 Everything heavy is imported inside the commands, so that `--help` is quick.
 """
 
-import _thread
+import codecs
+import os
 import shlex
-import signal
 import sys
-import threading
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
-from probtruth.cli import interrupts, settings
 from probtruth.cli import options as opt
-from probtruth.cli.blocks import WIDTH, PanelCommand, PanelGroup, spread
-from probtruth.cli.commands.check import check
-from probtruth.cli.commands.choose_gold import choose_gold
-from probtruth.cli.commands.compare import compare
-from probtruth.cli.commands.demo import demo
-from probtruth.cli.commands.info import info
-from probtruth.cli.commands.monitor import monitor
-from probtruth.cli.commands.plan import plan
-from probtruth.cli.commands.run import run
-from probtruth.cli.commands.score import score
-from probtruth.cli.commands.truth import truth
-from probtruth.cli.commands.validate import validate
-from probtruth.cli.streams import guarded_streams
+from probtruth.cli import settings
+from probtruth.cli.check import check
+from probtruth.cli.compare import compare
+from probtruth.cli.help import WIDTH, PanelCommand, PanelGroup, UsageError, spread
+from probtruth.cli.run import demo, run
+from probtruth.cli.stages import score, truth
+from probtruth.cli.study import monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.redaction import redacted
 
-COMMANDS = (demo, run, truth, score, compare, check, info, monitor, plan, choose_gold, validate)
+COMMANDS = (demo, run, truth, score, compare, check, plan, monitor, validate)
 
 app = typer.Typer(
     name="probtruth",
@@ -67,74 +60,74 @@ def every_command(
     """Which probabilistic model is better when the reference labels are uncertain."""
     if {"-h", "--help"} & set(sys.argv):
         return
-    context.obj, context.default_map = settings.load(config, context)
+    context.obj = settings.load(config, context.command.commands)  # type: ignore[attr-defined]
 
 
-REPLACED = "--kind"
-"""The option that a proposed command has once; others are added."""
-
-AGAIN = 0.05
-"""Seconds after which a Ctrl-C that was dropped comes again."""
+REPEATED = (
+    "--metric",
+    "--renormalise",
+)  # What a proposed command adds and never replaces
+INTERRUPTED, CLOSED_PIPE = 130, 141  # Exit statuses after Ctrl-C, and where nothing reads standard output any more
+# What stands for a character in an encoding that lacks it; a question mark for all others.
+PLAIN = {"−": "-", "–": "-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...", "’": "'", "→": "->", "█": "#"}
 
 
 def main() -> None:
     """Runs a command. Exit status: 0 done, 1 no answer is supported, 2 bad usage or bad input."""
-    with guarded_streams():
-        _run()
-
-
-def _run() -> None:
-    before, sys.unraisablehook = sys.unraisablehook, _unraisable
+    codecs.register_error("probtruth", _in_plain)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # as long as the process
+        with suppress(AttributeError, OSError, ValueError):
+            getattr(sys, name).reconfigure(errors="probtruth")
     try:
-        interrupts.begin()
-        app()
-    except SystemExit as stop:
-        if stop.code == interrupts.INTERRUPTED:
-            _stop(*interrupts.ending())
-        raise
-    except KeyboardInterrupt:
-        _stop(*interrupts.ending())
-    except Exception as error:
-        if interrupts.WATCH.heard.is_set():  # what a library made of it
-            _stop(*interrupts.ending())
-        _refuse(error)
-    finally:
-        interrupts.LIMIT.stop()
-        sys.unraisablehook = before
-
-
-def _refuse(error: Exception) -> None:
-    """Ends the command with the message and the status of an error; one that is no input's fault goes on."""
-    if isinstance(error, InputError | MissingExtraError):
+        status = app(standalone_mode=False)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    except UsageError.__base__ as error:
+        error.show()
+        status = error.exit_code
+    except (InputError, MissingExtraError) as error:
         _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
-    if isinstance(error, PosteriorError):
+    except PosteriorError as error:
         _stop(str(error), 1)
-    if isinstance(error, MemoryError):
+    except MemoryError:
         _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
-    raise error
+    except (OSError, SystemExit) as stop:
+        failed = stop if isinstance(stop, OSError) else stop.__context__
+        if not isinstance(failed, OSError):
+            raise
+        with suppress(AttributeError, OSError, ValueError):  # what is left in the buffer goes nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+        if isinstance(failed, BrokenPipeError):
+            raise SystemExit(CLOSED_PIPE) from None
+        _stop(f"got {failed}, expected output that can be written. Hint: send it elsewhere, or make room.", 2)
+    if status == INTERRUPTED:
+        _stop("interrupted: what --out names is as it was, or written whole", INTERRUPTED)
+    raise SystemExit(status)
+
+
+def _in_plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
 
 
 def _command_with(options: tuple[str, ...]) -> str:
     """The command line with other options, to paste; nothing where an error proposes none."""
     if not options:
         return ""
-    words = [word for word in sys.argv[1:] if not (options[0] == REPLACED and word.startswith(f"{REPLACED}="))]
-    while options[0] == REPLACED and REPLACED in words:
-        del words[words.index(REPLACED) : words.index(REPLACED) + 2]
+    words, typed = [], iter(sys.argv[1:])
+    for word in typed:
+        flag, equals, _ = word.partition("=")
+        if flag not in options or flag in REPEATED:
+            words.append(word)
+        elif not equals:
+            next(typed, None)  # its value
     return f" Run: {redacted(shlex.join(['probtruth', *words, *options]))}"
 
 
-def _stop(message: str, status: int) -> None:
+def _stop(message: str, status: int) -> NoReturn:
     print(f"probtruth: {message}", file=sys.stderr)
     raise SystemExit(status)
-
-
-def _unraisable(lost: Any) -> None:
-    """Ctrl-C that fell into a callback, where Python drops it, is sent again once that is over."""
-    if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
-    elif hasattr(signal, "setitimer"):  # which also ends a wait, and starts no thread inside a callback
-        signal.signal(signal.SIGALRM, signal.default_int_handler)
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
-    else:
-        threading.Timer(AGAIN, _thread.interrupt_main).start()

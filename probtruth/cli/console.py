@@ -1,55 +1,44 @@
-"""What is printed where: results on standard output, progress and notes on standard error.
+"""Results go to standard output, progress and notes to standard error; what commands begin and end with."""
 
-The figure that `--plot` writes: a file of SVG, whole or not at all.
-
-What run, demo and compare end with: the report is written, and the verdict shown.
-"""
-
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from probtruth import check
+from probtruth.cli import settings
 from probtruth.cli.fail_if import Gate
-
-
-@dataclass
-class Stages:
-    """How many stages a command has (0: not known), and how many it has begun."""
-
-    total: int = 0
-    begun: int = 0
+from probtruth.errors import InputError
 
 
 @dataclass(frozen=True)
 class Console:
-    """`json`: the result as JSON on standard output and nothing else there; `quiet`: nothing on standard error.
-
-    `command` is the command that makes the same result again; `stages` counts those that the progress goes through.
-    """
+    """`json`: the result as JSON on standard output and nothing else there."""
 
     json: bool
-    quiet: bool
     command: str = ""
-    stages: Stages = field(default_factory=Stages)
 
-    def of_stages(self, total: int) -> "Console":
-        """The same console for a command that goes through so many stages of progress."""
-        return replace(self, stages=Stages(total))
+    @classmethod
+    def of(cls, context: Any, json: bool) -> "Console":
+        """The console of a command, with its command line; notes the file of settings."""
+        made = cls(json, settings.command_line(context.obj))
+        if context.obj is not None:
+            made.note(f"settings from {context.obj.name}")
+        return made
 
     def note(self, text: str) -> None:
         """A line on standard error."""
-        if not self.quiet:
-            print(text, file=sys.stderr)
+        print(text, file=sys.stderr)
 
     def show(self, *renderables: Any) -> None:
         """Rich text, or lines as they are, on standard output, unless JSON goes there."""
         if not self.json:
             from rich.console import Console as Rich
 
-            from probtruth.report.words.numbers import plain
+            from probtruth.report.numbers import plain
 
             rich = Rich()
             for renderable in renderables:
@@ -67,28 +56,20 @@ class Console:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar on standard error with the time left; only on a terminal, and not in quiet.
-
-        The bar is that of the whole command: the stages that are done, and of this one the part that it reports.
-        """
-        stages = self.stages
-        stages.begun += 1
-        if self.quiet or self.json or not sys.stderr.isatty():
+        """A bar on standard error with the time left; only on a terminal."""
+        if self.json or not sys.stderr.isatty():
             yield lambda done, total: None
             return
         from rich.console import Console as Rich
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        total, before = max(stages.total, stages.begun), stages.begun - 1
-        words = what if total == 1 else f"{stages.begun}/{total} {what}"
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Rich(stderr=True), transient=True) as bar:
-            task = bar.add_task(words, total=total, completed=before)
-            yield lambda done, all: bar.update(task, completed=before + done / max(all, 1))
+            task = bar.add_task(what, total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-NAMES = ("monitor", "plan", "validation")
-"""The figures that the commands write; each name stands in the ids of its SVG."""
+NAMES = ("monitor", "plan")  # The figures that the commands write; each name stands in the ids of its SVG
 
 
 def check_plot(path: str | None) -> None:
@@ -102,10 +83,7 @@ def check_plot(path: str | None) -> None:
 def write_plot(
     path: str | None, name: str, shown: Any, title: str, words: Callable[[Any], str], **options: str
 ) -> None:
-    """Draws a figure (one of `NAMES`) in the style of the report, where there is a path, and writes it.
-
-    Arguments: `title` and `words` of what is shown are read aloud; `options` are those of the figure.
-    """
+    """Draws a figure (one of `NAMES`) in the style of the report, where there is a path, and writes it."""
     if path is None:
         return
     from probtruth import figures
@@ -121,17 +99,24 @@ def write_plot(
 def _is_figure(path: Path) -> bool:
     """Whether a file is a figure that probtruth wrote: SVG with the ids that `picture` gives."""
     try:
-        with path.open("rb") as stream:
-            head = stream.read(2000)
+        head = path.read_bytes()[:2000]
     except OSError:
         return False
     return b"<svg" in head and any(f'id="{name}-title"'.encode() in head for name in NAMES)
 
 
-def conclude(result: Any, out: str | None, console: Console, gate: Gate | None = None) -> None:
+def conclude(result: Any, out: str | None, show: str | None, item: str, console: Console, gate: Gate | None) -> None:
     """Writes the report if there is a folder for it, shows the verdict, and ends with the status of the gate."""
-    from probtruth.report.formats import terminal
+    from probtruth.report import terminal
 
+    if show is not None:
+        from probtruth.io.item_content import read_content
+
+        listed = result.analysis.listed
+        if listed is None:
+            raise InputError("--show with --metric", "a scoring rule", "Leave it out.")
+        texts, images = read_content(show, listed["item"].to_list(), item)
+        result = replace(result, item_text=texts, item_images=images)
     if out is not None:
         from probtruth.report.write import write_report
 
@@ -146,3 +131,25 @@ def conclude(result: Any, out: str | None, console: Console, gate: Gate | None =
         console.show(*passed.words)
         if passed.status:
             raise SystemExit(passed.status)
+
+
+CACHE = "PROBTRUTH_CACHE"  # Environment variable: a folder for compiled code, or `off`
+
+
+def use_jax(device: str | None = None) -> None:
+    """Points JAX, which need not be loaded yet, at the cache of compiled code, and at a device that is named."""
+    folder = os.environ.get(CACHE, "")
+    if folder.lower() not in ("off", "0", "no"):
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", folder or str(home / "probtruth" / "jax"))
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    if device is not None:
+        check.one_of(device, ("cpu", "gpu"), "--device")
+        import jax
+
+        try:
+            jax.config.update("jax_default_device", jax.devices(device)[0])
+        except RuntimeError:
+            hint = "Install a JAX for it (pip install 'probtruth[gpu]'), or leave --device out."
+            raise InputError(f"--device {device} where JAX finds none", "a device of this machine", hint) from None

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.words.numbers import Row, minus
+from probtruth.report.numbers import Row, minus
 
 if TYPE_CHECKING:
     import probtruth.types
 
+# What a condition may speak of, always of a model against the baseline.
 QUANTITIES = ("p_worse", "p_better", "p_equivalent", "difference", "low", "high")
-"""What a condition may speak of, always of a model against the baseline."""
 
+# In place of a condition: no verdict, since the interval holds 0 or, with a ROPE, an edge of it.
 INCONCLUSIVE = "inconclusive"
-"""In place of a condition: no verdict, since the interval holds 0 or, with a ROPE, an edge of it."""
 EXAMPLE = "Write --fail-if 'p_worse > 0.9'."
+# Exit statuses: some model meets a condition; or, if none does, there is no verdict on some model.
 FAILED, NO_VERDICT = 1, 3
-"""Exit statuses: some model meets a condition; or, if none does, there is no verdict on some model."""
 
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -67,11 +67,7 @@ class Finding:
 
 
 def parse(text: str, rope: object = None) -> Condition:
-    """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated.
-
-    Errors: `InputError` for another form, an unknown name, `p_equivalent` without a ROPE, a probability outside 0 to 1,
-    and a condition that can never hold or always does.
-    """
+    """The condition that is written, `NAME SIGN NUMBER`; nothing else is understood, and nothing is evaluated."""
     match = _FORM.fullmatch(text)
     if match is None:
         raise InputError(
@@ -104,20 +100,14 @@ def _can_hold(condition: Condition, text: str) -> None:
 
 
 def against(pairs: Sequence[Row], models: Sequence[str], baseline: str | None) -> tuple[str, Mapping[str, Row]]:
-    """The baseline, which is the first model unless one is named, and the rows of every other model minus it.
-
-    Differences are of losses: above 0 the model is worse.
-    """
+    """The baseline, which is the first model unless one is named, and the rows of every other model minus it."""
     base = models[0] if baseline is None else check.one_of(baseline, tuple(models), "--baseline")
     pair_of = {frozenset((row["a"], row["b"])): row for row in pairs}
     return base, {model: minus(pair_of[frozenset((model, base))], model) for model in models if model != base}
 
 
 def findings(condition: Condition, baseline: str, rows: Mapping[str, Row]) -> list[Finding]:
-    """What the condition finds in the rows of `against`.
-
-    A quantity that is not known fails, since a check must not pass for lack of an answer.
-    """
+    """What the condition finds in the rows of `against`."""
     key = {"p_better": "p_a_better", "p_worse": "p_b_better"}.get(condition.quantity, condition.quantity)
     values = {model: None if row[key] is None else float(row[key]) for model, row in rows.items()}
     return [
@@ -180,11 +170,8 @@ class Judged:
         return {"condition": "; ".join(conditions), "models": models, INCONCLUSIVE: unsure, **status}
 
 
-def gate(conditions: Sequence[str] | None, baseline: str | None, rope: object) -> Gate | None:
-    """What the options ask for; None without `--fail-if`.
-
-    Errors: `InputError` for a condition that is not understood, or a baseline without any.
-    """
+def gate_of(conditions: Sequence[str] | None, baseline: str | None, rope: object) -> Gate | None:
+    """What the options ask for; None without `--fail-if`."""
     if not conditions:
         if baseline is not None:
             raise InputError("--baseline without --fail-if", "both", "Add --fail-if 'p_worse > 0.9'.")

@@ -1,26 +1,22 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 
-from probtruth.comparison.companions.many_items import companions_of
-from probtruth.comparison.companions.paired_tests import Companion, companion_rows, held_fixed
-from probtruth.comparison.evidence.evidence import Evidence
-from probtruth.comparison.evidence.sweeps import pair_row, pair_rows_of, pairs_of
-from probtruth.comparison.evidence.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
+from probtruth.comparison.decisions import decisions_of
+from probtruth.comparison.evidence import Evidence
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.decisions import decisions_of
-from probtruth.comparison.posterior.margins import margins
-from probtruth.comparison.posterior.posterior import Posterior
-from probtruth.comparison.posterior.sensitivity import sensitive, sensitivity_of
+from probtruth.comparison.pairs import pair_row, pair_rows_of, pairs_of
+from probtruth.comparison.posterior import Posterior
 from probtruth.comparison.rows import (
     DECIDED,
     PairRows,
     Row,
     by_name,
+    in_own_units,
     mixture_columns,
     mixture_row,
     named_pairs,
@@ -31,8 +27,10 @@ from probtruth.comparison.rows import (
     unseen_columns,
     without_certainty,
 )
+from probtruth.comparison.tests import MOST, PairTests, paired_tests, rows_of_tests, student
 from probtruth.comparison.tree import tree_of
-from probtruth.comparison.warn import disagreements, warnings_of
+from probtruth.comparison.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, Worst
+from probtruth.comparison.warn import prior_of_groups, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.types import Comparison
 
@@ -42,30 +40,17 @@ COLUMNS = ("difference", "low", "high", "p_a_better")
 def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float | None) -> Comparison:
     """The `Comparison`: numbers under the names of the models, and what must be said about them."""
     facts, plan = evidence.facts, evidence.design
-    own = [] if post.levels is None else margins(post.levels)
-    pairs = PairRows(_pairs(evidence, post, options, rope))
+    turned = facts.higher_is_better
+    pairs = PairRows(in_own_units(row, turned) for row in _pairs(evidence, post, options, rope))
     unknown = {f"P({row['a']} better than {row['b']})" for row in pairs if row["reason"]}  # rests on no spread
-    ranks = rank_rows(facts, evidence.order, own, post.decisions, evidence.means, post.tiers(rope))
+    ranks = rank_rows(facts, evidence.order, post.own, post.decisions, evidence.means, post.tiers(rope))
     ranks = [row | dict.fromkeys(DECIDED) for row in ranks] if unknown else ranks
     ranks = ranks if options.these_items else [_spread(row) for row in ranks]
     tests = _tests(evidence, post, options, None)
-    runs = post.runs.values()
-    samplers = dict.fromkeys(run.sampler for run in runs if run.sampler is not None)
-    diagnostics = {
-        "sampler": ", ".join(samplers) or None,
-        "max_rhat": _worst(max, [run.max_rhat for run in runs]),
-        "min_ess": _worst(min, [run.min_ess for run in runs]),
-        "divergences": _worst(sum, [run.divergences for run in runs]),
-        "engines_agree": _worst(all, [run.engines_agree for run in runs]),
-    }
-    sensitivity = sensitivity_of(evidence.names, post)
-    if unknown:
-        sensitivity = [row for row in sensitivity if row["kind"] == "pair" and row["what"] not in unknown]
+    diagnostics = post.diagnostics()
     warnings = (
-        *(() if post.fitted is None else post.fitted.warnings),
         *warnings_of(evidence, options, diagnostics, pairs),
-        *disagreements(pairs, tests),
-        *sensitive(sensitivity),
+        *(() if unknown or post.population is None else prior_of_groups(evidence.names, post.population)),
     )
     if options.strict and (failing := [warning for warning in warnings if warning.startswith("sampling:")]):
         raise PosteriorError(" ".join(failing))
@@ -85,8 +70,7 @@ def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float 
         settings={
             "engine": options.engine,
             "draws": options.draws,
-            "margin": "outer skew-t" if options.likelihood == "auto" else options.likelihood,
-            "likelihood": options.likelihood,
+            "margin": "outer skew-t",
             "population": options.population,
             "groups": plan.n_groups if plan.grouped else None,
             "clusters": plan.n_clusters,
@@ -94,14 +78,18 @@ def assemble(evidence: Evidence, post: Posterior, options: Options, rope: float 
             "replicates": facts.n_replicates,
             "replicates_are": options.replicates or ("independent" if facts.n_replicates > 1 else None),
             "fold_correlation": options.fold_correlation,
-            "crossed": None if evidence.crossed is None else evidence.crossed.cells.what,
+            "crossed": None if evidence.shared is None else evidence.shared.what,
             "floor": facts.known.floor,
             "label_order": None if facts.known.label_order is None else list(facts.known.label_order),
         },
         warnings=warnings,
         decisions=decisions_of(evidence, post.pairs, None if unknown else post.decisions, ranks),
-        sensitivity=sensitivity,
-        group_results=population_rows(evidence.names, post.population, rope) if post.population else {},
+        group_results={
+            where: [in_own_units(row, turned) for row in rows]
+            for where, rows in (
+                population_rows(evidence.names, post.population, rope) if post.population else {}
+            ).items()
+        },
         of_groups=partial(_group_rows, evidence, post),
         quantiles=partial(quantile_rows, evidence, post.margins, post.population),
         tests=partial(_tests, evidence, post, options),
@@ -164,64 +152,74 @@ def _group_rows(evidence: Evidence, post: Posterior) -> list[Row]:
     for group, (name, n_items) in enumerate(zip(plan.group_names, plan.structure.n_items.tolist(), strict=True)):
         for a, b, row, sign in pairs:
             values = mixture_row(columns[row], group, sign)
-            rows.append({"group": name, "a": a, "b": b, **{key: values[key] for key in COLUMNS}, "n_items": n_items})
+            shown = {"group": name, "a": a, "b": b, **{key: values[key] for key in COLUMNS}, "n_items": n_items}
+            rows.append(in_own_units(shown, evidence.facts.higher_is_better))
     return rows
 
 
-def _worst[T](choose: Callable[[list[T]], T], values: Sequence[T | None]) -> T | None:
-    known = [value for value in values if value is not None]
-    return choose(known) if known else None
-
-
 def _tests(evidence: Evidence, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
-    """The model-free tests of the pairs of these models, the leading ones unless some are named.
-
-    Of infinite scores nothing is tested, but their pairs stand with the others where all models do.
-    """
+    """The model-free tests of the pairs of these models, the leading ones unless some are named."""
     names = evidence.names
     if models is None:
         chosen = post.leading
         models = evidence.facts.models if len(chosen) == len(names) else [names[at] for at in chosen]
     else:
         chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
-    tests: Sequence[Companion] = ()
+    tests: Sequence[PairTests] = ()
     if post.pairs is not None:
         rows = pair_rows_of(pairs_of(chosen), len(names))
         location = post.pairs.of(rows)
         if post.tests is not None:
             tests = [post.tests[row] for row in rows]
-        elif options.dependent or evidence.parts is None or not (evidence.crossed is None and evidence.gold is None):
-            tests = held_fixed(location)
+        elif (
+            options.dependent
+            or evidence.values is None
+            or evidence.shared is not None
+            or evidence.gold is not None
+            or evidence.design.n_items > MOST
+        ):
+            tests = [student(location, row) for row in range(len(rows))]
         else:
-            tests = companions_of(evidence.parts, evidence.order[chosen], evidence.design.weights, location)
+            within, values = evidence.design.structure, evidence.values[evidence.order[chosen]]
+            tests = paired_tests(values, within.group, within.unit, evidence.design.weights, location)
     known = by_name([names[at] for at in chosen], tests)
-    return companion_rows(known, list(combinations(sorted(models), 2)), len(evidence.facts.models))
+    if evidence.facts.higher_is_better:
+        known = {pair: test.in_own_units() for pair, test in known.items()}
+    return rows_of_tests(known, list(combinations(sorted(models), 2)), len(evidence.facts.models))
 
 
 def _uncertainty(
     evidence: Evidence, post: Posterior, ranks: Sequence[dict[str, object]], options: Options
 ) -> dict[str, float | None]:
-    """Shares of variance that items and labels bring to the difference of the two models of highest P(best)."""
-    unknown: dict[str, float | None] = {"items": None, "labels": None}
-    models, names = evidence.facts.models, evidence.names
+    """Shares of the variance of the difference between the two models of highest P(best), by what it comes from."""
+    shares: dict[str, float | None] = dict.fromkeys(("items", "annotators", "labels"))
+    models, names, facts = evidence.facts.models, evidence.names, evidence.facts
     finite = [row for row in ranks if row["model"] in names]
     if len(finite) < 2 or any(row["p_best"] is None for row in finite):
-        return unknown
-    if options.these_items:
-        return {"items": 0.0, "labels": 1.0 if evidence.facts.from_labels else None}
-    if evidence.facts.no_second_vote:
-        return unknown
+        return shares
     contenders = sorted(finite, key=lambda row: -float(str(row["p_best"])))[:2]
     a, b = (str(row["model"]) for row in contenders)
     first, second = sorted(map(names.index, (a, b)))
     total = post.margins[pair_row(first, second, len(names))].scale ** 2
+    shared = evidence.shared.excesses(models.index(a), models.index(b)) if evidence.shared is not None else ()
+    of_units = sum(one.extra for one in shared) / total if total > 0 else 0.0
+    answers = evidence.shared is not None and evidence.shared.what == "replicate"
+    if evidence.shared is not None and not answers:
+        shares["annotators"] = of_units
+    if options.these_items:
+        of_units = of_units if shares["annotators"] is not None else 0.0
+        return shares | {"items": 0.0, "labels": 1.0 - of_units if facts.from_labels else None}
+    if facts.no_second_vote:
+        return shares
     within = evidence.fixed_items.variance(models.index(a), models.index(b))
+    from_labels = facts.from_labels or evidence.gold is not None
     if within is None or total == 0:
-        return unknown if evidence.facts.from_labels else {"items": 1.0, "labels": None}
-    share = min(within / total, 1.0)
-    if evidence.facts.from_labels or evidence.gold is not None:
-        return {"items": 1.0 - share, "labels": share}
-    return {"items": 1.0 - share, "labels": None, "replicates": share}
+        known = not facts.from_labels
+        return shares | ({"replicates": of_units} if answers else {}) | {"items": 1.0 - of_units if known else None}
+    noise = min(within / total, 1.0 - of_units)
+    if from_labels:
+        return shares | {"items": 1.0 - of_units - noise, "labels": noise}
+    return shares | {"items": 1.0 - of_units - noise, "replicates": of_units + noise}
 
 
 def _estimand(evidence: Evidence, options: Options) -> str:
@@ -229,8 +227,8 @@ def _estimand(evidence: Evidence, options: Options) -> str:
     over = "new items like these"
     if options.these_items:
         over = "these very items, " + ("whose labels are unsure" if facts.from_labels else "scored again")
-    if evidence.crossed is not None:
-        over += f", new {evidence.crossed.cells.what}s like these"
+    if evidence.shared is not None:
+        over += f", new {evidence.shared.what}s like these"
     if plan.grouped:
         over += f", these {plan.n_groups} groups"
     if plan.n_clusters is not None and not options.these_items:
@@ -241,7 +239,7 @@ def _estimand(evidence: Evidence, options: Options) -> str:
     of_rule += "scores" if facts.rule == "score" else f"{facts.rule} scores"
     if len(facts.models) == 1:
         return f"mean of {of_rule} over {over}"
-    sides = "a minus b" if facts.higher_is_better else "a minus b, negative favours a"
+    sides = f"a minus b, {'positive' if facts.higher_is_better else 'negative'} favours a"
     if not facts.of_means:
         return f"difference ({sides}) of {facts.rule} over {over}"
     return f"mean paired difference ({sides}) of {of_rule} over {over}"

@@ -1,45 +1,37 @@
 """`compare`: from per-item scores to the posterior of every pairwise mean difference and the decisions it supports."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probtruth import check
 from probtruth.comparison.assemble import assemble
-from probtruth.comparison.companions.paired_tests import Companion
-from probtruth.comparison.evidence.design import Design, design
-from probtruth.comparison.evidence.evidence import Evidence
-from probtruth.comparison.evidence.from_scores import of_scores
-from probtruth.comparison.evidence.moments import Location, Moments, combine
-from probtruth.comparison.evidence.parts import HeldParts, gathered
-from probtruth.comparison.evidence.sweeps import LEADING, pairs_of
-from probtruth.comparison.evidence.sweeps import differences as differences_of
+from probtruth.comparison.design import Design, design
+from probtruth.comparison.draws import CHAINS
+from probtruth.comparison.evidence import Evidence, of_moments, of_scores
+from probtruth.comparison.groups import Population
+from probtruth.comparison.location import GroupMeans, Location, combine
+from probtruth.comparison.moments import Moments
 from probtruth.comparison.options import Options, checked_options, width
-from probtruth.comparison.posterior.engines import CHAINS, sample_location
-from probtruth.comparison.posterior.margins import margins
-from probtruth.comparison.posterior.population import population_of, prepare_population, sample_population
-from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.comparison.pairs import LEADING
+from probtruth.comparison.posterior import Posterior, posterior_of
+from probtruth.comparison.tests import PairTests
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
 from probtruth.types import Comparison, Scores
 
-if TYPE_CHECKING:
-    from probtruth.comparison.likelihoods.fit import Fitted
-
 
 def compare(
-    scores: Scores,
+    scores: Scores | Moments,
     groups: object = None,
     clusters: object = None,
     replicates: object = None,
     *,
-    likelihood: object = "auto",
     annotations: object = None,
     fold_correlation: object = None,
-    engine: object = "nuts",
+    engine: object = "auto",
     population: object = "new-items",
     weights: object = None,
     rope: object = None,
@@ -53,11 +45,17 @@ def compare(
     One model alone gets its mean score with its interval, and no pairs.
     """
     check.unique(scores.models, "model")
-    chosen = checked_options(engine, population, rope, draws, seed, strict, replicates, fold_correlation, likelihood)
+    if isinstance(scores, Moments):
+        given = {"groups": groups, "clusters": clusters, "replicates": replicates, "annotations": annotations}
+        _refuse(given | {"fold_correlation": fold_correlation}, "sums", "Pass it to Moments.of, or compare the scores.")
+    chosen = checked_options(engine, population, rope, draws, seed, strict, replicates, fold_correlation)
+    need_room(len(scores.models), chosen)
+    if isinstance(scores, Moments):
+        return conclude(of_moments(scores, weights), chosen, on_progress)
     plan = design(scores, groups, clusters, weights)
-    need_room(len(scores.models), chosen, plan.grouped and not chosen.these_items)
     if scores.gold is not None:
-        _refuse_with_gold(chosen, annotations)
+        dependent = chosen.replicates if chosen.replicates in ("crossed", "folds") else None
+        _refuse({f"replicates={dependent!r}": dependent, "annotations": annotations}, "gold", "Leave one of them out.")
     return replace(conclude(of_scores(scores, plan, chosen, annotations), chosen, on_progress), scored=scores)
 
 
@@ -66,94 +64,49 @@ def conclude(
     options: Options,
     on_progress: Callable[[int, int], None] | None = None,
     at: tuple[Location, Location] | None = None,
-    tests: Sequence[Companion] | None = None,
+    tests: Sequence[PairTests] | None = None,
 ) -> Comparison:
-    """The comparison that the evidence supports, wherever that came from.
-
-    Arguments: `at` are the locations of the pairs and of the models, where these are not means of scores but numbers
-    whose posterior is known to lie there, and `tests` their companions.
-    """
-    rope, moments, n_models = width(options.rope, evidence.facts, evidence.means), evidence.moments, len(evidence.order)
+    """The comparison that the evidence supports, wherever that came from."""
+    rope, moments, n_models = (
+        width(options.rope, evidence.facts.known, evidence.means),
+        evidence.moments,
+        len(evidence.order),
+    )
     if at is None:
         if moments is None:
             return assemble(evidence, Posterior(), options, rope)
         at = _locations(evidence, moments, options)
     (of_items, levels), pairs = at, at[0]
-    if evidence.crossed is not None:
-        pairs, levels = evidence.crossed.widened(of_items, levels)
-    if n_models == 1:
-        return assemble(evidence, Posterior(pairs, levels, tests=tests), options, rope)
+    if evidence.shared is not None:
+        pairs, levels = evidence.shared.widened(evidence.order, of_items, levels)
     hierarchy = None
-    if moments is not None and evidence.design.grouped and not options.these_items:
-        hierarchy = population_of(moments)
-    if hierarchy is not None and options.engine == "nuts":
-        prepare_population(hierarchy)
-    fitted = _fitted(evidence, pairs, options)
-    of_pairs = margins(pairs) if fitted is None else fitted.margins
-    how, report = (options.engine, options.draws, options.seed), on_progress or (lambda done, total: None)
-    stages = 1 if hierarchy is None else 2
-    sampled = sample_location(pairs, of_pairs, n_models, *how, lambda done, total: report(done, stages * total))
+    if moments is not None and n_models > 1 and evidence.design.grouped and not options.these_items:
+        hierarchy = Population.of(moments)
     if hierarchy is not None:
-        hierarchy = sample_population(hierarchy, *how, lambda done, total: report(total + done, 2 * total))
         hierarchy = replace(hierarchy, shared=np.maximum(pairs.variance - of_items.variance, 0.0))
-    return assemble(evidence, Posterior(pairs, levels, of_pairs, sampled, hierarchy, fitted, tests), options, rope)
+    return assemble(evidence, posterior_of(pairs, levels, hierarchy, options, tests, on_progress), options, rope)
 
 
-def _fitted(evidence: Evidence, location: Location, options: Options) -> "Fitted | None":
-    """The pairs' margins under another likelihood than the default, by its own fit; None for the default."""
-    if options.likelihood == "auto":
-        return None
-    structure = {
-        "groups": evidence.design.grouped,
-        "clusters": evidence.design.n_clusters is not None,
-        "population='these-items'": options.these_items,
-        f"replicates={options.replicates!r}": options.replicates in ("crossed", "folds"),
-        "annotations": evidence.crossed is not None and evidence.crossed.cells.what == "annotator",
-        "engine='exact'": options.engine == "exact",
-        "scores that lie in parts": not isinstance(evidence.parts, HeldParts),
-        "gold": evidence.gold is not None,
-    }
-    clashes = [what for what, named in structure.items() if named]
-    if clashes or evidence.parts is None:
-        raise InputError(
-            f"likelihood={options.likelihood!r} with {' and '.join(clashes)}",
-            "independent items, sampled by NUTS",
-            "Leave the likelihood out: the default knows groups, clusters and the rest.",
-        )
-    from probtruth.comparison.likelihoods.fit import fit_pairs  # with JAX and NumPyro
-
-    differences = list(differences_of(gathered(evidence.parts).values, pairs_of(evidence.order)))
-    return fit_pairs(options.likelihood, differences, margins(location), options.seed, options.draws)
+def _refuse(given: Mapping[str, object], what: str, hint: str) -> None:
+    """Raises for what cannot go with it."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{what} with {name}", "one of the two", hint)
 
 
-def _refuse_with_gold(options: Options, annotations: object) -> None:
-    """Raises for what the correction by experts' answers is not worked out for."""
-    clashes = {
-        f"replicates={options.replicates!r}": options.replicates in ("crossed", "folds"),
-        "annotations": annotations is not None,
-    }
-    for what, there in clashes.items():
-        if there:
-            raise InputError(f"gold with {what}", "one of the two", "Leave one of them out.")
-
-
-COPIES, OF_PAIR = 8, 1_000
-"""How often the draws of all models are held at once, and the bytes that a pair takes beside them."""
-OF_POPULATION = 6
-"""The same of each pair's draws where groups are drawn from a population."""
-
-
-def need_room(n_models: int, options: Options, population: bool) -> None:
-    """Raises before anything begins where draws and pairs of so many models would not fit into free memory."""
+def need_room(n_models: int, options: Options) -> None:
+    """Raises before anything begins where draws of so many models and pairs would not fit into free memory."""
     n_pairs, n_draws = math.comb(n_models, 2), CHAINS * options.draws
-    need = 8 * COPIES * n_draws * n_models + OF_PAIR * n_pairs
-    need += 8 * OF_POPULATION * n_draws * n_pairs if population else 0
+    need = 8 * (8 * n_draws * n_models + n_pairs * (n_draws if options.engine == "nuts" else OF_PAIR))
     if n_models > LEADING and need > free_memory():
         raise InputError(
             f"{n_models:,} models, whose {n_pairs:,} pairs need some {need / 1e9:.3g} GB",
             f"what fits into the memory that is free, {free_memory() / 1e9:.3g} GB",
-            f"Compare with fewer draws (draws=500), fewer models{', or no groups' if population else ''}.",
+            "Compare fewer models.",
         )
+
+
+OF_PAIR = 125  # Numbers that a pair takes beside the draws
 
 
 def need_two(models: Sequence[str]) -> None:
@@ -177,7 +130,7 @@ def need_spread(plan: Design) -> None:
         )
 
 
-def _locations(evidence: Evidence, parts: Moments, options: Options) -> tuple[Location, Location]:
+def _locations(evidence: Evidence, parts: GroupMeans, options: Options) -> tuple[Location, Location]:
     """The pairs' mean differences and the models' own mean scores, under the estimand."""
     plan = evidence.design
     if options.these_items:

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check
-from probtruth.comparison.evidence.evidence import Facts
 from probtruth.errors import InputError
-from probtruth.types.arguments import Engine, ItemPopulation, LikelihoodName, ReplicateKind
+from probtruth.types import RuleFacts
+from probtruth.types.arguments import Engine, ItemPopulation, ReplicateKind
 
 WRITTEN = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)\s*(%|% of range)?\s*")
 EXPECTED = "a number of at least 0, 'X%' (of the best mean score) or 'X% of range' (from the entropy to the baseline)"
@@ -38,7 +38,7 @@ def parse(value: object) -> Rope | None:
     return Rope(check.number(value, "rope", hint, least=0, wanted=EXPECTED), kind)
 
 
-def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -> float | None:
+def width(rope: Rope | None, known: RuleFacts, means: Float[np.ndarray, " model"]) -> float | None:
     """The width in units of the score; `means` are the mean losses, the lowest of which is the best."""
     if rope is None or rope.of == "units":
         return None if rope is None else rope.width
@@ -47,7 +47,7 @@ def width(rope: Rope | None, facts: Facts, means: Float[np.ndarray, " model"]) -
         if not len(finite) or finite.min() == 0:
             raise InputError("a rope relative to a best mean score of 0, or none", "a finite score", "Give a number.")
         return rope.width * abs(float(finite.min()))
-    entropy, baseline = facts.known.entropy, facts.known.baseline
+    entropy, baseline = known.entropy, known.baseline
     if entropy is None or baseline is None or not entropy < baseline < np.inf:
         raise InputError(
             "a rope as a share of the range from entropy to baseline, which these scores do not have",
@@ -69,7 +69,6 @@ class Options:
     strict: bool
     replicates: str | None = None
     fold_correlation: float | None = None
-    likelihood: str = "auto"
 
     @property
     def dependent(self) -> bool:
@@ -91,7 +90,6 @@ def checked_options(
     strict: object,
     replicates: object = None,
     fold_correlation: object = None,
-    likelihood: object = "auto",
 ) -> Options:
     """The options; an error for one that cannot be used."""
     return Options(
@@ -103,7 +101,6 @@ def checked_options(
         bool(strict),
         None if replicates is None else check.literal(replicates, ReplicateKind, "replicates"),
         _fold_correlation(fold_correlation, replicates),
-        check.literal(likelihood, LikelihoodName, "likelihood"),
     )
 
 

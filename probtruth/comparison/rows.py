@@ -8,27 +8,26 @@ from typing import overload
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 
-from probtruth.comparison.companions.paired_tests import Companion
-from probtruth.comparison.evidence.evidence import Evidence, Facts
-from probtruth.comparison.evidence.sweeps import all_pairs, pair_row
-from probtruth.comparison.evidence.unseen import Worst
-from probtruth.comparison.posterior.decisions import Decisions
-from probtruth.comparison.posterior.margins import Margin, Mixture, infinite_margin
-from probtruth.comparison.posterior.population import Population
+from probtruth.comparison.decisions import Decisions
+from probtruth.comparison.evidence import Evidence, Facts
+from probtruth.comparison.groups import Population
+from probtruth.comparison.margin import DrawnMargin, Margin, Mixture, infinite_margin
+from probtruth.comparison.pairs import all_pairs, pair_row
+from probtruth.comparison.tests import PairTests
+from probtruth.comparison.unseen import Worst
 
 Row = dict[str, object]
 
 
-def by_name[T: (Margin, Companion)](names: Sequence[str], of_pairs: Sequence[T]) -> dict[tuple[str, str], T]:
+def by_name[T: (Margin, PairTests)](names: Sequence[str], of_pairs: Sequence[T]) -> dict[tuple[str, str], T]:
     """What belongs to each pair, under its names, the first by name minus the second."""
     return {(a, b): of_pairs[row] if sign > 0 else of_pairs[row].flipped() for a, b, row, sign in named_pairs(names)}
 
 
 def named_pairs(names: Sequence[str]) -> list[tuple[str, str, int, float]]:
-    """Every pair's two names, the first by name before the other, in their order; its row in the order of `all_pairs`,
-    and -1 where that row is the other minus the first."""
+    """Every pair's two names, the first by name before the other, in their order."""
     pairs = [
         (min(names[a], names[b]), max(names[a], names[b]), row, 1.0 if names[a] < names[b] else -1.0)
         for row, (a, b) in enumerate(all_pairs(len(names)))
@@ -75,21 +74,17 @@ class PairRows(Sequence[Row]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
 
-TEXT = ("a", "b", "favours", "reason")
-"""Columns of pairs that are not numbers."""
+TEXT = ("a", "b", "favours", "reason")  # Columns of pairs that are not numbers
 
 
 def pair_rows(
     facts: Facts,
     order: np.ndarray,
-    margins: Sequence[Margin],
+    margins: Sequence[Margin | DrawnMargin],
     rope: float | None,
     means: Float[np.ndarray, " model"],
-) -> Iterator[tuple[Row, Margin | None, int | None]]:
-    """Each unordered pair once, a before b by name, with its margin and the row of that where it has one.
-
-    `means` are the models' mean scores.
-    """
+) -> Iterator[tuple[Row, Margin | DrawnMargin | None, int | None]]:
+    """Each unordered pair once, a before b by name, with its margin and the row of that where it has one."""
     position = {int(model): at for at, model in enumerate(order)}
     by_text = sorted(range(len(facts.models)), key=facts.models.__getitem__)
     for a, b in combinations(by_text, 2):
@@ -97,18 +92,18 @@ def pair_rows(
         if a in position and b in position:
             first, second = sorted((position[a], position[b]))
             row = pair_row(first, second, len(order))
-            margin: Margin | None = margins[row] if position[a] < position[b] else margins[row].flipped()
+            margin: Margin | DrawnMargin | None = margins[row] if position[a] < position[b] else margins[row].flipped()
         else:
             margin = infinite_margin(float(means[a]), float(means[b]))
         values: Row = {"a": facts.models[a], "b": facts.models[b], **_said(margin, rope)}
         yield values | {"favours": favours(values["difference"])}, None if row is None else margin, row
 
 
+# What is not known of a difference without spread.
 CHANCES = ("low", "high", "p_a_better", "p_equivalent", "p_b_better")
-"""What is not known of a difference without spread."""
 
 
-def _said(margin: Margin | None, rope: float | None) -> Row:
+def _said(margin: Margin | DrawnMargin | None, rope: float | None) -> Row:
     """What is said of a difference; nothing where two infinities of one sign meet."""
     if margin is None:
         return dict.fromkeys(("difference", *CHANCES))
@@ -134,11 +129,8 @@ def without_certainty(row: Row, spread: bool) -> Row:
     return row | {name: None for name in CHANCES if name in row} | {"reason": NO_SPREAD}
 
 
-def unseen_columns(row: Row, margin: Margin | None, worst: Worst | None) -> Row:
-    """The row with the difference and P(a better) were the unseen as frequent as so many items leave room for.
-
-    `worst` is the leading model's; None where nothing is known of what was not seen.
-    """
+def unseen_columns(row: Row, margin: Margin | DrawnMargin | None, worst: Worst | None) -> Row:
+    """The row with the difference and P(a better) were the unseen as frequent as so many items leave room for."""
     if worst is None or margin is None:
         return row | dict.fromkeys(UNSEEN)
     a_leads, shift = margin.mean < 0, worst.difference + abs(margin.mean)
@@ -151,8 +143,17 @@ def unseen_columns(row: Row, margin: Margin | None, worst: Worst | None) -> Row:
     return row | dict(zip(UNSEEN, values, strict=True))
 
 
+def in_own_units(row: Row, higher_is_better: bool) -> Row:
+    """The row of a difference of losses as one of the scores as they were given."""
+    if not higher_is_better:
+        return row
+    ends = {"difference": "difference", "low": "high", "high": "low", "unseen_difference": "unseen_difference"}
+    turned = {name: row[other] for name, other in ends.items() if name in row}
+    return row | {name: None if value is None else 0.0 - float(str(value)) for name, value in turned.items()}
+
+
+# What is known of a model only where it is known of every pair which is better.
 DECIDED = ("p_best", "expected_rank", "expected_regret", "tier")
-"""What is known of a model only where it is known of every pair which is better."""
 
 
 def favours(difference: object) -> str | None:
@@ -164,7 +165,7 @@ def favours(difference: object) -> str | None:
 def rank_rows(
     facts: Facts,
     order: np.ndarray,
-    own: Sequence[Margin],
+    own: Sequence[Margin | DrawnMargin],
     decisions: Decisions | None,
     mean_scores: Float[np.ndarray, " model"],
     tiers: Sequence[int] | None = None,
@@ -197,10 +198,7 @@ def _decided(
     decisions: Decisions | None,
     tiers: Sequence[int] | None,
 ) -> Row:
-    """What is decided of a model, also where means are infinite; None where nothing orders the models.
-
-    One model alone has none of it. Models of infinite means are the first tier or the last, all in one.
-    """
+    """What is decided of a model, also where means are infinite; None where nothing orders the models."""
     if len(means) == 1 or any(math.isnan(mean) for mean in means):
         return dict.fromkeys(DECIDED)
     below, above = means.count(-math.inf), means.count(math.inf)
@@ -233,8 +231,8 @@ def _oriented(value: float, facts: Facts) -> float:
     return -value if facts.higher_is_better else value
 
 
+# What is said of groups that are not these, and whether it is about a new one of them.
 WHERES = {"population of groups": False, "one new group": True}
-"""What is said of groups that are not these, and whether it is about a new one of them."""
 
 
 def population_rows(names: Sequence[str], population: Population, rope: float | None) -> dict[str, list[Row]]:
@@ -272,45 +270,33 @@ def mixture_row(columns: Mapping[str, Sequence[float | None]], row: int, sign: f
 _TURNED = {"difference": "difference", "low": "high", "high": "low"}
 
 
-ALL_ITEMS = ""
-"""Where the quantiles are those of the reported differences, and not of groups."""
-EXACT = 10
-"""Quantiles of a mixture, but for the first, that are solved for."""
+ALL_ITEMS = ""  # Where the quantiles are those of the reported differences, and not of groups
+EXACT = 10  # Quantiles of a mixture, but for the first, that are solved for
 Pair = tuple[str, str]
 Probabilities = Float[np.ndarray, " probability"]
 
 
 def quantile_rows(
     evidence: Evidence,
-    margins: Sequence[Margin],
+    margins: Sequence[Margin | DrawnMargin],
     population: Population | None,
     probabilities: Probabilities,
     pairs: Collection[Pair],
 ) -> list[Row]:
-    """Quantiles of the differences of some pairs, so that a reader can ask for another margin of equivalence.
-
-    Exactly for the reported differences; by quadrature in the population of groups, in one new group and in every
-    group.
-
-    Arguments: `probabilities` lie symmetrically about 1/2.
-    """
+    """Quantiles of the differences of some pairs, so that a reader can ask for another margin of equivalence."""
     rows: list[Row] = []
     chosen = [pair for pair in named_pairs(evidence.names) if pair[:2] in pairs]
     for a, b, row, sign in chosen:
         margin = margins[row] if sign > 0 else margins[row].flipped()
-        values = np.full(len(probabilities), margin.centre)
-        if margin.scale > 0:
-            values = margin.at(-stdtrit(margin.df, probabilities))
-        rows.append({"where": ALL_ITEMS, "group": None, "a": a, "b": b, "values": values})
+        rows.append({"where": ALL_ITEMS, "group": None, "a": a, "b": b, "values": margin.quantiles(probabilities)})
     if population is None:
         return rows
     everywhere = {where: population.differences(new_group) for where, new_group in WHERES.items()}
     for a, b, row, sign in chosen:
         for where, mixture in everywhere.items():
             one = Mixture(*(part[row : row + 1] for part in (mixture.weight, mixture.mean, mixture.sd)))
-            rows.append(
-                {"where": where, "group": None, "a": a, "b": b, "values": _quantiles(one, probabilities, sign)[0]}
-            )
+            values = _quantiles(one, probabilities, sign)[0]
+            rows.append({"where": where, "group": None, "a": a, "b": b, "values": values})
         inside = _quantiles(population.of_groups(row), probabilities, sign)
         for group, values in zip(evidence.design.group_names, inside, strict=True):
             rows.append({"where": "group", "group": group, "a": a, "b": b, "values": values})
@@ -318,11 +304,7 @@ def quantile_rows(
 
 
 def _quantiles(mixture: Mixture, probabilities: Probabilities, sign: float) -> Float[np.ndarray, "row probability"]:
-    """The quantiles of the difference, or with sign -1 those of its negative.
-
-    Some of them are exact; between these, the probability is computed at as many points, and inverted by straight
-    lines.
-    """
+    """The quantiles of the difference, or with sign -1 those of its negative."""
     exact = probabilities[:: max(1, (len(probabilities) - 1) // EXACT)]
     knots = np.stack([mixture.quantile(float(p)) for p in exact], axis=-1)
     points = np.stack([np.interp(ndtri(probabilities), ndtri(exact), row) for row in knots])

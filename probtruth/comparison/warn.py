@@ -1,26 +1,24 @@
 """What a reader must know before trusting the answer, in plain words."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.evidence.evidence import Evidence
+from probtruth.comparison.evidence import Evidence
+from probtruth.comparison.groups import Population, quadrature
 from probtruth.comparison.options import Options
+from probtruth.comparison.rows import named_pairs
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 
 FEW_UNITS = 10
+# With fewer items that have an expert's answer, or fewer that they are worth chosen alike, intervals did not hold their
+# coverage in every simulated world.
 FEW_ANSWERS, FEW_EFFECTIVE = 40, 20
-"""With fewer items that have an expert's answer, or fewer that they are worth chosen alike, intervals did not hold
-their coverage in every simulated world."""
-UNEVEN = 2
-"""Clusters of which one is so many times larger than another are uneven."""
+UNEVEN = 2  # Clusters of which one is so many times larger than another are uneven
 UNEVEN_CLUSTERS = (
     ", and their sizes differ: where the size of a cluster goes with its difference, the interval may be too narrow"
 )
-DECIDED = 0.975
-"""A model is better beyond doubt where its probability is above this, and a test says so where p is below 0.05."""
 
 
 def warnings_of(
@@ -105,54 +103,26 @@ def _sampling(diagnostics: Mapping[str, object]) -> list[str]:
         warnings.append(f"sampling: effective sample size {ess:.0f} is below {MIN_ESS:.0f}")
     if divergences:
         warnings.append(f"sampling: {divergences} divergent transitions")
-    if diagnostics["engines_agree"] is False:
-        warnings.append("sampling: NUTS and the closed form disagree beyond Monte Carlo error")
     return warnings
 
 
-def disagreements(pairs: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Where a model-free test of the mean, unadjusted, would decide otherwise than the posterior.
-
-    Wilcoxon's test is about the pseudo-median, so it may differ and is not compared.
-    """
-    warnings: list[str] = []
-    more = 0
-    tested = {(row["a"], row["b"]): row for row in tests}
-    for pair in pairs:
-        row = tested.get((pair["a"], pair["b"]))
-        if row is None or pair["p_a_better"] is None:
-            continue
-        decided = max(pair["p_a_better"], pair["p_b_better"]) > DECIDED
-        boot = row["bootstrap_p_a_better"]
-        against = [
-            f"{name} p = {_p(row[key])}"
-            for key, name in _P_VALUES
-            if _differs(row[key], row.get(f"{key}_error"), decided)
-        ]
-        off = row.get("bootstrap_p_a_better_error")
-        if boot is not None and _differs(2 * (1 - max(boot, 1 - boot)), 2 * (off or 0.0), decided):
-            against.append(f"Bayesian bootstrap P(a better) = {boot:.3f}")
-        if against and len(warnings) < 3:
-            warnings.append(
-                f"{check.quote(pair['a'])} and {check.quote(pair['b'])}: posterior P(a better) = "
-                f"{pair['p_a_better']:.3f}, but {', '.join(against)}"
-            )
-        elif against:
-            more += 1
-    rest = f"; and {more} more pairs" if more else ""
-    return (f"model-free tests would decide otherwise: {'; '.join(warnings)}{rest}",) if warnings else ()
+SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior
 
 
-_P_VALUES = (("t_p", "paired t"), ("sign_flip_p", "sign-flip"))
-
-
-def _differs(p: float | None, error: float | None, decided: bool) -> bool:
-    """Whether a p-value that may be off by so much would decide otherwise for certain."""
-    if p is None:
-        return False
-    surely = p - (error or 0.0) if decided else p + (error or 0.0)
-    return (surely < 2 * (1 - DECIDED)) != decided
-
-
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else "<0.001"
+def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
+    """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
+    prior = population.prior
+    p, *scaled = (
+        population.differences(False, quadrature(population.groups, prior, power)).below(0.0)
+        for power in (1.0, 0.5, 2.0)
+    )
+    shift = np.abs(np.array(scaled) - p).max(0)
+    if not shift.max() > SENSITIVE:
+        return ()
+    a, b, row, sign = max(named_pairs(names), key=lambda pair: shift[pair[2]])
+    shown = (one[row] if sign > 0 else 1 - one[row] for one in (p, *scaled))
+    own, half, double = (f"{one:.2f}" for one in shown)
+    return (
+        f"few groups: in their population P({a} better than {b}) = {own} would be {half} or {double} with half or "
+        "double the weight of the prior of the spread between groups",
+    )

@@ -4,14 +4,13 @@ from pathlib import Path
 
 from probtruth.types import Annotations, Predictions
 
+# The classifiers, fitted to 898 images; their probabilities are for 899 other images. See `docs/make_demo.py`.
 MODELS = ("logistic", "nearest-neighbours", "neural-network", "support-vector")
-"""The classifiers, fitted to 898 images; their probabilities are for 899 other images. See `docs/make_demo.py`."""
 
 NOTE = (
     "Demo data: the images of handwritten digits and the probabilities of the four classifiers are real; "
     "the annotators are simulated."
-)
-"""A note to show with all results on the demo data."""
+)  # A note to show with all results on the demo data
 
 
 def paths() -> tuple[Path, dict[str, Path]]:

@@ -5,17 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 
-MAX_RHAT = 1.01
-"""Largest rank-normalised split R-hat that passes (Vehtari et al. 2021, doi:10.1214/20-BA1221)."""
-MIN_ESS = 400.0
-"""Smallest bulk or tail effective sample size that passes (same source)."""
+MAX_RHAT = 1.01  # Largest rank-normalised split R-hat that passes (Vehtari et al. 2021, doi:10.1214/20-BA1221)
+MIN_ESS = 400.0  # Smallest bulk or tail effective sample size that passes (same source)
 
 
 def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tuple[float, float]:
-    """The largest R-hat and the smallest bulk or tail effective sample size over all scalars that vary.
-
-    A site that is NaN or infinite anywhere gives (nan, nan): the effective sample size of such draws has no meaning.
-    """
+    """The largest R-hat and the smallest bulk or tail effective sample size over all scalars that vary."""
     from arviz_stats.base import array_stats
 
     rhats, sizes = [1.0], [np.inf]

@@ -26,19 +26,15 @@ from probtruth.kernels.precision import float64_on_cpu
 
 Program = Callable[..., None]
 Progress = Callable[[int, int], None]
-CHUNK = 100
-"""Iterations between two reports of progress; warm-up and draws are rounded up to a multiple of it."""
+CHUNK = 100  # Iterations between two reports of progress; warm-up and draws are rounded up to a multiple of it
 
-WARMUP = 300
-"""Iterations that adapt a chain, unless a caller wants others."""
-STARTS = 20
-"""Number of random starting points to try until one has a finite density."""
+WARMUP = 300  # Iterations that adapt a chain, unless a caller wants others
+STARTS = 20  # Number of random starting points to try until one has a finite density
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Draws of every site, latent and deterministic, and the sampler's statistics; axes: chain, draw, the site's
-    own."""
+    """Draws of every site, latent and deterministic, and the sampler's statistics."""
 
     sites: Mapping[str, np.ndarray]
     stats: Mapping[str, np.ndarray]
@@ -56,15 +52,7 @@ def sample(
     reach: float = 1.0,
     on_progress: Progress | None = None,
 ) -> Draws:
-    """Posterior draws of `program(**data)` by the No-U-Turn sampler.
-
-    Arguments: `program` is a module-level function of NumPyro statements; `data` its arrays; `on_progress(done, total)`
-    is called after every hundred iterations of all chains. `reach` is how far from 0 a chain may start in each
-    parameter, on the unconstrained scale, and the size of its first step.
-
-    Source: Hoffman and Gelman 2014, "The No-U-Turn sampler", Journal of Machine Learning Research 15; NumPyro
-    (Phan, Pradhan and Jankowiak 2019, doi:10.48550/arXiv.1912.11554).
-    """
+    """Posterior draws of `program(**data)` by the No-U-Turn sampler."""
     warm_chunks, draw_chunks = -(-warmup // CHUNK), -(-draws // CHUNK)
     report = on_progress or (lambda done, total: None)
     with float64_on_cpu():
@@ -119,9 +107,7 @@ def _compiled(
     reach: float,
     shapes: tuple[tuple[str, tuple[int, ...], str], ...],
 ) -> tuple[int, Future[Any], Future[Any]]:
-    """The number of parameters, and two compiled functions: from the output of `_random` to the state of a chain, and
-    from a state to the next with its draws.
-    """
+    """The number of parameters, and two compiled functions."""
     data = {name: jax.ShapeDtypeStruct(shape, dtype) for name, shape, dtype in shapes}
     chain = Chain.of(program, data, warmup, target_accept, reach)
 

@@ -1,100 +1,67 @@
-"""Addresses of tables that are not local files, and the options with which a store of objects is read.
+"""Addresses of tables that are no local files: these are copied to a temporary folder, and read from there.
 
-What may be secret in an address (a password, the signature in a query) is in `Address.url` alone: its text is redacted.
+Credentials are those of the environment. What may be secret in an address (a password, the signature in a query) is
+redacted wherever an address is shown.
 """
 
+import base64
 import glob
+import hashlib
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from fnmatch import fnmatchcase
+from http.client import HTTPException
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from probtruth import check
-from probtruth.errors import InputError
+from probtruth.errors import InputError, MissingExtraError
 from probtruth.redaction import redacted
 
-SCHEMES = ("s3", "gs", "az", "hf", "https")
-"""What an address may begin with; `http` only for this machine."""
-LISTED = ("s3", "gs", "az", "hf")
-"""Stores that can list their objects: these have folders and patterns."""
+SCHEMES = ("s3", "gs", "az", "hf", "https")  # What an address may begin with; `http` only for this machine
 LOOPBACK = re.compile(r"http://([^/@]*@)?(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/|$)")
+# How an address begins; one letter is a drive of Windows. A `Path` of an address has lost a slash.
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)")
-"""How an address begins; one letter is a drive of Windows. A `Path` of an address has lost a slash."""
 WILD = re.compile(r"[*?\[]")
+DELTA_LOG, ICEBERG = "_delta_log", ".metadata.json"  # The folder in a Delta table; how an Iceberg table's file ends
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".ipc", ".feather")
+# The packages that tables of several files need, and the extras that bring them.
+EXTRAS = {"deltalake": "delta", "pyiceberg": "iceberg", "huggingface_hub": "hf"}
 
-type Form = Literal["parquet", "arrow", "text", "folder", "delta", "iceberg", "other"]
-FORMS: dict[str, Form] = {
-    **dict.fromkeys((".csv", ".tsv", ".json", ".jsonl", ".ndjson"), "text"),
-    **dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow"),
-    ".parquet": "parquet",
-    "": "folder",
-}
-"""What an address leads to, by its extension."""
-DELTA_LOG, ICEBERG = "_delta_log", ".metadata.json"
-"""The folder within a Delta table, and how the file that describes an Iceberg table ends."""
+_ORIGINS: dict[str, str] = {}  # What was copied, and the address from which, as it is shown
+_COPIES: dict[tuple[object, ...], Path] = {}  # The copy of each version of what lies at an address
+_FOLDERS: list["tempfile.TemporaryDirectory[str]"] = []  # Removed when the process ends
 
 
-@dataclass(frozen=True, repr=False)
-class Address:
-    """Where polars scans a table: an address, or the folder or file of a local Delta or Iceberg table.
-
-    A Delta table is read in one `version`. As text it is without what may be secret.
-    """
-
-    url: str
-    form: Form
-    version: int | None = None
-
-    def __str__(self) -> str:
-        """The address as messages show it."""
-        return redacted(self.url)
-
-    def __repr__(self) -> str:
-        """The same, in the form of a call."""
-        return f"Address({str(self)!r}, {self.form!r}, {self.version})"
-
-    @property
-    def suffix(self) -> str:
-        """The extension of its path, without query."""
-        return Path(_path(self.url)).suffix
-
-    @property
-    def several(self) -> bool:
-        """Whether it may stand for several files, or for a table of them."""
-        return self.form in ("folder", "delta", "iceberg") or (self.listed and WILD.search(self.url) is not None)
-
-    @property
-    def listed(self) -> bool:
-        """Whether its store can list objects."""
-        return self.url.partition("://")[0] in LISTED
-
-    @property
-    def secret(self) -> bool:
-        """Whether it holds what may be secret."""
-        return str(self) != self.url
-
-
-type Location = Path | Address
-
-
-def location(path: str | Path | Address) -> Location:
-    """Where a table is: a local path, or an address.
-
-    Errors: `InputError` for a scheme that is not read, and for an address that became a `Path`.
-    """
-    if isinstance(path, Address):
-        return path
+def location(path: str | Path) -> Path:
+    """The local path of a table; what lies at an address, and a Delta or Iceberg table, is copied to one."""
     text = str(path)
     match = SCHEME.match(text)
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
-        return _address(match[1].lower() + text[match.end(1) :], isinstance(path, Path))
+        url = match[1].lower() + text[match.end(1) :]
+        _check(url, isinstance(path, Path))
+        try:
+            return _copied(url)
+        except InputError:
+            raise
+        except ImportError as error:
+            raise _missing(error, redacted(url)) from None
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise unreached(error, redacted(url)) from None
+        except (OSError, ValueError, HTTPException) as error:
+            raise unreached(error, redacted(url)) from None
     if text.lower().endswith(ICEBERG) and os.path.isfile(text):
-        return Address(os.path.abspath(text), "iceberg")
-    if os.path.isdir(os.path.join(text, DELTA_LOG)):
-        return Address(os.path.abspath(text), "delta")
-    return Path(path)
+        return _lake(os.path.abspath(text))
+    return _lake(os.path.abspath(text)) if os.path.isdir(os.path.join(text, DELTA_LOG)) else Path(path)
+
+
+def origin(path: str | Path) -> str:
+    """The path as it is shown: of a copy, the address that it was copied from."""
+    return _ORIGINS.get(str(path)) or redacted(str(path))
 
 
 def is_address(text: str) -> bool:
@@ -103,48 +70,199 @@ def is_address(text: str) -> bool:
     return match is not None and match[2] == "//"
 
 
-def _address(url: str, is_path: bool) -> Address:
-    scheme = url.partition(":")[0]
+def _check(url: str, is_path: bool) -> None:
+    """Raises for an address that cannot be read, in words that hold nothing secret."""
+    scheme, shown = url.partition(":")[0], redacted(url)
     wanted = f"a path, or an address: {', '.join(f'{name}://' for name in SCHEMES)}"
     if scheme == "file":
-        raise InputError("file://", wanted, "Write the path alone.", redacted(url))
+        raise InputError("file://", wanted, "Write the path alone.", shown)
     if scheme not in (*SCHEMES, "http"):
-        raise InputError(f"the scheme {scheme}://", wanted, "Fetch the file first.", redacted(url))
+        raise InputError(f"the scheme {scheme}://", wanted, "Fetch the file first.", shown)
     if not url.isprintable() or " " in url:
         raise InputError("an address with a blank in it", wanted, "Write %20 for a blank.", f"{scheme}://...")
     if is_path:
-        raise InputError("an address as a Path, which drops a slash", wanted, "Pass it as text.", redacted(url))
+        raise InputError("an address as a Path, which drops a slash", wanted, "Pass it as text.", shown)
     if not url.partition("://")[2].split("/")[0]:
-        raise InputError("an address of nothing", "the address of a table", "Name an object.", redacted(url))
+        raise InputError("an address of nothing", "the address of a table", "Name an object.", shown)
     if scheme == "http" and not LOOPBACK.match(url):
-        raise InputError("http://", "https://", "Without TLS anybody on the way reads and changes it.", redacted(url))
+        raise InputError("http://", "https://", "Without TLS anybody on the way reads and changes it.", shown)
     path = _path(url)
-    form: Form = "folder" if path.endswith("/") else FORMS.get(Path(path).suffix.lower(), "other")
-    if path.lower().endswith(ICEBERG):
-        form = "iceberg"
-    if scheme not in LISTED and (form == "folder" or WILD.search(path.partition("://")[2].partition("/")[2])):
+    if scheme in ("http", "https") and (path.endswith("/") or WILD.search(path.partition("://")[2].partition("/")[2])):
         raise InputError(
-            "a folder or a pattern", "the address of one file", "Web servers list nothing: name each file.",
-            redacted(url),
-        )  # fmt: skip
-    if form == "folder" and WILD.search(path):
-        raise InputError(
-            "a pattern without an extension", "one such as *.parquet", "End it in an extension.", redacted(url)
+            "a folder or a pattern", "the address of one file", "Web servers list nothing: name each file.", shown
         )
-    return Address(url, form)
+    suffix = Path(path).suffix.lower()
+    if not suffix and WILD.search(path):
+        raise InputError("a pattern without an extension", "one such as *.parquet", "End it in an extension.", shown)
+    if suffix and suffix not in TABLES and not re.fullmatch(r"\.\d+", suffix) and not path.endswith("/"):
+        raise InputError(
+            f"the extension {suffix!r} at an address", f"one of {', '.join(TABLES)}", "Copy it here first.", shown
+        )
 
 
 def _path(url: str) -> str:
-    """The address without its query: behind `?` in a store that lists objects only where it has an `=`."""
-    cut = re.search(r"\?.*=|#" if url.partition("://")[0] in LISTED else r"[?#]", url)
+    """The address without its query: behind `?` in a store, which lists objects, only where it has an `=`."""
+    cut = re.search(r"[?#]" if url.startswith("http") else r"\?.*=|#", url)
     return url if cut is None else url[: cut.start()]
 
 
-def matching(path: Path) -> list[Path] | None:
-    """The files that a local pattern matches, in order; None for what is no pattern, or is itself there.
+def _copied(url: str) -> Path:
+    """The copy of what lies at an address; made again where that has changed."""
+    if url.startswith("http"):
+        return _downloaded(url)
+    if url.lower().endswith(ICEBERG):
+        return _lake(url)
+    from pyarrow import fs
 
-    Errors: `InputError` for a pattern that matches nothing.
-    """
+    store, path = _store(url)
+    wild = WILD.search(path)
+    if wild is None and Path(path).suffix.lower() in TABLES:
+        return _copy([store.get_file_info(path)], store, url, Path(path).name)
+    folder = path[: wild.start()].rpartition("/")[0] if wild else path.rstrip("/")
+    if wild is None and store.get_file_info(f"{folder}/{DELTA_LOG}").type == fs.FileType.Directory:
+        return _lake(url)
+    pattern = path if wild else f"{folder}/*.parquet"
+    listed = store.get_file_info(
+        fs.FileSelector(folder, allow_not_found=True, recursive="/" in pattern[len(folder) + 1 :])
+    )
+    depth = None if "**" in pattern else pattern.count("/")
+    files = sorted(
+        (one for one in listed if fnmatchcase(one.path, pattern) and depth in (None, one.path.count("/"))),
+        key=lambda one: one.path,
+    )
+    if not files:
+        what = "a pattern that matches no object" if wild else "a folder without Parquet files"
+        raise InputError(what, "at least one", "Check the address.", redacted(url))
+    return _copy(files, store, url, None)
+
+
+def _store(url: str) -> tuple[Any, str]:
+    """The store of an address, with the credentials of the environment, and the path in it."""
+    from pyarrow import fs
+
+    scheme, _, path = url.partition("://")
+    known = os.environ.get
+    if scheme == "s3":
+        endpoint = known("AWS_ENDPOINT_URL_S3") or known("AWS_ENDPOINT_URL")
+        if not endpoint:
+            return fs.FileSystem.from_uri(f"s3://{path.split('/')[0]}")[0], path
+        region = known("AWS_REGION") or known("AWS_DEFAULT_REGION") or "us-east-1"
+        protocol, _, host = endpoint.rpartition("://")
+        return fs.S3FileSystem(endpoint_override=host, scheme=protocol or "https", region=region), path
+    if scheme == "gs":
+        return fs.GcsFileSystem(), path
+    if scheme == "az":
+        account = known("AZURE_STORAGE_ACCOUNT_NAME") or known("AZURE_STORAGE_ACCOUNT") or ""
+        return fs.AzureFileSystem(account, account_key=known("AZURE_STORAGE_ACCOUNT_KEY")), path
+    from huggingface_hub import HfFileSystem
+
+    return fs.PyFileSystem(fs.FSSpecHandler(HfFileSystem())), path
+
+
+def _copy(files: list[Any], store: Any, url: str, name: str | None) -> Path:
+    """The copies of objects: that of the one of this name, else the folder of all."""
+    key = (url, *((info.path, info.size, info.mtime_ns) for info in files))
+    if key in _COPIES:
+        return _COPIES[key]
+    folder = _new_folder()
+    for at, info in enumerate(files):
+        target = folder / (name or f"{at:06d}-{Path(info.path).name}")
+        with store.open_input_stream(info.path) as source, target.open("wb") as sink:
+            shutil.copyfileobj(source, sink, 1 << 24)
+        if not info.size or target.stat().st_size != info.size:
+            raise ConnectionError
+        _ORIGINS[str(target)] = redacted(url if name else f"{url.partition('://')[0]}://{info.path}")
+    _COPIES[key] = folder / name if name else folder / f"*{Path(files[0].path).suffix}"
+    _ORIGINS[str(_COPIES[key])] = redacted(url)
+    return _COPIES[key]
+
+
+def _downloaded(url: str) -> Path:
+    """The copy of a file of a web server, which is loaded once for each version that it names."""
+    user, host = re.match(r"https?://(?:([^/@]*)@)?(.*)", url).groups()  # type: ignore[union-attr]
+    request = urllib.request.Request(f"{url.partition('://')[0]}://{host.partition('#')[0]}")
+    if user:
+        request.add_header("Authorization", f"Basic {base64.b64encode(urllib.parse.unquote(user).encode()).decode()}")
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        stamp = answer.headers.get("ETag") or answer.headers.get("Last-Modified")
+        key = (hashlib.sha256(url.encode()).digest(), stamp, answer.headers.get("Content-Length"))
+        if stamp and key in _COPIES:
+            return _COPIES[key]
+        target = _new_folder() / Path(_path(url)).name
+        _save(answer, target)
+    _COPIES[key] = target
+    _ORIGINS[str(target)] = redacted(url)
+    return target
+
+
+def _save(answer: Any, target: Path) -> None:
+    with target.open("wb") as sink:
+        shutil.copyfileobj(answer, sink, 1 << 20)
+    wanted = answer.headers.get("Content-Length")
+    if wanted and target.stat().st_size != int(wanted):
+        raise ConnectionError
+
+
+def _lake(table: str) -> Path:
+    """One version of a Delta or Iceberg table, written as Parquet."""
+    import polars
+
+    form = "iceberg" if table.lower().endswith(ICEBERG) else "delta"
+    try:
+        if form == "delta":
+            import deltalake
+
+            key: tuple[object, ...] = (table, deltalake.DeltaTable(table).version())
+            lazy = polars.scan_delta(table, version=key[1])  # type: ignore[arg-type]
+        else:
+            key, lazy = (table, form), polars.scan_iceberg(table)
+        if key not in _COPIES:
+            target = _new_folder() / "table.parquet"
+            lazy.sink_parquet(target)
+            _ORIGINS[str(target)], _COPIES[key] = redacted(table), target
+    except ImportError as error:
+        raise _missing(error, redacted(table)) from None
+    except Exception as error:  # each package has its own, none of them a common one
+        raise unreached(error, redacted(table)) from None
+    return _COPIES[key]
+
+
+def _new_folder() -> Path:
+    if not _FOLDERS:
+        _FOLDERS.append(tempfile.TemporaryDirectory(prefix="probtruth-"))
+    return Path(tempfile.mkdtemp(dir=_FOLDERS[0].name))
+
+
+def _missing(error: ImportError, where: str) -> MissingExtraError:
+    package = (error.name or "").partition(".")[0]
+    return MissingExtraError(
+        f"{where}: got a table that needs the package {package}, expected it installed. "
+        f"Hint: pip install {package.replace('_', '-')}"
+    )
+
+
+def unreached(error: Exception, where: str) -> InputError:
+    """One message in our words for what a store or a server says, which may hold keys."""
+    words, status = str(error).lower(), getattr(error, "code", None)
+    if status in (404, 410) or isinstance(error, FileNotFoundError) or re.search(r"\b404\b|not found|no such", words):
+        return InputError("no such object", "the address of an object", "Check the address.", where)
+    if status in (401, 403) or isinstance(error, PermissionError) or re.search(r"denied|forbidden|\b40[13]\b", words):
+        return InputError(
+            "no permission to read it (a missing or wrong key, or none for this object)",
+            "an object that may be read",
+            "Check the credentials in the environment (AWS_ACCESS_KEY_ID and the like).",
+            where,
+        )
+    return InputError(
+        "no answer, or one that broke off",
+        "a store that can be reached",
+        "Check the network and the address of the store (AWS_ENDPOINT_URL and the like), and repeat the command.",
+        where,
+    )
+
+
+def matching(path: Path) -> list[Path] | None:
+    """The files that a local pattern matches, in order; None for what is no pattern, or is itself there."""
     text = str(path)
     if not WILD.search(text) or "\0" in text or os.path.lexists(text):
         return None
@@ -174,80 +292,3 @@ def refuse(path: object) -> None:
     """Raises for an address where only a local path will do."""
     if isinstance(path, str) and is_address(path):
         raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(path))
-
-
-HARMLESS = re.compile(
-    r"(aws_)?(default_)?region|(aws_)?skip_signature|(aws_)?request_payer|(azure_(storage_)?)?account_name|max_retries"
-)
-"""Options of a store that do not say where a credential goes."""
-PLAIN = re.compile(r"[A-Za-z0-9-]*")
-"""The values that these may have: none of them makes another host of an address."""
-OWN_KEY = re.compile(r".*(secret_access_key|account_key|sas_token|sas_key|service_account_key|client_secret|token)")
-"""Options that are a credential themselves."""
-READ_WITH = re.compile(r"(AWS|AZURE|GOOGLE|GCS|GCP|HF|HUGGING_?FACE|MSI|IDENTITY|BOTO|CLOUDSDK)_|HOME$|USERPROFILE$")
-"""Variables of the environment that hold credentials, or lead to some."""
-
-
-@dataclass(frozen=True)
-class StoreOptions:
-    """The `storage_options` of a file of settings; `own`: credentials from elsewhere are not used with them."""
-
-    values: Mapping[str, str | int] = field(default_factory=dict, repr=False)
-    own: bool = False
-
-    @classmethod
-    def of(cls, table: object, where: str) -> "StoreOptions":
-        """The options of a table of settings.
-
-        Errors: `InputError` for what is no table of text, and for a table that says where the store is but has no key
-        of its own: nobody's key goes where a file says.
-        """
-        if not isinstance(table, Mapping):
-            raise InputError(check.quote(table), "a table", "Write [storage_options].", where)
-        values: dict[str, str | int] = {}
-        for key, value in table.items():
-            if not isinstance(value, str | int | bool):
-                raise InputError(type(value).__name__, "text", "Write it in quotation marks.", f"{where}, {key!r}")
-            values[str(key).lower()] = str(value).lower() if isinstance(value, bool) else value
-        own = any(not (HARMLESS.fullmatch(key) and PLAIN.fullmatch(str(value))) for key, value in values.items())
-        unsigned = any(key.endswith("skip_signature") and value == "true" for key, value in values.items())
-        if own and not unsigned and not any(map(OWN_KEY.fullmatch, values)):
-            raise InputError(
-                f"{check.shortlist(values)} without a key",
-                "the key beside it, or skip_signature = true",
-                "A key from the environment never goes where a file of settings says. Set the address of the store in "
-                "the environment too (AWS_ENDPOINT_URL).",
-                where,
-            )
-        return cls(values, own)
-
-    def words(self) -> str:
-        """The options as they are shown: values only of those that are not secret."""
-        shown = (
-            f"{key} = {redacted(str(value))}" if HARMLESS.fullmatch(key) or key.endswith(("endpoint", "url")) else key
-            for key, value in self.values.items()
-        )
-        return ", ".join(shown)
-
-    def environment(self) -> dict[str, str | None]:
-        """The variables that the process which reads depends on: no credential where the options have their own."""
-        there = {key: value for key, value in os.environ.items() if READ_WITH.match(key.upper())}
-        if not self.own:
-            return {**there}
-        return {**dict.fromkeys(there), "HOME": os.devnull, "USERPROFILE": os.devnull}  # where credentials are stored
-
-
-class _Chosen:
-    """The options of this process: a command sets them once, from its file of settings."""
-
-    options = StoreOptions()
-
-
-def use(options: StoreOptions) -> None:
-    """From here on, addresses are read with these options."""
-    _Chosen.options = options
-
-
-def in_use() -> StoreOptions:
-    """The options with which addresses are read."""
-    return _Chosen.options

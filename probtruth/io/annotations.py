@@ -1,46 +1,51 @@
-"""Annotations from a file: one row for each annotation, or one column of counts for each label."""
+"""Annotations from a table: one row for each annotation, or one column of counts for each label."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import polars
 from jaxtyping import Int
 
-from probtruth import check, frame_numbers
+from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.formats import refuse_others
+from probtruth.io.tables.columns import item_column
 from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import distinct_items, unnamed
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import Frame, StrPath
 
 type Form = Literal["auto", "counts"]
-LARGEST = 2**53
-"""Counts from here on would not be exact."""
+LARGEST = 2**53  # Counts from here on would not be exact
+# Names of columns of the long form: integers in them are codes, not numbers of votes.
+CODES = ("annotator", "worker", "rater", "coder", "judge", "user", "label", "answer", "class", "rating", "grade", "id")
+TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "all")  # of a column that is the sum of the others
 
 
-@check.checks_itself
 def read_annotations(
-    path: StrPath | Block,
+    table: StrPath | Frame | Block,
     item: str = "item",
     annotator: str = "annotator",
     label: str = "label",
     replicate: str = "replicate",
     labels: Iterable[str | int] | None = None,
     format: Literal["auto", "counts"] = "auto",
+    like: Sequence[polars.Series] = (),
 ) -> Annotations:
-    r"""Annotations from a CSV, TSV, JSONL, Parquet or Arrow file.
+    r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, a folder of these, an address) or a dataframe.
 
-    The table is in long form if it has the columns `item`, `annotator` and `label` (other columns are ignored, but
-    `replicate` is used where it exists). It is in counts form (how many annotators gave the item each label) if that is
-    sure: with `format="counts"`, or where every column but `item` is one of `labels`. Anything else is an error, since
-    a column of numbers may be a total or a code.
+    The table is in long form if it has the columns `annotator` and `label` (other columns are ignored, but `replicate`
+    is used where it exists). It is in counts form (how many annotators gave the item each label) if all columns but
+    `item` hold non-negative integers; a column of totals is left aside. Anything else is an error.
 
-    Arguments: the names of the columns; `labels` are all the labels an item can have (those of the predictions, say);
-    `format` is "auto" or "counts".
+    Arguments: `table`, of which `item`, `annotator`, `label` and `replicate` are the names of columns; `labels` are all
+    the labels an item can have (those of the predictions, say); `format` is "auto" or "counts". Without a column
+    `item`, it is the one whose names stand in one of the columns `like`. `notes` of the result say what was guessed.
 
     Errors: `InputError` names file, line and column of what cannot be used, and shows how counts would be read.
 
@@ -51,27 +56,41 @@ def read_annotations(
     [[3, 0], [1, 2]]
     """
     check.literal(format, Form, "format")
-    table, source = read_table(path)
-    if format == "auto" and is_long(table.columns, item, annotator, label):
-        return Annotations.from_long(table, item, annotator, label, replicate, labels, source)
-    wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(table.columns)
-    columns = f"the columns {check.shortlist(table.columns, 12)}"
-    if item not in table.columns or (format == "auto" and wants_long):
-        raise _neither(columns, item, annotator, label, table.columns, source)
-    names = [column for column in table.columns if column != item]
+    stored = isinstance(table, str | Path | Block)
+    frame, source = read_table(table) if stored else (frames.as_polars(table), Source())  # type: ignore[arg-type]
+    columns = f"the columns {check.shortlist(frame.columns, 12)}"
+    wants_long = (annotator, label) != ("annotator", "label") or {annotator, label} & set(frame.columns)
+    is_whole = format == "auto" and {annotator, label} <= set(frame.columns)
+    if item not in frame.columns and not like and not is_whole:
+        raise _neither(columns, item, annotator, label, frame, source)
+    item, notes = item_column(frame, item, like, source, (annotator, label, replicate))
+    if is_whole:
+        made = Annotations.from_long(frame, item, annotator, label, replicate, labels, source)
+        return replace(made, notes=(*source.notes, *notes))
+    if format == "auto" and wants_long:
+        raise _neither(columns, item, annotator, label, frame, source)
+    names = [column for column in frame.columns if column != item]
     if not all(name.strip() for name in names):
         raise unnamed(source)
     try:
-        counts = _counts(table, names, source)
+        counts = _counts(frame, names, source)
     except InputError as error:
         got = f"{columns}, and {error.got} in {error.where}"
-        raise _neither(got, item, annotator, label, table.columns, source) from None
+        raise _neither(got, item, annotator, label, frame, source) from None
     known = None if labels is None else index_of_labels(labels)
     hint = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
-    items = distinct_items(table, item, source, "one row of counts for each item", hint)
+    items = distinct_items(frame, item, source, "one row of counts for each item", hint)
     if format == "auto":
-        _sure(table, item, names, () if known is None else known.labels, source)
+        totals = [at for at in range(len(names)) if len(names) > 2 and (2 * counts[:, at] == counts.sum(1)).all()]
+        if totals and names[totals[0]].lower() in TOTALS and (known is None or names[totals[0]] not in known.labels):
+            notes += (f"{source.name}: left aside {names[totals[0]]!r}, the sum of the others",)
+            counts = np.delete(counts, totals[0], 1)
+            names.pop(totals[0])
+        if known is None or not set(names) <= set(known.labels):
+            _refuse_codes(frame, item, names, source)
+            notes += (f"{source.name}: read as counts of votes: {check.shortlist(names)}",)
     annotations = Annotations.from_counts(counts, items, names, source)
+    annotations = replace(annotations, notes=(*source.notes, *notes))
     return annotations if known is None else annotations.with_labels(known)
 
 
@@ -80,26 +99,24 @@ def is_long(columns: Sequence[str], item: str, annotator: str, label: str) -> bo
     return {item, annotator, label} <= set(columns)
 
 
-def _sure(table: polars.DataFrame, item: str, names: Sequence[str], labels: Sequence[str], source: Source) -> None:
-    """Raises where some column of counts may be none, with the way in which the first row would be read."""
-    doubtful = [name for name in names if name not in labels]
-    if not doubtful:
+def _refuse_codes(table: polars.DataFrame, item: str, names: Sequence[str], source: Source) -> None:
+    """Raises where a column of integers is named as one of codes; says how the first row would be read."""
+    if not any(name.lower() in CODES for name in names):
         return
     votes = ", ".join(f"{table[name][0]} for {check.quote(name)}" for name in names[:4])
-    near = check.did_you_mean(doubtful[0], labels) if labels else ""
-    against = f" ({check.shortlist(doubtful)} no label of those that are known)" if labels else ""
     raise InputError(
-        f"columns that may count votes or not: {check.shortlist(names)}{against}; as counts, item "
-        f"{check.quote(table[item][0])} would have {votes}{' ...' if len(names) > 4 else ''}",
+        f"columns that may count votes or not: {check.shortlist(names)}; as counts, item {check.quote(table[item][0])} "
+        f"would have {votes}{' ...' if len(names) > 4 else ''}",
         f"counts that are said to be so, or the long form (columns {item!r}, 'annotator', 'label')",
-        f"If every column but {item!r} counts the votes for a label: format='counts' (command line: --format counts), "
-        "or labels=[...]. Else drop what is no label, or name the columns of the long form with item=, annotator=, "
-        f"label= (--item, --annotator, --label); --format wide is for one column an annotator. {near}",
+        f"If every column but {item!r} counts the votes for a label: format='counts' (command line: --format counts). "
+        "Else name the columns of the long form with item=, annotator=, label= (--item, --annotator, --label); "
+        "--format wide is for one column an annotator.",
         source.name,
     )
 
 
-def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[str], source: Source) -> InputError:
+def _neither(got: str, item: str, annotator: str, label: str, frame: polars.DataFrame, source: Source) -> InputError:
+    columns = frame.columns
     refuse_others(columns, source.name)
     absent = next((name for name in (item, annotator, label) if name not in columns), item)
     known = f"For known answers add a column {annotator!r}, with one name in all rows. "
@@ -112,7 +129,23 @@ def _neither(got: str, item: str, annotator: str, label: str, columns: Sequence[
         f"for each annotator is the wide form (read_wide_annotations; --format wide). "
         f"{check.did_you_mean(absent, columns)}",
         source.name,
+        _guess(frame, item, annotator, label),
     )
+
+
+def _guess(frame: polars.DataFrame, item: str, annotator: str, label: str) -> tuple[str, ...]:
+    """The options with which a table may be in long form: the most and the fewest names, and who answers once."""
+    distinct = {name: frame[name].n_unique() for name in frame.columns}
+    own = sorted((name for name in distinct if 1 < distinct[name] < frame.height), key=lambda name: distinct[name])
+    if len(own) < 3:
+        return ()
+    items, labels = item if item in own else own[-1], label if label in own else own[0]
+    others = [name for name in own if name not in (items, labels)]
+    once = [name for name in others if frame.select(items, name).n_unique() == frame.height]
+    found = {"--item": (item, items), "--annotator": (annotator, once[0] if once else ""), "--label": (label, labels)}
+    if not once or annotator in own:
+        return ()
+    return tuple(word for flag, (named, name) in found.items() if named != name for word in (flag, name))
 
 
 def _counts(table: polars.DataFrame, names: Sequence[str], source: Source) -> Int[np.ndarray, "item label"]:

@@ -4,17 +4,44 @@ What people have that is none of them, and which tool serves it.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from probtruth.errors import InputError
 
-SCORE_TOOLS = ("lm-eval", "inspect", "helm")
-"""The tools whose files hold scores."""
-ANNOTATION_TOOLS = ("label-studio", "argilla", "prodigy", "chaosnli")
-"""The tools whose files hold annotations."""
-SCORE_FORMATS = ("auto", "table", "wide", *SCORE_TOOLS)
-"""What --format takes where scores are read."""
+SCORE_TOOLS = ("lm-eval", "inspect", "helm")  # The tools whose files hold scores
+ANNOTATION_TOOLS = ("label-studio", "argilla", "prodigy", "chaosnli")  # The tools whose files hold annotations
+SCORE_FORMATS = ("auto", "table", "wide", *SCORE_TOOLS)  # What --format takes where scores are read
+# What --format takes where annotations are read.
 ANNOTATION_FORMATS = ("auto", "table", "counts", "wide", *ANNOTATION_TOOLS)
-"""What --format takes where annotations are read."""
+
+
+@dataclass(frozen=True)
+class LabelReading:
+    """How labels are read: their columns (in exports, `label` is the question), and the format of the file."""
+
+    item: str = "item"
+    annotator: str = "annotator"
+    label: str = "label"
+    replicate: str = "replicate"
+    format: str = "auto"
+
+
+@dataclass(frozen=True)
+class ScoreReading:
+    """How scores are read: their columns (in logs, `score` is the metric), the format, and what of lm-eval's logs."""
+
+    item: str = "item"
+    model: str = "model"
+    score: str = "score"
+    group: str | None = None
+    cluster: str | None = None
+    replicate: str | None = None
+    format: str = "auto"
+    higher_is_better: bool | None = None
+    task: list[str] | None = None
+    metric: list[str] | None = None
+    filter: list[str] | None = None
+
 
 _VOTES = (
     "votes between two models at a time",
@@ -30,8 +57,7 @@ OTHERS = {
         "scores, probabilities or labels of items",
         "Such pairs train or test reward models: use TRL or RewardBench, and compare the accuracies that they write.",
     ),
-}
-"""Tables that probtruth cannot use, by the columns that tell: what they are, what is wanted, and what serves them."""
+}  # Tables that probtruth cannot use, by the columns that tell: what they are, what is wanted, and what serves them
 
 
 def refuse_others(columns: Iterable[str], where: str) -> None:

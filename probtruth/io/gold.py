@@ -16,16 +16,13 @@ from probtruth.io.output.csv_safe import check_free, write_new_csv
 from probtruth.io.tables.read import read_table
 from probtruth.types.arguments import ExpertLabels
 
+# The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
 EXPERT, PROBABILITY = "annotator", "probability"
-"""The columns, where a table has them, of the experts' names and of the probability with which an item was chosen."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExpertAnswers:
-    """The share of an item's experts that gave each label, for each item with an answer; `n_answers` in all.
-
-    `probability` is that with which each item was chosen; None for a uniform sample.
-    """
+    """The share of an item's experts that gave each label, for each item with an answer; `n_answers` in all."""
 
     items: tuple[str, ...]
     shares: tuple[Mapping[str, float], ...]
@@ -52,10 +49,7 @@ def gold_table(table: ExpertLabels, probability: str | None = None) -> tuple[pol
 
 
 def write_gold(table: polars.DataFrame, path: str | Path) -> None:
-    """Writes chosen items as CSV, for an expert to fill in; never over a file that is there.
-
-    Errors: `InputError` for names that a spreadsheet would take for formulas, or where it cannot be written.
-    """
+    """Writes chosen items as CSV, for an expert to fill in; never over a file that is there."""
     check_gold_out(path)
     hint = "Rename these items: an apostrophe before them would be another name."
     write_new_csv(table, path, table["item"].to_list(), hint)
@@ -69,13 +63,7 @@ def check_gold_out(path: str | Path) -> None:
 
 
 def expert_answers(gold: ExpertLabels, item: str = "item", probability: str | None = None) -> ExpertAnswers:
-    """The answers of a mapping {item: label}, or of a table with the columns `item` and `label`.
-
-    A column `annotator` tells several experts apart: an item then has the shares of their answers. A column
-    `probability` (or of the name given) holds the probability with which each item was chosen.
-
-    Errors: `InputError` for blanks, two answers for an item from one expert, or probabilities that are none.
-    """
+    """The answers of a mapping {item: label}, or of a table with the columns `item` and `label`."""
     if isinstance(gold, Mapping) and all(map(np.isscalar, gold.values())):
         gold = polars.DataFrame(
             {item: [*map(frames.name_text, gold)], "label": [*map(frames.name_text, gold.values())]}
@@ -117,10 +105,7 @@ def _answered(table: polars.DataFrame, source: Source) -> None:
 
 
 def probabilities(table: polars.DataFrame, item: str, source: Source) -> Mapping[str, float] | None:
-    """The probability with which each item was chosen; None where no column says it.
-
-    Errors: `InputError` for what is no probability above 0, and for two of them for one item.
-    """
+    """The probability with which each item was chosen; None where no column says it."""
     if PROBABILITY not in table.columns:
         return None
     items, names = frames.encode(table, item, source, "item")

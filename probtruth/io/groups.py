@@ -19,14 +19,7 @@ from probtruth.types.index import one_each, sort_names
 
 
 def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
-    """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon).
-
-    Items may stand in several rows of the file if these agree; other items of the file are ignored.
-
-    Arguments: `item` is the file's column of item names; `what` is the word for messages (`group` or `cluster`).
-
-    Errors: `InputError` for an item without a group or with two of them.
-    """
+    """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon)."""
     path, column = with_column(spec)
     if not (path and column):
         raise InputError(
@@ -53,10 +46,7 @@ def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what
 
 @dataclass(frozen=True, eq=False)
 class Common:
-    """The items that all models have, in the order of the first; their rows for each model; and what was left out.
-
-    `as_known` says that they are those of the index, in its order.
-    """
+    """The items that all models have, in the order of the first; their rows for each model; and what was left out."""
 
     items: frames.Names
     rows: Sequence[Int[np.ndarray, " item"]]
@@ -65,11 +55,7 @@ class Common:
 
 
 def common(models: Sequence[str], items: Sequence[Sequence[str]], index: Index | None) -> Common:
-    """The items that all models (and the index, if there is one with names) have; a model has each item once.
-
-    Errors: `InputError` with names from both sides where no item is left, or where a model has another number of items
-    than an index without names.
-    """
+    """The items that all models (and the index, if there is one with names) have; a model has each item once."""
     if index is not None and index.positional_items:
         for model, names in zip(models, items, strict=True):
             check.length(len(names), len(index.items), f"items in model {check.quote(model)}")

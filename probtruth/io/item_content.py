@@ -9,15 +9,17 @@ from pathlib import Path
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.io.addresses import Address, location, with_column
+from probtruth.io.addresses import is_address, with_column
 from probtruth.io.tables.read import read_table
+from probtruth.redaction import redacted
 
-LARGEST_IMAGE = 1 << 20
-"""Bytes of one image."""
-LARGEST_TOTAL = 50 << 20
-"""Bytes of all images, and of all texts, that a page holds."""
+LARGEST_IMAGE = 1 << 20  # Bytes of one image
+LARGEST_TOTAL = 50 << 20  # Bytes of all images, and of all texts, that a page holds
+# The first bytes of the images that a browser shows without running anything.
 KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF87a": "gif", b"GIF89a": "gif"}
-"""The first bytes of the images that a browser shows without running anything."""
+
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 def check_item_content(spec: str, item: str = "item", what: str = "text") -> None:
@@ -26,11 +28,7 @@ def check_item_content(spec: str, item: str = "item", what: str = "text") -> Non
 
 
 def read_item_text(spec: str, items: Collection[str], item: str = "item") -> dict[str, str]:
-    """The text of each of the items that the file has, from `FILE:COLUMN` (split at the last colon).
-
-    Errors: `InputError` for a file or a column that cannot be read, an item with two texts, no item in common, and for
-    texts that are too long for a page.
-    """
+    """The text of each of the items that the file has, from `FILE:COLUMN` (split at the last colon)."""
     texts = {name: text for name, (text, _) in _column(spec, items, item, "text").items()}
     total = sum(len(text.encode()) for text in texts.values())
     if total > LARGEST_TOTAL:
@@ -39,19 +37,13 @@ def read_item_text(spec: str, items: Collection[str], item: str = "item") -> dic
 
 
 def read_item_images(spec: str, items: Collection[str], item: str = "item") -> dict[str, str]:
-    """The image of each of the items that the file has, as a data URI, from `FILE:COLUMN` of paths.
-
-    Paths are of local files; relative ones start where the file lies.
-
-    Errors: `InputError` for a path that is an address, a file that cannot be read, is too large or is no PNG, JPEG, GIF
-    or WebP, and for images that are too large for a page together.
-    """
+    """The image of each of the items that the file has, as a data URI, from `FILE:COLUMN` of paths."""
     images: dict[str, str] = {}
     total = 0
-    table = location(with_column(spec)[0])
-    if isinstance(table, Address):
-        raise InputError("images that a table at an address names", "a local table", "Copy it here.", str(table))
-    folder = table.parent
+    table = with_column(spec)[0]
+    if is_address(table):
+        raise InputError("images that a table at an address names", "a local table", "Copy it here.", redacted(table))
+    folder = Path(table).parent
     for name, (path, where) in _column(spec, items, item, "image").items():
         if "://" in path or path.startswith("data:"):
             raise InputError(check.quote(path), "the path of a local file", "Fetch the images first.", where)
@@ -61,6 +53,14 @@ def read_item_images(spec: str, items: Collection[str], item: str = "item") -> d
             raise _too_large("images", total, spec)
         images[name] = f"data:image/{_kind(content, path, where)};base64,{base64.b64encode(content).decode()}"
     return images
+
+
+def read_content(spec: str, items: Collection[str], item: str = "item") -> tuple[dict[str, str], dict[str, str]]:
+    """The texts of the items or, where all cells are paths of images, their images; the other of the two is empty."""
+    cells = _column(spec, items, item, "text")
+    if all(Path(cell).suffix.lower() in SUFFIXES for cell, _ in cells.values()):
+        return {}, read_item_images(spec, items, item)
+    return read_item_text(spec, items, item), {}
 
 
 def _bytes(path: Path, where: str) -> bytes:
@@ -90,7 +90,7 @@ def _column(spec: str, items: Collection[str] | None, item: str, what: str) -> d
     """Each item's cell (None: of all that the file has) and where it stands; blank cells are left out."""
     path, column = with_column(spec)
     if not (path and column):
-        raise InputError(check.quote(spec), "FILE:COLUMN", f"Write --item-{what} items.csv:column.")
+        raise InputError(check.quote(spec), "FILE:COLUMN", "Write --show items.csv:column.")
     table, source = read_table(path)
     frames.need_columns(table.columns, {"item": item, what: column}, source.name)
     codes, names = frames.encode(table, item, source, "item")
@@ -115,4 +115,4 @@ def _column(spec: str, items: Collection[str] | None, item: str, what: str) -> d
 
 def _too_large(what: str, total: int, where: str) -> InputError:
     limit = f"at most {LARGEST_TOTAL >> 20} MiB in a page"
-    return InputError(f"{what} of {total >> 20} MiB", limit, f"Leave --item-{what.rstrip('s')} out, or fewer.", where)
+    return InputError(f"{what} of {total >> 20} MiB", limit, "Leave --show out, or name fewer.", where)

@@ -1,30 +1,34 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import polars
 from jaxtyping import Float, Int
 
 from probtruth import check, frames
+from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
 from probtruth.io import groups
 from probtruth.io.addresses import named
-from probtruth.io.tables.read import Block
+from probtruth.io.tables.columns import Chosen, binary, choose, first_rows
+from probtruth.io.tables.on_disk import batches, memory_limit, size_of
+from probtruth.io.tables.read import Block, read_table
 from probtruth.io.tables.wide import (
+    REPEATED,
     CellKind,
-    WideTable,
     check_rows,
+    distinct,
     known_kind,
     label_difference,
-    read_wide,
     renormalised,
+    wide_table,
 )
 from probtruth.kernels.arrays import is_own
-from probtruth.kernels.later import Later, Rows
+from probtruth.kernels.disk import empty_array
 from probtruth.types import Index, Predictions
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import match_labels, order_of
@@ -38,6 +42,8 @@ def read_predictions(
     item: str = "item",
     kind: CellKind = "probs",
     renormalise: bool = False,
+    *,
+    memory: float | None = None,
 ) -> Predictions:
     r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
 
@@ -45,9 +51,13 @@ def read_predictions(
     tables without a column of items, go to `Predictions.from_probs`.
 
     Arguments: `files` is {model name: path or dataframe}; `index`, usually `annotations.index`, names the items and
-    labels of the reference; `item` the column of items; `kind` says what the cells are: `"probs"`, `"percent"`,
-    `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken). With `renormalise`, rows that do not sum to 1
-    are divided by their sum, and counted.
+    labels of the reference; `item` the column of items (without it, the one whose names the index has); `kind` says
+    what the cells are: `"probs"`, `"percent"`, `"log-probs"` (nats) or `"logits"` (the softmax of a row is taken).
+    Columns of text are left aside, and so are those of numbers without which the rows sum to 1; a prefix of all labels
+    is taken off; one column of numbers is the probability of one of two labels; `notes` say what was done. With
+    `renormalise`, rows that do not sum to 1 are divided by their sum, and counted. Predictions that take more than
+    `memory` (bytes, half of what is free unless you say) lie in a temporary file instead of memory; nothing else
+    depends on it.
 
     Returns: the predictions on the items that all models (and the index) have; `audit` counts the others, and the rows
     that were renormalised.
@@ -65,14 +75,13 @@ def read_predictions(
     if not isinstance(files, Mapping):
         raise InputError(type(files).__name__, "a dict {model name: path or dataframe}", "Wrap it: {'my model': path}.")
     for model, table in files.items():
-        named = isinstance(table, str | Path | Block) or (is_frame(table) and item in frames.as_polars(table).columns)
-        if not named:
+        if not (isinstance(table, str | Path | Block) or is_frame(table)):
             raise InputError(
-                f"{type(table).__name__} without a column {check.quote(item)} for model {check.quote(model)}",
+                f"{type(table).__name__} for model {check.quote(model)}",
                 "a path, or a dataframe with a column of item names",
-                "Name the column with item=...; without item names, use Predictions.from_probs({model: table}).",
+                "Without item names, use Predictions.from_probs({model: table}).",
             )
-    return read_predictions_pairs(list(files.items()), index, item, kind, renormalise)
+    return read_predictions_pairs(list(files.items()), index, item, kind, renormalise, memory)
 
 
 def read_predictions_pairs(
@@ -81,35 +90,26 @@ def read_predictions_pairs(
     item: str = "item",
     kind: str = "probs",
     renormalise: bool = False,
-    on_progress: Callable[[int, int], None] | None = None,
+    memory: float | None = None,
 ) -> Predictions:
-    """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error.
-
-    `on_progress(done, total)` hears of the files.
-    """
+    """As `read_predictions`, from (model name, path) pairs; a name that stands twice is an error."""
     pairs, kind = named_files(files), known_kind(kind)
-    report = on_progress or (lambda done, total: None)
-    models = [model for model, _ in pairs]
-    used = None if index is None or index.positional_labels else frozenset(index.labels)
-    tables, divided = [], []
-    for done, (model, path) in enumerate(pairs):
-        report(done, len(pairs))
-        table, sums = read_wide(path, item, used, f"the table of model {check.quote(model)}"), np.empty(0)
-        if renormalise:
-            table, sums = renormalised(table, kind)
-        tables.append(table)
-        divided += [(model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
+    models, limit = [model for model, _ in pairs], memory_limit(memory)
+    on_disk = COPIES * sum(map(_size, (table for _, table in pairs))) > limit
+    tables = [_Table.of(model, table, item, index, kind, on_disk) for model, table in pairs]
     labels = tables[0].labels
-    for model, table in zip(models, tables, strict=True):
-        same_labels(models[0], labels, model, table.labels, table.source.name)
+    for table in tables:
+        same_labels(models[0], labels, table.model, table.labels, table.source.name)
         if index is not None:
             match_labels(index, Index.of_array((0, len(table.labels)), (), table.labels)[0], table.source.name)
-        check_rows(table, kind)
     shared = groups.common(models, [table.items for table in tables], index)
     made, order = _index_of(shared, labels, index)
-    ordered = [table.of(rows[order], made.labels) for table, rows in zip(tables, shared.rows, strict=True)]
-    logs = Later((len(models), len(order), len(labels)), partial(_logs, ordered, kind))
-    stored = all(isinstance(path, str | Path) for _, path in pairs)  # nobody else can change what was read from them
+    logs = empty_array((len(models), len(order), len(labels)), on_disk)
+    divided, like_probs = [], []
+    for own, table, rows in zip(logs, tables, shared.rows, strict=True):
+        sums, sure = table.write(own, rows[order], made.labels, renormalise)
+        divided += [(table.model, len(sums), float(sums.min()), float(sums.max()))] if len(sums) else []
+        like_probs += [table.model] if sure and kind == "logits" else []
     in_one_order = all((np.diff(rows) > 0).all() for rows in shared.rows)
     index = replace(
         made,
@@ -117,9 +117,117 @@ def read_predictions_pairs(
         label_columns=made.label_columns if all(table.labels == labels for table in tables) else None,
     )
     audit = replace(shared.audit, renormalised=tuple(divided))
-    like_probs = [kind == "logits" and table.columns.surely_simplex() for table in tables]
-    warnings = of_logits(model for model, like in zip(models, like_probs, strict=True) if like)
-    return Predictions(logs if stored else logs.whole(), tuple(models), index, audit, warnings)  # type: ignore[arg-type]
+    notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
+    return Predictions(logs, tuple(models), index, audit, of_logits(like_probs), tuple(notes))
+
+
+COPIES = 2  # of the numbers that are in memory at once while files are read: the cells and their logarithms
+
+
+def _size(table: StrPath | Frame | Block) -> float:
+    if isinstance(table, str | Path | Block):
+        return size_of(table)
+    frame = frames.as_polars(table)
+    return 8.0 * frame.height * frame.width
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The table of a model: its columns, and its items in the order of its rows."""
+
+    model: str
+    table: StrPath | Frame | Block
+    used: frozenset[str] | None
+    chosen: Chosen
+    items: frames.Names
+    source: Source
+    frame: polars.DataFrame | None
+    kind: str
+
+    @classmethod
+    def of(
+        cls,
+        model: str,
+        table: StrPath | Frame | Block,
+        item: str,
+        index: Index | None,
+        kind: str,
+        on_disk: bool,
+    ) -> "_Table":
+        """The table after its items were read, each of which it has once."""
+        stored = isinstance(table, str | Path | Block)
+        whole: polars.DataFrame | None = None
+        if not stored:
+            whole, source = frames.as_polars(table), Source(f"the table of model {check.quote(model)}")
+        elif not on_disk:
+            whole, source = read_table(table)  # type: ignore[arg-type]
+        first, source = (whole, source) if whole is not None else first_rows(table)
+        chosen = choose(first, source, item, index, kind, isinstance(table, Block))
+        names, parts = [], []
+        for frame, part in [(whole, source)] if whole is not None else batches(table, [chosen.item]):  # type: ignore[arg-type]
+            names.append(frames.keys(frame, chosen.item, part, "item"))
+            parts.append((part, frame.height))
+        alike = len({one.dtype for one in names}) == 1
+        keys = polars.concat(names if alike else map(frames.text, names))
+        if len(parts) > 1:
+            source = Source(parts[0][0].name, parts=tuple(parts), notes=source.notes)
+        distinct(keys, chosen.item, source, "every item once", REPEATED)
+        used = None if index is None or index.positional_labels else frozenset(index.labels)
+        return cls(model, table, used, chosen, frames.Names(keys), source, whole, kind)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels in the order of their columns."""
+        return tuple(self.chosen.labels)
+
+    def write(
+        self,
+        logs: Float[np.ndarray, "item label"],
+        rows: Int[np.ndarray, " item"],
+        labels: Sequence[str],
+        renormalise: bool,
+    ) -> tuple[Float[np.ndarray, " divided"], bool]:
+        """Writes the log-probabilities of the rows, whose cells it checks."""
+        kind, place = self.kind, np.full(len(self.items), -1)
+        place[rows] = np.arange(len(rows))
+        divided, sure, start = [], True, 0
+        for frame, source in self._pieces():
+            table = wide_table(frame, source, self.chosen.item, self.labels, self.used)
+            if renormalise:
+                table, sums = renormalised(table, kind)
+                divided.append(sums)
+            try:
+                check_rows(table, kind)
+            except InputError as error:
+                hint = " ".join((error.hint, *self.chosen.notes))
+                raise InputError(error.got, error.expected, hint, error.where, error.options) from None
+            sure = sure and kind == "logits" and table.columns.surely_simplex()
+            at = place[start : start + frame.height]
+            start += frame.height
+            ordered = table.of(np.flatnonzero(at >= 0), tuple(labels))
+            at = at[at >= 0]
+            for first, cells in ordered.blocks(kind):
+                some = at[first : first + len(cells)]
+                if (np.diff(some) == 1).all():  # much quicker than row by row
+                    as_logs(kind, cells, logs[some[0] : some[0] + len(some)])
+                else:
+                    logs[some] = as_logs(kind, cells, cells)
+        return np.concatenate(divided) if divided else np.empty(0), sure
+
+    def _pieces(self) -> Iterator[tuple[polars.DataFrame, Source]]:
+        """The table some rows at a time, its columns under the names of the labels."""
+        chosen = self.chosen
+        wanted = [chosen.item, *dict.fromkeys(chosen.labels.values())]
+        pieces = [(self.frame, self.source)] if self.frame is not None else batches(self.table, wanted)  # type: ignore[arg-type]
+        for frame, source in pieces:
+            if chosen.event is not None:
+                yield binary(frame, chosen, source, self.kind), replace(source, columns=chosen.labels)
+            elif any(label != name for label, name in chosen.labels.items()):
+                named = {label: frame.get_column(name) for label, name in chosen.labels.items()}
+                own = polars.DataFrame({chosen.item: frame.get_column(chosen.item), **named})
+                yield own, replace(source, columns=chosen.labels)
+            else:
+                yield frame, source
 
 
 def _index_of(
@@ -133,12 +241,6 @@ def _index_of(
             return replace(of_labels, items=index.items, item_rows=order), order
     made, order, _ = Index.of_array((len(shared.items), len(labels)), shared.items, labels)
     return made, order
-
-
-def _logs(tables: Sequence[WideTable], kind: str, model: int, items: Rows) -> Float[np.ndarray, "some label"]:
-    """The log-probabilities of some items of a model, from its checked cells."""
-    cells = tables[model].some_rows(items, kind)
-    return as_logs(kind, cells, cells)
 
 
 def named_files[File](files: Iterable[tuple[str, File]]) -> list[tuple[str, File]]:

@@ -1,43 +1,39 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars
-from jaxtyping import Float
 
 from probtruth import check, frame_numbers, frames
+from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import Address
 from probtruth.io.formats import refuse_others
+from probtruth.io.loaders.wide_tables import read_wide_scores
 from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.on_disk import batches, columns_of, memory_limit, size_of
 from probtruth.io.tables.read import read_table, shown
 from probtruth.types import RuleFacts, Scores, orientation
+from probtruth.types.arguments import Frame, StrPath
 
 
 def write_scores(scores: Scores, path: str | Path) -> None:
-    """Writes scores as Parquet: `item`, `model`, `score`, and `group` and `cluster` where there are any.
-
-    The score stands in its own orientation (higher is better stays so); rule, orientation and floor are in the file's
-    metadata. What the label variance needs is not written: read back, these are bare scores.
-
-    Errors: `InputError` where the file cannot be written.
-    """
+    """Writes scores as Parquet: `item`, `model`, `score`, and `group` and `cluster` where there are any."""
     n_models, n_items = scores.values.shape
-    values = -scores.values if scores.higher_is_better else scores.values
     columns = {
         "item": polars.Series(list(scores.items) * n_models, dtype=polars.String),
         "model": polars.Series(np.repeat(np.array(scores.models, object), n_items).tolist(), dtype=polars.String),
-        "score": polars.Series(values.ravel()),
+        "score": polars.Series(scores.values.ravel()),
     }
     for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
         if partition is not None:
             names = [partition.names[code] for code in partition.codes.tolist()]
             columns[what] = polars.Series(names * n_models, dtype=polars.String)
     notes = notes_of(scores.rule, scores.higher_is_better, scores.known)
-    parquet_notes.write(polars.DataFrame(columns), path, notes, None)
+    parquet_notes.write(polars.DataFrame(columns), path, notes)
 
 
 def notes_of(rule: str, higher_is_better: bool, known: RuleFacts) -> Mapping[str, object]:
@@ -52,54 +48,63 @@ def notes_of(rule: str, higher_is_better: bool, known: RuleFacts) -> Mapping[str
     }
 
 
-Piece = tuple[polars.Series, str, Float[np.ndarray, " item"]]
-"""Names of items, a model, and its scores on them."""
-
-
-def write_pieces(pieces: Iterator[Piece], path: str | Path, notes: Mapping[str, object]) -> None:
-    """As `write_scores`, from pieces one after the other, of which memory holds a few."""
-    schema = {"item": polars.String, "model": polars.String, "score": polars.Float64}
-    frames = (
-        polars.DataFrame(
-            {"item": names, "model": polars.repeat(model, len(names), eager=True), "score": values}, schema
-        )
-        for names, model, values in pieces
-    )
-    parquet_notes.write_stream(frames, schema, path, notes)
-
-
 def read_scores(
-    path: str | Path,
+    table: StrPath | Frame,
+    *,
     item: str = "item",
     model: str = "model",
     score: str = "score",
+    models: Sequence[str] | None = None,
     group: str | None = None,
     cluster: str | None = None,
     replicate: str | None = None,
     higher_is_better: bool | None = None,
+    memory: float | None = None,
 ) -> Scores:
-    r"""Scores from a file with one row for each item and model: any per-item metric.
+    r"""Scores from a table: any per-item metric.
 
-    Arguments: the names of the columns; `higher_is_better` says which way the score counts; by default a file that
-    probtruth wrote says it, else the name of the score's column, if it is that of a known metric (accuracy, loss,
-    ...). The groups and clusters of a file that probtruth wrote are used unless others are named.
+    Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, an address, or a
+    dataframe. It has one row for each item and model, in the columns `item`, `model` and `score`; or one row for each
+    item and one column for each of `models`, and `score` is then the name of the metric. `group`, `cluster` and
+    `replicate` name columns; those of a file that probtruth wrote are used unless others are named. `higher_is_better`
+    says which way the score counts; by default a file that probtruth wrote says it, else the score's name, if it is
+    that of a known metric (accuracy, loss, ...). Scores of files that take more than `memory` (bytes, half of what is
+    free unless you say) lie in a temporary file instead of memory, but for replicates and a column for each model.
 
     Errors: `InputError` names file, line and column of what cannot be used, an orientation other than the file's, or a
     score of which nothing says which way it counts.
 
-    >>> import pathlib, tempfile
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "scores.csv"
-    >>> _ = path.write_text("item,model,score\na,m,1\nb,m,0\n")
-    >>> read_scores(path, higher_is_better=False).values.tolist()
-    [[1.0, 0.0]]
+    >>> import probtruth as pt
+    >>> losses = {"item": ["a", "b"], "ours": [1.0, 0.0], "theirs": [0.5, 0.5]}
+    >>> pt.read_scores(losses, models=["ours", "theirs"], score="loss").values.tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
-    frame, source = read_table(path)
+    if models is not None:
+        if replicate is not None:
+            raise InputError(
+                "replicate= with a column for each model", "one row for each item", "Give the table in long form."
+            )
+        return read_wide_scores(table, models, item, group, cluster, higher_is_better, score)
+    stored, limit = table if isinstance(table, str | Path) else None, memory_limit(memory)
+    if stored is not None and replicate is None and EXPANSION * size_of(stored) > limit:
+        names = columns_of(stored)
+        known = notes_in(stored, score, higher_is_better)
+        of_items = {"group": known.column(group, "group", names), "cluster": known.column(cluster, "cluster", names)}
+        wanted = {"item": item, "model": model, **{name: own for name, own in of_items.items() if own is not None}}
+        frames.need_columns(names, {**wanted, "score": score}, shown(stored))
+        parts = partial(batches, stored, [*wanted.values(), score])
+        made = Scores.from_parts(parts, wanted, score, known.higher_is_better, on_disk=True)
+        return replace(made, rule=known.rule, known=known.facts)
+    frame, source = read_table(stored) if stored is not None else (frames.as_polars(table), Source())
     named = {"item": item, "model": model, "score": score, "group": group, "cluster": cluster, "replicate": replicate}
     if not {item, model, score} <= set(frame.columns):
         refuse_others(frame.columns, source.name)
         refuse_wide(frame, named, source.name)
     frames.need_columns(frame.columns, named, source.name)
-    known = notes_in(path, score, higher_is_better)
+    if stored is not None:
+        known = notes_in(stored, score, higher_is_better)
+    else:
+        known = ScoreNotes(False, orientation.upward(score, higher_is_better, source.name), score)
     group, cluster = (known.column(own, name, frame.columns) for own, name in ((group, "group"), (cluster, "cluster")))
     scores = Scores.from_frame(
         frame, item, model, score, group, cluster, replicate, source, higher_is_better=known.higher_is_better
@@ -107,11 +112,11 @@ def read_scores(
     return replace(scores, rule=known.rule, known=known.facts)
 
 
-def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where: str | None = None) -> None:
-    """Raises where a table has a column for each model instead of one for all, with the option that reads it.
+EXPANSION = 4  # memory that a table of scores takes while it is read whole, for each byte of its cells
 
-    Arguments: `named` are the columns by what they are named for; one that is not among them has its option's name.
-    """
+
+def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where: str | None = None) -> None:
+    """Raises where a table has a column for each model instead of one for all, with the option that reads it."""
     item, model, score = (named.get(name, name) for name in ("item", "model", "score"))
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
@@ -125,6 +130,7 @@ def refuse_wide(frame: polars.DataFrame, named: Mapping[str, str | None], where:
             f"If these are models, pass models={models[:6]!r} (command line: --format wide --model "
             f"{','.join(models[:6])}).",
             where,
+            ("--format", "wide", "--model", ",".join(models[:6])),
         )
 
 
@@ -142,12 +148,9 @@ class ScoreNotes:
         return chosen or (name if self.ours and name in columns else None)
 
 
-def notes_in(path: str | Path | Address, score: str, higher_is_better: bool | None) -> ScoreNotes:
-    """What the file says of its scores in the column `score`, and what the caller does.
-
-    Errors: `InputError` where the two disagree, or the notes cannot be used.
-    """
-    notes, _ = parquet_notes.read(path) or ({}, None)
+def notes_in(path: str | Path, score: str, higher_is_better: bool | None) -> ScoreNotes:
+    """What the file says of its scores in the column `score`, and what the caller does."""
+    notes = parquet_notes.read(path)
     own = notes.get("higher_is_better")
     if higher_is_better is not None and own not in (None, higher_is_better):
         raise InputError(

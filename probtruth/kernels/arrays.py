@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Int
 
-from probtruth.kernels.later import Later
+from probtruth.kernels.disk import empty_array, lies_on_disk
 
 if TYPE_CHECKING:
     from jax import Array
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     type Table = np.ndarray | Array
 else:
-    Table = Any
-"""Numbers on the host or on devices; this module works without loading JAX."""
+    Table = Any  # numbers on the host or on devices; this module works without loading JAX
 
 
-Order = Int[np.ndarray, "_"]
-"""Positions of rows or columns."""
+AT_ONCE = 1 << 16  # rows of a table on disk that are copied at once
+
+Order = Int[np.ndarray, "_"]  # positions of rows or columns
 
 
 def on_device(values: object) -> "TypeIs[Array]":
@@ -38,31 +38,41 @@ def to_host(values: object) -> np.ndarray:
     return np.asarray(values)
 
 
+def placed(table: Table) -> Table:
+    """The table on the default device that a caller of JAX chose, unless it is there, or too large for memory."""
+    if "jax" not in sys.modules or on_device(table) or lies_on_disk(table):
+        return table
+    from probtruth.kernels import device
+
+    return device.placed(table)
+
+
 def exponential(table: Table) -> Table:
     """e to the power of each number."""
     if on_device(table):
-        from probtruth.kernels import device_tables
+        from probtruth.kernels import device
 
-        return device_tables.exponential(table)
+        return device.exponential(table)
     return np.exp(table)
 
 
 def together(tables: Iterable[Table]) -> list[Table]:
-    """The tables as they lie, or beside the first of them that lies on a device."""
+    """The tables on the host, or all where the first of them that lies on a device does."""
     listed = list(tables)
-    if any(map(on_device, listed)):
-        from probtruth.kernels import device_tables
+    first = next(filter(on_device, listed), None)
+    if first is None:
+        return [np.ascontiguousarray(table) for table in listed]
+    from probtruth.kernels import device
 
-        return [*device_tables.together(listed)]
-    return [np.ascontiguousarray(table) for table in listed]
+    return [device.beside(table, first) for table in listed]
 
 
 def stacked(tables: Sequence[Table], rows: Order, columns: Order) -> Table:
     """One table for all (of one kind), with rows and columns in this order."""
     if on_device(tables[0]):
-        from probtruth.kernels import device_tables
+        from probtruth.kernels import device
 
-        return device_tables.stacked(tables, rows, columns)  # type: ignore[arg-type]
+        return reordered(device.stack(*tables), rows, columns)
     return np.stack([reordered(np.asarray(table), rows, columns) for table in tables])
 
 
@@ -70,19 +80,34 @@ def reordered(table: Table, rows: Order, columns: Order) -> Table:
     """The rows and columns (the last two axes) in this order; the table itself where that is its own."""
     if is_own(rows, table.shape[-2]) and is_own(columns, table.shape[-1]):
         return table
-    if isinstance(table, Later):
-        table = table.whole()
     if on_device(table):
-        from probtruth.kernels import device_tables
+        from probtruth.kernels import device
 
-        return device_tables.reordered(table, rows, columns)
-    return np.ascontiguousarray(table[..., rows, :][..., columns])
+        return device.picked(table, rows, columns)
+    if not lies_on_disk(table):
+        return np.ascontiguousarray(table[..., rows, :][..., columns])
+    made = empty_array((*table.shape[:-2], len(rows), len(columns)), on_disk=True)
+    for start in range(0, len(rows), AT_ONCE):
+        some = slice(start, start + AT_ONCE)
+        made[..., some, :] = table[..., rows[some], :][..., columns]
+    return made
+
+
+def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
+    """The rows and columns of a table at their places; labels that the table does not know get 0."""
+    if is_own(rows, table.shape[-2]) and is_own(columns, n_labels):
+        return table
+    if on_device(table):
+        from probtruth.kernels import device
+
+        return device.widened(n_labels, table, rows, columns)
+    wide = np.zeros((*table.shape[:-2], len(rows), n_labels), table.dtype)
+    wide[..., columns] = table[..., rows, :]
+    return wide
 
 
 def some_items(table: Table, items: Order) -> np.ndarray:
     """A few items of a table (item is the last axis but one), on the host."""
-    if isinstance(table, Later):
-        return table.some_items(items)
     return to_host(reordered(table, items, np.arange(table.shape[-1])))
 
 

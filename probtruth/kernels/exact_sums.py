@@ -7,16 +7,11 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float, Int
 
-PIECES = 3
-"""Each piece holds about 52 - log2(n) bits of every term: three leave at most one rounding in the total."""
-BLOCK = 1 << 17
-"""Terms handled at once, so that what is held stays in the processor's cache."""
-AT_ONCE = 1 << 14
-"""As `BLOCK`, for `few_terms`."""
-SPLIT = 2.0**27 + 1
-"""Cuts a number into two halves whose products are exact."""
-LARGEST = 2.0**900
-"""Above this, and for what is not finite, `few_terms` leaves numbers as they are."""
+PIECES = 3  # Each piece holds about 52 - log2(n) bits of every term: three leave at most one rounding in the total
+BLOCK = 1 << 17  # Terms handled at once, so that what is held stays in the processor's cache
+AT_ONCE = 1 << 14  # As `BLOCK`, for `few_terms`
+SPLIT = 2.0**27 + 1  # Cuts a number into two halves whose products are exact
+LARGEST = 2.0**900  # Above this, and for what is not finite, `few_terms` leaves numbers as they are
 
 
 def exponent(peak: Float[np.ndarray, "*batch"], n: int) -> tuple[np.ndarray, int]:
@@ -35,13 +30,7 @@ def anchors(top: np.ndarray, bits: int) -> list[np.ndarray]:
 
 
 def pieces(values: Float[np.ndarray, "*batch item"], against: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
-    """The finite values as a sum of arrays, each of which adds up along its last axis without rounding in any order.
-
-    Every term is rounded to a multiple of one power of two for its row; n such multiples fit into 53 bits. An array is
-    good until the next one comes, which takes its memory.
-
-    Source: Demmel and Nguyen 2013, "Fast reproducible floating-point summation", doi:10.1109/ARITH.2013.9.
-    """
+    """The finite values as a sum of arrays, each of which adds up along its last axis without rounding in any order."""
     rest, piece, left = values, np.empty(values.shape), np.empty(values.shape)
     for step, anchor in enumerate(against):
         np.add(rest, anchor, out=piece)
@@ -102,13 +91,7 @@ def weighted_mean(values: Float[np.ndarray, " item"], weights: Float[np.ndarray,
 
 
 def few_terms(values: Float[np.ndarray, " item"]) -> Iterator[float]:
-    """A few numbers for each block of the values, which add up to the same real number.
-
-    Each is the sum of multiples of one power of two that fit into 53 bits, which rounds nothing; what is left of every
-    value goes on to the next.
-
-    Source: Demmel and Nguyen 2013, "Fast reproducible floating-point summation", doi:10.1109/ARITH.2013.9.
-    """
+    """A few numbers for each block of the values, which add up to the same real number."""
     for start in range(0, len(values), AT_ONCE):
         rest = values[start : start + AT_ONCE].astype(np.float64, copy=False)
         bits = len(rest).bit_length()
@@ -128,10 +111,7 @@ def exact_fraction(terms: Iterable[Float[np.ndarray, " item"]]) -> Fraction:
 
 
 def product_terms(a: Float[np.ndarray, " item"], b: Float[np.ndarray, " item"]) -> list[np.ndarray]:
-    """The rounded products and what rounding took from each; exact above 1e-290 and below 1e290 in size.
-
-    Source: Dekker 1971, "A floating-point technique for extending the available precision", doi:10.1007/BF01397083.
-    """
+    """The rounded products and what rounding took from each; exact above 1e-290 and below 1e290 in size."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return [product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low]

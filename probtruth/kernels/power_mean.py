@@ -13,11 +13,9 @@ Values = Real[Array | np.ndarray, "*batch value"]
 Weights = Real[Array | np.ndarray, "*#batch value"]
 Power = int | float | np.number | Real[Array | np.ndarray, "..."]
 
-SERIES_REACH = 1.0
-"""If no |power * (log p - mean log p)| exceeds this, the mean is expanded around the geometric mean."""
+SERIES_REACH = 1.0  # If no |power * (log p - mean log p)| exceeds this, the mean is expanded around the geometric mean
 
-SERIES_TERMS = 18
-"""Terms of (e^z - 1 - z)/z^2: for |z| <= 1 the next is below 1/20!, under float64's rounding."""
+SERIES_TERMS = 18  # Terms of (e^z - 1 - z)/z^2: for |z| <= 1 the next is below 1/20!, under float64's rounding
 
 
 @float64_for_numpy
@@ -92,33 +90,6 @@ def log_generalized_mean(log_probs: Values, power: Power, weights: Weights | Non
     result = result + jnp.where(m > 0, jnp.log1p(-jnp.where(some, lost_share, 0.0)) / positive, 0.0)
     result = jnp.where(unbounded, top, result)
     return jnp.where(~some | ((whole <= 0) & (lost_share > 0)), -jnp.inf, result)
-
-
-@jax.jit
-def rewarded_report(truth: Values, power: Power) -> Float[Array, "*batch value"]:
-    """The report that maximises the mean of order m of the probability given to what happens, when `truth` holds.
-
-    Formula: q_k proportional to t_k^(1/(1 - m)) for m < 1, all on the most probable label (shared where several are)
-    for m >= 1: only m = 0, the geometric mean, rewards the truth itself. Powers above 0 reward over-confidence, below
-    0 hedging.
-
-    Returns: probabilities over the last axis.
-
-    Source: from setting the gradient of sum_k t_k q_k^m on the simplex to 0; Nelson (2017), doi:10.3390/e19060286,
-    for the means.
-
-    >>> import numpy as np
-    >>> [round(float(rewarded_report(np.array([0.7, 0.3]), power)[0]), 3) for power in (1, 0, -2 / 3)]
-    [1.0, 0.7, 0.624]
-    """
-    (probs,) = simplex.as_floats(truth)
-    m = _against(power, probs)
-    sharp = m >= 1
-    some = probs > 0
-    logs = jnp.where(some, simplex.log(jnp.where(some, probs, 1.0)), -jnp.inf)
-    tempered = jax.nn.softmax(jnp.where(some, logs, -jnp.inf) / jnp.where(sharp, 1.0, 1 - m), -1, where=some)
-    first = probs == jnp.max(probs, -1, keepdims=True)
-    return jnp.where(sharp, first / jnp.sum(first, -1, keepdims=True), tempered)
 
 
 def _around_zero(

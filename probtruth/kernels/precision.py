@@ -23,18 +23,14 @@ def compiled[F: Callable[..., Any]](function: F, static_argnums: int | tuple[int
 
     @wraps(function)
     def wide(*arguments: Any) -> Any:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), jax.transfer_guard_host_to_device("allow"):
             return inner(*arguments)
 
     return cast(F, wide)
 
 
 def float64_for_numpy[Kernel: Callable[..., Any]](kernel: Kernel) -> Kernel:
-    """The kernel, which computes in float64 if an argument is a NumPy array of float64; NumPy in, NumPy out.
-
-    With JAX's x64 mode off, JAX would silently round such an array to float32: 1e-50 becomes 0, and its log infinite.
-    JAX arrays, and everything inside a transformation (jit, grad, vmap), follow JAX's own rules.
-    """
+    """The kernel, which computes in float64 if an argument is a NumPy array of float64; NumPy in, NumPy out."""
 
     @wraps(kernel)
     def wide(*arrays: Any, **named: Any) -> Any:

@@ -1,11 +1,7 @@
-"""Arithmetic on the simplex that survives its edges: logarithms, expectations, relative entropies, Bregman divergences.
+"""Arithmetic on the simplex that survives its edges: logarithms, powers, expectations, relative entropies.
 
 `0 * log 0` and `0 * inf` are 0 in value and in gradient; anything else that is infinite stays infinite. XLA on CPU
 reads a subnormal number as 0, so its logarithm is taken from the bits.
-
-The second-order remainder of a convex function f between b and a is (a - b)^2 times the integral over s from 0 to 1 of
-(1 - s) f''(b + s (a - b)); a Gauss-Legendre sum keeps all digits that f(a) - f(b) - f'(b)(a - b) would lose where the
-two are close.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,17 +22,13 @@ Values = Real[Array | np.ndarray, "..."]
 type RowTotal = Callable[[Array, Array], Array]
 type Tangent = Array | SymbolicZero
 
-NEAR = 0.5
-"""Below this relative distance, differences of logarithms are computed from differences of their arguments."""
+NEAR = 0.5  # Below this relative distance, differences of logarithms are computed from differences of their arguments
 
 _ODD = tuple(1.0 / (2 * n + 3) for n in range(16, -1, -1))
 
 
 def as_floats(*tables: Values) -> tuple[Array, ...]:
-    """Numbers by label as JAX arrays of one floating type: see `of_one_type`.
-
-    Errors: `InputError` where their last axes differ, because class numbers in place of distributions would broadcast.
-    """
+    """Numbers by label as JAX arrays of one floating type: see `of_one_type`."""
     made = of_one_type(*tables)
     if any(array.shape[-1:] != made[0].shape[-1:] for array in made):
         raise InputError(
@@ -71,12 +63,21 @@ def _log_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Arra
     return log(primals[0]), tangents[0] / primals[0]
 
 
-def lost_as_log(probs: Float[np.ndarray, "..."], kind: np.dtype[Any]) -> Float[np.ndarray, "..."]:
-    """What each probability may lose, relative to itself, where it is held as a logarithm of this floating type.
+@partial(jax.custom_jvp, nondiff_argnums=(1,))
+def power(probs: Float[Array, "..."], exponent: float) -> Float[Array, "..."]:
+    """The probabilities to a power that is not 0, right for subnormal numbers too."""
+    return jnp.exp(exponent * log(probs))
 
-    A forecast of exactly 0.35 comes back from its logarithm as 0.35 or as one of its neighbours, so that a limit of
-    0.35 is met by all forecasts that are no farther from it than this.
-    """
+
+@power.defjvp
+def _power_jvp(exponent: float, primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    slope = exponent * power(primals[0], exponent - 1) if exponent != 1 else jnp.ones_like(primals[0])
+    # an infinite slope becomes the greatest number, so that nothing times it is nothing in a gradient
+    return power(primals[0], exponent), jnp.nan_to_num(slope) * tangents[0]
+
+
+def lost_as_log(probs: Float[np.ndarray, "..."], kind: np.dtype[Any]) -> Float[np.ndarray, "..."]:
+    """What each probability may lose, relative to itself, where it is held as a logarithm of this floating type."""
     logs = np.log(np.where(probs > 0, probs, 1.0))
     lost: np.ndarray = 2 * float(np.finfo(kind).eps) * (1 + np.abs(logs))
     return lost
@@ -93,12 +94,7 @@ def weighted_log(weights: Float[Array, "..."], probs: Float[Array, "..."]) -> Fl
 
 
 def _plain_if_finite(plain: RowTotal, guarded: RowTotal) -> RowTotal:
-    """`plain` where everything that it returns is finite, else `guarded`, which is right for every input but slower.
-
-    A product of 0 and infinity, and the logarithm of 0, are not finite, so a finite total met neither. XLA on CPU has a
-    fast path for products and their sums, which a selection in between closes. Under `vmap` the rows are put beside
-    each other instead, since a condition by row would compute both.
-    """
+    """`plain` where everything that it returns is finite, else `guarded`, which is right for every input but slower."""
 
     @custom_vmap
     def total(weights: Array, values: Array) -> Array:
@@ -203,11 +199,7 @@ def entropy_terms(probs: Float[Array, "..."]) -> Float[Array, "..."]:
 
 
 def relative_entropy_terms(truth: Float[Array, "..."], probs: Float[Array, "..."]) -> Float[Array, "..."]:
-    """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close.
-
-    Formula: if |p - t| < t/2, with x = (p - t)/t and r = x/(2 + x), the term is t (x - log(1 + x)) and x - log(1 + x)
-    = r (x - 2 r^2 (1/3 + r^2/5 + r^4/7 + ...)), in which nothing cancels.
-    """
+    """`t log(t/p) + p - t` of each entry (nats): never negative, and exact to rounding when t and p are close."""
     return _relative_entropy(truth, probs, weighted_log(truth, probs))
 
 
@@ -223,47 +215,4 @@ def _relative_entropy(truth: Array, probs: Array, weighted: Array) -> Array:
     r = x / (2 + x)
     close = truth * r * (x - 2 * r * r * jnp.polyval(jnp.asarray(_ODD, x.dtype), r * r))
     apart = weighted_log(truth, truth) - jnp.where(near, 0, weighted) + probs - truth
-    return jnp.where(near, close, apart)
-
-
-_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-PLACES = (1 + _ROOTS) / 2
-"""Points between 0 and 1: exact to rounding if the far end is less than half the base away."""
-WEIGHTS = _WEIGHTS / 2
-"""Their weights, which sum to 1."""
-
-
-def near_power_terms(base: Float[Array, "..."], step: Float[Array, "..."], power: float) -> Float[Array, "..."]:
-    """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for a = b (1 + step) with |step| < 1/2."""
-    nodes, weights = (jnp.asarray(column, step.dtype) for column in (PLACES, WEIGHTS))
-    curve = (1 + nodes * step[..., None]) ** (power - 2)
-    return base**power * step * step * (weights * (1 - nodes) * curve).sum(-1)
-
-
-def power_terms(
-    ahead: Float[Array, "..."], base: Float[Array, "..."], log_base: Float[Array, "..."], power: float
-) -> Float[Array, "..."]:
-    """[a^m - b^m - m b^(m-1) (a - b)] / (m (m - 1)) of each entry, for any non-negative a and b and m > 0, m != 1.
-
-    `log_base` is log b, which may be finite if b itself underflows. If b is 0 and a is not, the term is infinite for m
-    < 1; if both are 0 it is 0.
-    """
-    rise = power - 1
-    near = (jnp.abs(ahead - base) < NEAR * base) & (base > 0)
-    alive = log_base > -jnp.inf
-    there = (ahead > 0) & alive & ~near
-    step = jnp.where(near, ahead - base, 0) / jnp.where(near, base, 1)
-    close = near_power_terms(jnp.where(near, base, 1), step, power)
-
-    log_of_base = jnp.where(alive, log_base, 0)
-    log_ratio = jnp.where(there, jnp.log(jnp.where(there, ahead, 1)) - log_of_base, 0)
-    tilt = jnp.exp(rise * jnp.where(near, 0, log_of_base))
-    small = jnp.abs(rise * log_ratio) < 1
-    ratio = tilt * jnp.expm1(rise * jnp.where(small, log_ratio, 0)) / rise
-    direct = (jnp.where(there & ~small, ahead, 1) ** rise - jnp.where(there & ~small, tilt, 1)) / rise
-    far = (ahead * jnp.where(small, ratio, direct) - tilt * (ahead - base)) / power
-    gone = jnp.exp(power * log_of_base) / power  # a = 0
-    held = jnp.where(ahead > 0, ahead, 1) ** power / (rise * power) if rise > 0 else jnp.inf  # b = 0
-    at_zero = jnp.where(ahead > 0, held, 0)
-    apart = jnp.where(alive, jnp.where(ahead > 0, far, gone), at_zero)
     return jnp.where(near, close, apart)

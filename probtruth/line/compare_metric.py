@@ -1,38 +1,36 @@
 """Comparison of models by a metric that is not a mean over items: F1, kappa, ROC area and the like."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from probtruth.comparison.companions.paired_tests import Companion, student
 from probtruth.comparison.compare import conclude, need_spread, need_two
-from probtruth.comparison.evidence.design import Design, design_of
-from probtruth.comparison.evidence.evidence import Evidence, Facts
-from probtruth.comparison.evidence.moments import Location
-from probtruth.comparison.evidence.resampled import Resampled, bootstrap_p_below, bundled, locations, resampled
-from probtruth.comparison.evidence.sweeps import all_pairs
+from probtruth.comparison.design import design_of
+from probtruth.comparison.evidence import Evidence, Facts
+from probtruth.comparison.location import Location
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours
+from probtruth.comparison.pairs import all_pairs
+from probtruth.comparison.resampled import Resampled, bootstrap_p_below, bundled, locations, resampled
+from probtruth.comparison.rows import CHANCES, DECIDED, UNSEEN, favours, in_own_units
+from probtruth.comparison.tests import student
 from probtruth.errors import InputError, PosteriorError
-from probtruth.line.evaluate import by_item
-from probtruth.line.in_memory import matched, truth_of
+from probtruth.line.compare import points_of
+from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import evidence_for, informed_truth
-from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.exact import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
-from probtruth.types import Comparison, Truth
+from probtruth.types import Annotations, Comparison, Predictions, Truth
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 
-LABEL_DRAWS = 100
-"""Draws of every item's label, from which the labels' share of the variance is told."""
-FEWEST_EVENTS = 5
-"""With fewer items on its rarer side a metric is not compared: intervals would cover far too little."""
-FEW = 15.0
-"""Degrees of freedom below which a warning says on how few items a difference rests."""
+DRAWS = 2500  # of each chain
+LABEL_DRAWS = 100  # Draws of every item's label, from which the labels' share of the variance is told
+FEWEST_EVENTS = 5  # With fewer items on its rarer side a metric is not compared: intervals would cover far too little
+FEW = 15.0  # Degrees of freedom below which a warning says on how few items a difference rests
 RANK_COLUMNS = ("model", "score", "low", "high", "entropy", "divergence", *DECIDED)
 FRAGILE = "undefined without one of the items, so that its spread cannot be estimated"
 
@@ -50,12 +48,12 @@ def compare_metric(
     method: MethodName | None = None,
     estimand: Estimand | None = None,
     evidence: ClassEvidence = "auto",
-    engine: Engine = "nuts",
+    engine: Engine = "auto",
     rope: float | str | None = None,
-    draws: int = 2500,
     seed: int = 0,
     strict: bool = False,
-    on_progress: Callable[[int, int], None] | None = None,
+    item: str = "item",
+    labels: Sequence[object] | None = None,
 ) -> Comparison:
     r"""Which model is better by a metric that is not a mean over items, for all pairs jointly, and how sure that is.
 
@@ -72,8 +70,8 @@ def compare_metric(
     are of; the second of two unless you say. A model answers with its most probable label (ties share), or by
     `threshold` as in `expected_confusion`. `truth` is what `evaluate` takes as its reference; of annotations it is
     inferred by `method` under `estimand`, with the `evidence` that `evaluate` has. `groups`, `clusters`, `engine`,
-    `rope`, `draws`, `seed` and `strict` as in `compare`. Of more than 500 units bundles are left out, dealt by the
-    seed. `on_progress(done, total)` hears of the sampling.
+    `rope`, `seed` and `strict` as in `compare`, `item` and `labels` as in `evaluate`. Of more than 500 units
+    bundles are left out, dealt by the seed.
 
     Returns: a `Comparison`; `score` is the metric on all items, differences are those of losses (the negative metric
     where higher is better): negative favours a. Where a metric is undefined for a model, or would be without one of the
@@ -95,8 +93,18 @@ def compare_metric(
     >>> comparison.ranking().select("model", "score").rows()
     [('a', 1.0), ('b', 0.88)]
     """
-    options = checked_options(engine, "new-items", rope, draws, seed, strict)
-    aligned, plan = _aligned(predictions, truth, groups, clusters, (method, estimand, evidence), options.seed)
+    if metric != "kappa" and points_of(rope) is not None:  # the others are proportions
+        rope = points_of(rope)
+    options = checked_options(engine, "new-items", rope, DRAWS, seed, strict)
+    known, models, left = read_both(truth, predictions, item, labels, estimand)
+    need_two(models.models)
+    group_of, cluster_of = (
+        by_item(listed, known.index, models.index, what)
+        for listed, what in ((groups, "groups"), (clusters, "clusters"))
+    )
+    known, models = matched(known, models)
+    aligned = _aligned(known, models, truth_of(known, method, left, options.seed), evidence, options.seed)
+    plan = design_of(aligned.items, group_of, cluster_of, None)
     need_spread(plan)
     within = bundled(plan.structure, options.seed)
     unit = np.arange(plan.n_items) if within.unit is None else within.unit
@@ -110,10 +118,10 @@ def compare_metric(
             "spread. Hint: add items, choose another metric, label or threshold, or compare by a scoring rule."
         )
     defined = np.flatnonzero([reason is None for reason in unknown])
-    order = defined[np.lexsort(metrics.left_out[:, defined])] if len(defined) > 1 else defined
+    order = defined[np.argsort(np.array(aligned.models)[defined], kind="stable")]
     pairs, levels = locations(metrics, within, order)
     below = bootstrap_p_below(metrics, order, pairs.variance > 0)
-    tests = [Companion(*student(pairs, row), bootstrap_p_a_better=p) for row, p in enumerate(below)]
+    tests = [replace(student(pairs, row), bootstrap_p_a_better=p) for row, p in enumerate(below)]
     tables = label_draws(aligned, options.seed)
     redrawn = [
         weighted_metric(replace(aligned, truth=table), unit, metric, label, threshold, n_bins) for table in tables
@@ -121,10 +129,10 @@ def compare_metric(
     ones = np.ones((1, int(within.n_units.sum())))
     values = np.concatenate([one.values(ones) for one in redrawn])[:, defined] if redrawn else None
     notes = _few(pairs, [aligned.models[row] for row in order])
-    known = Evidence(
+    evidence_known = Evidence(
         facts=_facts(aligned, chosen, defined),
         design=plan,
-        parts=None,
+        values=None,
         means=metrics.estimate[defined],
         n_infinite=np.zeros(len(defined), np.int64),
         infinite_items=[[] for _ in defined],
@@ -133,7 +141,7 @@ def compare_metric(
         fixed_items=DrawnLabels(values),
         notes=notes,
     )
-    compared = conclude(known, options, on_progress, (pairs, levels), tests)
+    compared = conclude(evidence_known, options, None, (pairs, levels), tests)
     about = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     about |= {"n_bins": n_bins} if chosen.name == "ece" else {}
     in_words = f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}"
@@ -142,37 +150,17 @@ def compare_metric(
 
 
 def _aligned(
-    predictions: Models,
-    truth: Reference,
-    groups: Groups | None,
-    clusters: Groups | None,
-    how: tuple[MethodName | None, Estimand | None, ClassEvidence],
-    seed: int,
-) -> tuple[AlignedOnHost, Design]:
-    """Predictions and truth on their common items, and which of these belong together."""
-    method, estimand, evidence = how
-    reference = reference_of(truth, predictions, estimand=estimand)
-    models = predictions_of(predictions, index=reference.index)
-    need_two(models.models)
-    group_of = by_item(groups, reference.index, models.index, "groups")
-    cluster_of = by_item(clusters, reference.index, models.index, "clusters")
-    known, models = matched(reference, models)
-    took = isinstance(known, Truth) and known is not truth  # soft labels took the estimand where they were read
-    labels = truth_of(known, method, None if took else estimand, seed)
-    inferred = not isinstance(known, Truth) and labels.estimand == "class"
+    known: Annotations | Truth, models: Predictions, truth: Truth, evidence: ClassEvidence, seed: int
+) -> AlignedOnHost:
+    """Predictions and truth on their common items."""
+    inferred = not isinstance(known, Truth) and truth.estimand == "class"
     if evidence_for(evidence, inferred, len(models.models)) == "annotators-and-models":
-        labels = informed_truth(labels, models, seed)
-    aligned = align(models, labels).on_host()
-    return aligned, design_of(aligned.items, group_of, cluster_of, None)
+        truth = informed_truth(truth, models, seed)
+    return align(models, truth).on_host()
 
 
 def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
-    """Tables of labels as they might be: classes drawn from their probabilities, or votes from the items' shares.
-
-    None where nothing is known of how unsure the labels are: soft labels without votes, or items with a single vote.
-    Redrawn shares are stretched around the observed ones by sqrt(m/(m - 1)) for m votes, so that their variance is that
-    of the share.
-    """
+    """Tables of labels as they might be: classes drawn from their probabilities, or votes from the items' shares."""
     rng, truth = np.random.default_rng(seed), aligned.truth.astype(np.float64)
     if aligned.estimand == "class":
         labels = draw_labels(truth, LABEL_DRAWS, rng)
@@ -259,6 +247,7 @@ def _with_unknown(
             first, second = loss[a], loss[b]
             difference = None if first is None or second is None else float(first - second)
             row = {"a": a, "b": b, "difference": difference, **dict.fromkeys(CHANCES), "favours": favours(difference)}
+            row = in_own_units(row, metric.higher_is_better)
             pairs.append({**row, "reason": "; ".join(reasons), **dict.fromkeys(UNSEEN)})
     pairs.sort(key=lambda row: (str(row["a"]), str(row["b"])))
     sign = -1.0 if metric.higher_is_better else 1.0

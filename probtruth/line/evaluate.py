@@ -1,31 +1,34 @@
 """The whole line: annotations and predictions in, P(A beats B) out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import replace
 
 from probtruth import check
+from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.io.gold import ExpertAnswers, expert_answers
-from probtruth.io.tables.batches import held
-from probtruth.io.tables.read import Block
-from probtruth.io.tables.wide import CellKind
-from probtruth.io.truth import read_many_soft
-from probtruth.line.in_memory import LineOptions, evaluate_in_memory
-from probtruth.line.inputs import Models, Reference, files_of, is_soft, predictions_of, reference_of
-from probtruth.line.larger_than_memory import Room
+from probtruth.line.compare import group_names, named_weights, rope_in_units
+from probtruth.line.gold import with_answers
+from probtruth.line.informed_truth import evidence_for, score_on_evidence
+from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
+from probtruth.line.labelled import SHARED_ERRORS, Labelled
+from probtruth.line.options import Options
+from probtruth.line.other_estimand import NO_ROOM, by_annotators_alone, by_counts_alone, other_estimand, other_method
 from probtruth.line.result import Result
-from probtruth.line.streamed import evaluate_streamed
-from probtruth.scoring import device_losses
-from probtruth.scoring.rules import ScoringRule, get_rule
-from probtruth.streaming.compare_files import ScoringOptions
+from probtruth.scoring.align import align
+from probtruth.scoring.rules import RULES, ScoringRule, get_rule
+from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Index, Predictions, Truth
-from probtruth.types.arguments import ClassEvidence, Engine, Estimand, ExpertLabels, Groups, MethodName, RuleName
-
-if TYPE_CHECKING:
-    import distributed
+from probtruth.types.arguments import (
+    ClassEvidence,
+    Engine,
+    Estimand,
+    ExpertLabels,
+    Groups,
+    MethodName,
+    RuleName,
+    Weights,
+)
 
 
 def evaluate(
@@ -35,43 +38,35 @@ def evaluate(
     method: MethodName | None = None,
     estimand: Estimand | None = None,
     evidence: ClassEvidence = "auto",
-    exclude_annotators: Sequence[object] = (),
     rule: RuleName | ScoringRule = "log",
     floor: float | None = None,
     order: Sequence[object] | None = None,
     groups: Groups | None = None,
     clusters: Groups | None = None,
-    weights: Mapping[str, float] | Sequence[float] | None = None,
+    weights: Weights | None = None,
     gold: ExpertLabels | ExpertAnswers | None = None,
-    engine: Engine = "nuts",
+    engine: Engine = "auto",
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
     item: str = "item",
     labels: Sequence[object] | None = None,
-    kind: CellKind = "probs",
-    renormalise: bool = False,
-    client: "distributed.Client | None" = None,
     memory: float | None = None,
-    scratch: str | Path | None = None,
-    on_progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """From annotations (or soft labels) and predictions to the comparison of the models; of one model, to its score.
 
-    Predictions may be arrays or dataframes, {model: table}, or files, {model: path}, as `read_predictions` reads them.
-    Files that fit into memory are read whole; Parquet and Arrow files that do not, and folders of such files, are read
-    some rows at a time. The result is the same, bit for bit, but for what needs every item at once (see Returns). One
-    table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
+    Predictions may be arrays or dataframes, {model: table}, or files and folders, {model: path}, of any size.
+    One table that holds the reference and all models goes in as `evaluate(*pt.loaders.joined_table(path))`.
 
     Arguments: `reference` is `Annotations`, whose truth is inferred by `method` under `estimand` (see `infer_truth`),
     or a `Truth`. It may also be a dataframe, a dict of columns or a path: annotations in long form (columns `item`,
     `annotator`, `label`), or soft labels (a column for each label, rows that sum to 1). Tables that are no files may
     also hold counts of votes (whole numbers) or one value for each item, its label. `evidence` for the class of an item
     is its annotators ("annotators") or the models' forecasts too ("annotators-and-models", the default where classes
-    are inferred: the likelihood of the annotations times a pool of the forecasts); `exclude_annotators` are names of
-    annotators to leave out; `rule`, `floor` and `order` as in `score`; `groups`, `clusters` (a mapping from item to
-    name, or names in the order in which you gave the reference's items), `weights`, `engine`, `rope` and `strict` as in
-    `compare`.
+    are inferred: the likelihood of the annotations times a pool of the forecasts); `rule`, `floor` and `order` as in
+    `score`; `groups`, `clusters` (a mapping from item to name, or names in the order in which you gave the reference's
+    items), `weights`, `engine`, `rope` and `strict` as in `compare`. To leave annotators out, pass
+    `annotations.without_annotators(names)`.
 
     `gold` are experts' answers on a few items, {item: label} or a table with the columns `item` and `label`: the
     comparison under the estimand "class" (which they imply) is then anchored by them, also where annotators err
@@ -82,19 +77,13 @@ def evaluate(
     are averaged.
 
     `item` names the column of items in tables, `labels` the columns of arrays without names (scikit-learn's
-    `classes_`), `kind` says what the cells of predictions are, and `renormalise` divides rows by their sums (see
-    `read_predictions`).
+    `classes_`). Predictions whose cells are no probabilities, or whose rows do not sum to 1, go through
+    `read_predictions`.
 
-    Of files, `memory` (bytes, half of what is free unless you say) bounds the batches, beside the reference and the
-    libraries; with `client`, a `dask.distributed.Client`, workers that see the same paths read and score them. Losses
-    are meanwhile in the folder `scratch` (a new or an empty one), from which a run that was interrupted goes on, and
-    from which they are removed at the end; without it, in a temporary one. `on_progress(done, total)` hears of the
-    batches, then of the sampling.
+    `memory` (bytes, half of what is free unless you say) decides whether predictions lie in memory or in a temporary
+    file; no answer depends on it.
 
-    Returns: a `Result` with the truth, the scores, the comparison and the warnings. Where predictions were streamed its
-    `scores` have no items, `decomposition` and the lists of items are left out, and `annotations` is None. Classes that
-    annotators and models inform together need all predictions at once: then streamed predictions are an error, and the
-    verdict under the other estimand, where it would be of that kind, is left out with a warning.
+    Returns: a `Result` with the truth, the scores, the comparison and the warnings.
 
     Errors: `InputError` for input that cannot be used; `PosteriorError` where the data support no answer.
 
@@ -106,62 +95,121 @@ def evaluate(
     ['a', 'b']
     """
     check.own_threads()
-    room = Room(memory, client, scratch)
-    files = files_of(predictions)
-    streams = files is not None and room.streams_predictions(files.values())
-    room.refuse_renormalise(streams and renormalise)
-    if streams and gold is not None:
-        raise InputError("gold= with predictions that are streamed", "predictions in memory", "Raise memory=.")
     answers = gold if gold is None or isinstance(gold, ExpertAnswers) else expert_answers(gold, item)
     if answers is not None and method is None and not isinstance(reference, Truth):
         estimand = estimand or "class"
-    if files is None and client is not None:
-        raise InputError("client= with predictions in memory", "predictions in files", "Give {model: path}.")
-    if not isinstance(reference, Annotations | Truth):
-        how, estimand = estimand, None
-        if streams and is_soft(reference, item):
-            reference = read_many_soft(reference, item, how, room.n_bytes)
-        else:
-            if streams and isinstance(reference, Block):
-                reference = held(reference, room.n_bytes)
-            reference = reference_of(reference, predictions, item, how, labels)
-            estimand = how if isinstance(reference, Annotations) else None
-    if len(exclude_annotators):
-        reference = without_annotators(reference, exclude_annotators)
-    if not streams:
-        predictions = predictions_of(predictions, item, kind, labels, reference.index, renormalise)
-        predictions = predictions if files is None else device_losses.placed(predictions)
-    other = predictions.index if isinstance(predictions, Predictions) else None
-    group_of = by_item(groups, reference.index, other, "groups")
-    cluster_of = by_item(clusters, reference.index, other, "clusters")
-    scoring = ScoringOptions(get_rule(rule, order), floor, group_of, cluster_of, weights)
-    options = LineOptions(method, estimand, evidence, scoring, engine, rope, seed, strict, on_progress, answers)
-    if isinstance(predictions, Predictions):
-        return evaluate_in_memory(reference, predictions, options)
-    assert files is not None  # nothing else is streamed
-    return evaluate_streamed(reference, files, item, kind, room, options)
+    known, models, estimand = read_both(reference, predictions, item, labels, estimand, memory)
+    grouped = by_item(groups, known.index, models.index, "groups")
+    options = Options(
+        rule=get_rule(rule, order),
+        method=method,
+        estimand=estimand,
+        evidence=evidence,
+        floor=floor,
+        groups=grouped,
+        clusters=by_item(clusters, known.index, models.index, "clusters"),
+        weights=named_weights(weights, group_names(grouped)),
+        gold=answers,
+        engine=engine,
+        rope=rope,
+        seed=seed,
+        strict=strict,
+    )
+    return concluded(*matched(known, models), options)
 
 
-def without_annotators(reference: Annotations | Truth, names: Sequence[object]) -> Annotations:
-    """The annotations without those of some annotators; an error for a truth that is given."""
-    if not isinstance(reference, Annotations):
-        raise InputError(
-            "exclude_annotators with a truth that is given",
-            "annotations",
-            "Leave the annotators out where the truth is inferred.",
-        )
-    return reference.without_annotators(names)
+def read_both(
+    reference: Reference,
+    predictions: Models,
+    item: str,
+    labels: Sequence[object] | None,
+    estimand: Estimand | None,
+    memory: float | None = None,
+) -> tuple[Annotations | Truth, Predictions, Estimand | None]:
+    """Both sides as types, and the estimand that is left to be inferred: soft labels take it where they are read."""
+    known = reference_of(reference, predictions, item, estimand, labels)
+    left = estimand if known is reference or isinstance(known, Annotations) else None
+    return known, predictions_of(predictions, item, labels, known.index, memory), left
 
 
-def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
-    """A list by item as a mapping, since items may be dropped on the way; the list is in the caller's order of items.
+def concluded(reference: Annotations | Truth, predictions: Predictions, options: Options) -> Result:
+    """The truth, the scores, the comparison, and the verdict under the other estimand."""
+    truth = truth_of(reference, options.method, options.estimand, options.seed)
+    annotations = reference if isinstance(reference, Annotations) else None
+    inferred = annotations is not None and truth.estimand == "class"
+    evidence = evidence_for(options.evidence, inferred, len(predictions.models))
+    scored = score_on_evidence(truth, align(predictions, truth), evidence, options.rule, options.floor, options.seed)
+    scores = scored.scores
+    if options.gold is not None:
+        scores = with_answers(scores, options.gold, scored.aligned.labels)
+    shared = annotations is not None and annotations.annotator is not None and scores.gold is None
+    shared = shared and truth.estimand == "distribution" and scored.aligned.shares is not None
+    options = replace(options, rope=rope_in_units(options.rope, scores))
+    comparison = compare(
+        scores,
+        options.groups,
+        options.clusters,
+        annotations=annotations if shared else None,
+        weights=options.weights,
+        engine=options.engine,
+        rope=options.rope,
+        seed=options.seed,
+        strict=options.strict,
+    )
+    other, method, doubt = None, None, None
+    if annotations is not None:
+        other = other_estimand(annotations, scored.aligned, comparison, options)
+        if options.gold is None:  # else experts decide, whatever a method infers
+            method = other_method(scored.aligned, truth, comparison, evidence, options)
+        if annotations.annotator is None and truth.estimand != "class" and len(predictions.models) > 1:
+            doubt = by_counts_alone(annotations, scored.aligned, comparison, options)
+        if inferred and len(predictions.models) == 1 and options.gold is None:
+            doubt = by_annotators_alone(scored.aligned, truth, comparison, options)
+    labelled = Labelled(scored.truth, scored.aligned, options.rule, annotations, other, method)
+    bounded = None
+    if len(predictions.models) > 1 and scores.n_infinite.any():  # what a rule says that no single item can decide
+        again = score_on_evidence(truth, scored.aligned, evidence, RULES["brier"], None, options.seed)
+        bounded = compare(again.scores, options.groups, options.clusters, weights=options.weights, engine="exact")
+    # in the order of what they could change: the verdict, the classes, the numbers, how the tables were read
+    warnings = [line for line in (other and other.warning(), doubt) if line]
+    if inferred and options.gold is None and len(predictions.models) > 1:
+        warnings.append(SHARED_ERRORS)
+    warnings += [*labelled.warnings(), *comparison.warnings, *predictions.warnings]
+    if other is None and annotations is not None and annotations.annotator is not None:
+        warnings.append(NO_ROOM)
+    return Result(scores, comparison, tuple(warnings), labelled, bounded=bounded)
 
-    That is the order of the reference, or of the predictions where the reference has no names or no order.
-    """
-    if listed is None or isinstance(listed, Mapping):
-        return listed
-    names = np.asarray(listed).ravel().tolist()
-    unordered = reference.positional_items or reference.item_rows is None
-    index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
-    check.length(len(names), len(index.items), f"items in {what}")
-    return dict(zip(index.written_items(what), names, strict=True))
+
+def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand: Estimand | None, seed: int) -> Truth:
+    """The truth itself, or inferred from annotations."""
+    if isinstance(reference, Truth):
+        if method is not None or estimand not in (None, reference.estimand):
+            raise InputError(
+                f"method {method!r} and estimand {estimand!r} with a truth that is given",
+                "neither: the truth has its own",
+                "Leave them out, or give annotations.",
+            )
+        return reference
+    return infer_truth(reference, method, estimand, draws=0, seed=seed)
+
+
+def under_labels(annotations: Annotations, index: Index) -> Annotations:
+    """The annotations under all labels of the predictions, where both name theirs."""
+    if index.positional_labels or annotations.index.positional_labels:
+        return annotations
+    return annotations.with_labels(index) if set(index.labels) >= set(annotations.index.labels) else annotations
+
+
+def matched(reference: Annotations | Truth, predictions: Predictions) -> tuple[Annotations | Truth, Predictions]:
+    """Both sides under common names; annotations under all labels, without the items that nobody annotated."""
+    predictions = predictions.named_by(reference.index)
+    if isinstance(reference, Truth):
+        return reference, predictions
+    index = predictions.index
+    rest, gone = reference.named_by(index, "the predictions").annotated()
+    if gone and index.positional_items:
+        check.length(len(index.items), reference.n_items, "items in the predictions")
+        index = replace(index, positional_items=False)
+        rest = replace(rest, index=replace(rest.index, positional_items=False))
+    logs = predictions.log_probs
+    return under_labels(rest, index), replace(predictions, log_probs=logs, index=index)

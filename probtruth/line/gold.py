@@ -14,10 +14,7 @@ from probtruth.types import ExpertScores, Scores
 
 
 def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) -> Scores:
-    """The scores against classes with those under the experts' answers; `labels` names the columns of their losses.
-
-    Errors: `InputError` for an item that was not scored, or a label that no model predicts.
-    """
+    """The scores against classes with those under the experts' answers; `labels` names the columns of their losses."""
     behind = scores.labels
     if behind is None or behind.estimand != "class":
         raise InputError(
@@ -39,10 +36,7 @@ def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) 
 
 
 def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str, float] | None) -> Scores:
-    """The scores with those that experts gave the same models on a few of the items.
-
-    Errors: `InputError` for other models, items that were not scored, or another orientation.
-    """
+    """The scores with those that experts gave the same models on a few of the items."""
     if set(expert.models) != set(scores.models):
         raise InputError(
             f"gold for the models {check.shortlist(sorted(expert.models))}",
@@ -59,7 +53,7 @@ def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str,
         raise InputError("gold that counts the other way", "scores of one orientation", "Check higher_is_better.")
     position, present = _places(expert.items, scores)
     rows = [expert.models.index(model) for model in scores.models]
-    losses = expert.values[rows][:, present]
+    losses = expert.losses[rows][:, present]
     if np.isnan(losses).any():
         raise InputError("NaN in gold", "numbers", "Fill in the score, or remove the item.")
     chosen = None if probability is None else np.array([probability[expert.items[row]] for row in present])
@@ -67,10 +61,7 @@ def with_expert_scores(scores: Scores, expert: Scores, probability: Mapping[str,
 
 
 def _places(items: Sequence[str], scores: Scores) -> tuple[np.ndarray, np.ndarray]:
-    """Where the items with an answer stand, in order, and which of them these are: items dropped for all are not.
-
-    Errors: `InputError` for an item that nobody knows.
-    """
+    """Where the items with an answer stand, in order, and which of them these are: items dropped for all are not."""
     position = {name: row for row, name in enumerate(scores.items)}
     dropped = {*scores.audit.missing, *scores.audit.extra}
     unknown = [name for name in items if name not in position and name not in dropped]

@@ -16,10 +16,8 @@ from probtruth.truth.fit import INDEPENDENT, class_draws
 from probtruth.types import Predictions, Scores, Truth
 from probtruth.types.arguments import ClassEvidence
 
-EVIDENCE = get_args(ClassEvidence.__value__)
-"""What the classes of the items may be inferred from."""
-FITTED_ON = 50_000
-"""Items that the pool is fitted on at most, evenly spread."""
+EVIDENCE = get_args(ClassEvidence.__value__)  # What the classes of the items may be inferred from
+FITTED_ON = 50_000  # Items that the pool is fitted on at most, evenly spread
 
 
 def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Truth:
@@ -61,10 +59,7 @@ def informed_truth(truth: Truth, predictions: Predictions, seed: int = 0) -> Tru
 
 
 def evidence_for(evidence: str, inferred: bool, n_models: int) -> str:
-    """What classes are inferred from, where "auto" leaves the choice: never on how the predictions are read.
-
-    Arguments: `inferred` says whether the truth is a class that is inferred from annotations.
-    """
+    """What classes are inferred from, where "auto" leaves the choice: never on how the predictions are read."""
     if check.one_of(evidence, EVIDENCE, "evidence") != "auto":
         return evidence
     return "annotators-and-models" if inferred and n_models > 1 else "annotators"
@@ -82,12 +77,7 @@ class ScoredTruth:
 def score_on_evidence(
     truth: Truth, aligned: Aligned, evidence: str, rule: object, floor: object, seed: int
 ) -> ScoredTruth:
-    """The truth under the evidence that is asked for, and the scores against it.
-
-    Arguments: `aligned` are the predictions beside the truth; `evidence` is what `evidence_for` chose.
-
-    Errors: `InputError` for evidence of models where the estimand is not `class`.
-    """
+    """The truth under the evidence that is asked for, and the scores against it."""
     if evidence == "annotators-and-models" and len(aligned.models) == 1:
         raise InputError(
             "evidence of one model for the truth that judges it",
@@ -115,15 +105,7 @@ class PoolView:
     features: Float[np.ndarray, "feature item label"]
 
     def influence(self, label_values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item"]:
-        """What each item, through the pool's weights, moves a model's mean score by, times the number of items.
-
-        Formula: s_i' P^-1 sum_j cov_j(L, f), s_i the item's slope of the log-likelihood in the weights, P their
-        precision, and cov_j the covariance of the loss L with the features f over item j's posterior. Its mean is 0.
-        A model with an infinite loss on a label that may be gets 0.
-
-        Source: the influence function of an estimator with a plugged-in maximum, Newey and McFadden (1994),
-        doi:10.1016/S1573-4412(05)80005-4
-        """
+        """What each item, through the pool's weights, moves a model's mean score by, times the number of items."""
         losses = np.where(self.probs > 0, label_values, 0.0)
         finite = np.isfinite(losses).all((1, 2))
         moved = covariances(self.probs, np.where(finite[:, None, None], losses, 0.0), self.features)

@@ -4,82 +4,48 @@ A table in long form is annotations; numbers by item and label are probabilities
 of votes where all are whole numbers; one value for each item is its label. Nothing else is guessed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from probtruth import check, check_arrays, frames
+from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
-from probtruth.io.annotations import is_long, read_annotations
+from probtruth.io.annotations import read_annotations
+from probtruth.io.formats import LabelReading
+from probtruth.io.loaders.readers import label_format, read_label_file
 from probtruth.io.predictions import read_predictions
-from probtruth.io.tables.batches import columns_of
-from probtruth.io.tables.read import Block
-from probtruth.io.tables.wide import CellKind, known_kind
+from probtruth.io.tables.columns import first_rows, item_column, label_columns, names_in
+from probtruth.io.tables.on_disk import columns_of
+from probtruth.io.tables.read import Block, read_table
+from probtruth.io.tables.wide import distinct_items
 from probtruth.io.truth import read_soft
-from probtruth.kernels.arrays import on_device, to_host
+from probtruth.kernels.arrays import on_device, placed, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
 
 type Reference = Annotations | Truth | StrPath | Block | Frame | Numbers
 """What models are judged by, as a caller may have it."""
 type Models = Predictions | Mapping[str, StrPath | Block | Frame | Numbers]
 """The models' probabilities, as a caller may have them."""
 
-STORED = (str, Path, Block)
-"""What a table is read from."""
-LONG = ("annotator", "label")
-"""The columns, beside the items', by which annotations in long form are known."""
-BUILD = {
-    "probs": Predictions.from_probs,
-    "log-probs": Predictions.from_log_probs,
-    "logits": Predictions.from_logits,
-}
-
-
-@check.checks_itself
-def files_of(predictions: Models) -> Mapping[str, StrPath | Block] | None:
-    """The files, where predictions are {model: path}; None where they are something else."""
-    if not isinstance(predictions, Mapping) or not predictions:
-        return None
-    paths = {name: table for name, table in predictions.items() if isinstance(table, STORED)}
-    if paths and len(paths) < len(predictions):
-        other = next(name for name in predictions if name not in paths)
-        raise InputError(
-            f"a path for model {check.quote(next(iter(paths)))} and a {type(predictions[other]).__name__} for model "
-            f"{check.quote(other)}",
-            "paths for all models, or tables for all",
-            "Read the files first (polars.read_csv, for one).",
-        )
-    return paths or None
-
-
-def is_soft(reference: Reference, item: str) -> "TypeIs[StrPath | Block]":
-    """Whether the reference is a stored table of soft labels."""
-    if isinstance(reference, Block):
-        return not reference.counts
-    return isinstance(reference, str | Path) and not is_long(columns_of(reference), item, *LONG)
+STORED = (str, Path, Block)  # What a table is read from
+LONG = ("annotator", "label")  # The columns, beside the items', by which annotations in long form are known
 
 
 @check.checks_itself
 def predictions_of(
     predictions: Models,
     item: str = "item",
-    kind: CellKind = "probs",
     labels: Iterable[object] | None = None,
     index: Index | None = None,
-    renormalise: bool = False,
+    memory: float | None = None,
 ) -> Predictions:
-    """The predictions themselves, or made from one table for each model.
-
-    Dataframes that name their items in a column are aligned by name, as files are; arrays follow the order of the other
-    side. `labels` name the columns of arrays.
-    """
+    """The predictions themselves, or made from one table for each model."""
     if isinstance(predictions, Predictions):
         return predictions
     if not isinstance(predictions, Mapping) or not predictions:
@@ -89,24 +55,28 @@ def predictions_of(
             "Predictions, or a dict {model: table of probabilities, or path}",
             "Wrap a single table: {'my model': table}.",
         )
-    known = known_kind(kind)
+    stored = [name for name, table in predictions.items() if isinstance(table, STORED)]
     if all(_names_items(table, item) for table in predictions.values()):
-        return read_predictions(predictions, index, item, kind, renormalise)  # type: ignore[arg-type]
-    if renormalise or known not in BUILD:
+        made = read_predictions(predictions, index, item, memory=memory)  # type: ignore[arg-type]
+        return replace(made, log_probs=placed(made.log_probs)) if stored else made
+    if stored:
+        other = next(name for name, table in predictions.items() if not _names_items(table, item))
         raise InputError(
-            "renormalise with arrays" if renormalise else f"arrays of kind {kind!r}",
-            "rows that are distributions",
-            "Divide them yourself: p / p.sum(axis=1, keepdims=True). Tables with a column of items may be so.",
+            f"a path for model {check.quote(stored[0])} and a {type(predictions[other]).__name__} for model "
+            f"{check.quote(other)}",
+            "paths for all models, or tables for all",
+            "Read the files first (polars.read_csv, for one).",
         )
     own = labelled(next(iter(predictions.values())), item).labels
-    return BUILD[known](predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
+    return Predictions.from_probs(predictions, labels=labels if own is None else None)  # type: ignore[arg-type]
 
 
 def _names_items(table: object, item: str) -> bool:
-    """Whether a table of a model is a file, or a dataframe with a column of items."""
-    if isinstance(table, STORED):
-        return True
-    return is_frame(table) and item in frames.as_polars(table).columns
+    """Whether a table of a model is a file, or a dataframe with a column of items, which is one of text."""
+    if isinstance(table, STORED) or not is_frame(table):
+        return isinstance(table, STORED)
+    frame = frames.as_polars(table)
+    return item in frame.columns or any(str(kind) == "String" for kind in frame.dtypes)
 
 
 @check.checks_itself
@@ -117,10 +87,7 @@ def reference_of(
     estimand: Estimand | None = None,
     labels: Iterable[object] | None = None,
 ) -> Annotations | Truth:
-    """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are.
-
-    Errors: `InputError` for what is neither annotations in long form, nor soft labels, counts or labels.
-    """
+    """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     if isinstance(reference, Annotations | Truth):
         return reference
     if isinstance(reference, Block):
@@ -129,21 +96,54 @@ def reference_of(
             if reference.counts
             else read_soft(reference, item, estimand)
         )
-    if isinstance(reference, str | Path):
-        if is_long(columns_of(reference), item, *LONG):
-            return read_annotations(reference, item)
-        return read_soft(reference, item, estimand)
     if isinstance(reference, Mapping) and reference and all(map(np.isscalar, reference.values())):
         return _hard([*reference.values()], [*reference], predictions, item, labels)
-    if is_frame(reference):
-        table = frames.as_polars(reference)
-        if is_long(table.columns, item, *LONG):
-            return Annotations.from_long(table, item)
-        if {item, LONG[1]} == set(table.columns) and table.height:
-            return _hard(table[LONG[1]].to_list(), table[item].to_list(), predictions, item, labels)
+    table: Any = frames.as_polars(reference) if is_frame(reference) else reference
+    stored = isinstance(table, str | Path)
+    if stored or is_frame(reference):
+        columns = columns_of(table) if stored else table.columns
+        if set(LONG) <= set(columns) or (LONG[1] in columns and len(columns) == 2):
+            return stored_labels(table, predictions, LabelReading(item, format="table"), labels)
+        if stored:
+            return read_soft(table, item, estimand, _names_beside(predictions, item))
+        if item not in columns and any(str(kind) == "String" for kind in table.dtypes):
+            own, _ = item_column(table, item, _names_beside(predictions, item), Source())
+            reference = table.rename({own: item})
     elif _axes(reference) == 1:
         return _hard(reference, row_names(reference), predictions, item, labels)
     return _numbers(labelled(reference, item), estimand)
+
+
+def stored_labels(
+    table: Any, predictions: Models, how: LabelReading, labels: Iterable[object] | None = None
+) -> Annotations | Truth:
+    """Annotations in a table or the export of a tool or, without annotators, one known label for each item."""
+    path = isinstance(table, str | Path)
+    if path and label_format(table, how.format) != "table":
+        return read_label_file(table, how)
+    columns, like = columns_of(table) if path else table.columns, _names_beside(predictions, how.item)
+    if how.annotator not in columns and how.label in columns and (how.item in columns or len(columns) == 2):
+        frame, source = read_table(table) if path else (table, Source())
+        item, _ = item_column(frame, how.item, like, source, (how.label,))
+        items = distinct_items(frame, item, source, "one known label for each item", REPEATED_LABEL)
+        answers = frames.names(frame, how.label, source, "label").to_list()
+        return _hard(answers, items, predictions, how.item, labels)
+    known = None
+    if not {how.annotator, how.label} <= set(columns) and isinstance(predictions, Mapping) and predictions:
+        known = _labels_of(predictions, how.item, columns)
+    known = known if isinstance(known, tuple) else None
+    return read_annotations(table, how.item, how.annotator, how.label, how.replicate, known, like=like)
+
+
+def _names_beside(predictions: Models, item: str) -> list[Any]:
+    """The names of items that the predictions have, by which the column of items is found in the table beside them."""
+    if isinstance(predictions, Predictions):
+        return [] if predictions.index.positional_items else [frames.text(frames.as_series(predictions.index.items))]
+    first: Any = next(iter(predictions.values()), None)
+    return names_in(first, item) if isinstance(first, STORED) or is_frame(first) else []
+
+
+REPEATED_LABEL = "Where several people answered, name them in a column 'annotator' (--annotator, annotator=)."
 
 
 def _axes(reference: object) -> int:
@@ -170,7 +170,7 @@ def _hard(
     names = None if labels is None else tuple(labels)
     if names is not None:
         return Truth.from_labels(values, items=items, classes=names)  # type: ignore[arg-type]
-    known = _labels_of(predictions, item)
+    known = _labels_of(predictions, item, np.asarray(frames.as_array(values), object).ravel().tolist())
     if on_device(values):
         values = to_host(values)
     whole = np.asarray(frames.as_array(values)).dtype.kind in "biu"
@@ -179,7 +179,7 @@ def _hard(
     return Truth.from_labels(values, items=items, classes=known)  # type: ignore[arg-type]
 
 
-def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
+def _labels_of(predictions: Models, item: str, used: Iterable[object]) -> tuple[str, ...] | int | None:
     """The names of the labels that predictions have, or how many there are where they have no names."""
     if isinstance(predictions, Predictions):
         index = predictions.index
@@ -187,12 +187,14 @@ def _labels_of(predictions: Models, item: str) -> tuple[str, ...] | int | None:
     if not isinstance(predictions, Mapping) or not predictions:
         return None
     first = next(iter(predictions.values()))
-    if isinstance(first, STORED):
-        return tuple(name for name in columns_of(first) if name != item)
+    if _names_items(first, item):
+        frame, source = first_rows(first)  # type: ignore[arg-type]
+        names = tuple(sorted({frames.name_text(name) for name in used}))
+        return tuple(label_columns(frame, source, item, names, isinstance(first, Block)).labels)
     table = labelled(first, item)
     shape = np.shape(table.values)  # type: ignore[call-overload]
-    if len(shape) == 1:
-        check_arrays.as_float_table(table.values, "probabilities")  # raises: it has no axis of labels
+    if len(shape) == 1 or shape[1:] == (1,):
+        return 2  # the probabilities of an event
     return table.labels if table.labels is not None else shape[1] if len(shape) == 2 else None
 
 
@@ -204,3 +206,33 @@ def _numbers(table: NamedNumbers, estimand: Estimand | None) -> Annotations | Tr
         if (np.isfinite(numbers) & (numbers >= 0) & (numbers == np.floor(numbers))).all():
             return Annotations.from_counts(numbers, table.items, table.labels)
     return Truth.from_probs(array, table.items, table.labels, estimand or "distribution")
+
+
+def by_name(listed: object, names: Sequence[str], what: str) -> object:
+    """A pandas Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    index = getattr(listed, "index", None)
+    if index is None or callable(index) or isinstance(listed, Mapping):  # a list has a method of that name
+        return listed
+    keys, values = [frames.name_text(key) for key in index], list(listed)  # type: ignore[call-overload]
+    if not set(keys).isdisjoint(names):
+        check.unique(keys, f"name in the index of {what}")
+        return dict(zip(keys, values, strict=True))
+    if keys == [str(position) for position in range(len(keys))]:
+        return values
+    raise InputError(
+        f"{what} as a Series with the index {check.shortlist(keys, 3)}",
+        f"an index of the names ({check.shortlist(names, 3)}), or a plain range",
+        f"Pass {what}.to_list() if it stands in the right order, or set its index.",
+    )
+
+
+def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
+    """A list by item as a mapping, since items may be dropped on the way."""
+    listed = by_name(listed, reference.items, what)
+    if listed is None or isinstance(listed, Mapping):
+        return listed
+    names = np.asarray(listed).ravel().tolist()
+    unordered = reference.positional_items or reference.item_rows is None
+    index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
+    check.length(len(names), len(index.items), f"items in {what}")
+    return dict(zip(index.written_items(what), names, strict=True))

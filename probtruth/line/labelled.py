@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from probtruth.check import count, shortlist
-from probtruth.line.bounds import ONE_VOTE, Bounds
 from probtruth.line.other_estimand import OtherEstimand
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
@@ -14,21 +13,24 @@ from probtruth.types import Annotations, Truth
 from probtruth.types.index import look_alikes
 from probtruth.types.shown import Brief
 
-LOST = 0.05
-"""The share of items below which `one-coin` has perhaps lost a label that votes name three times as often."""
+LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
 
-SAMPLED = "dawid-skene", "hierarchical-dawid-skene", "ordinal"
-"""Methods whose chains may need to be longer than they are by default."""
+SHARED_ERRORS = (
+    "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth plan --gold 40 (in Python: "
+    "Result.choose_gold, then gold=)"
+)  # Said of classes that are inferred from annotations, where no expert labels are given
+
+# Methods whose chains may need to be longer than they are by default.
+SAMPLED = "dawid-skene", "hierarchical-dawid-skene"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Labelled(Brief):
     """The standard that the models were scored against, and their probabilities beside it.
 
-    `aligned` are the predictions and the truth on the items that were compared; of predictions that were streamed, on a
-    random sample of these (on all, if they are few). `annotations` are those that the truth was inferred from, where
-    memory holds them beside the predictions, `other` is the verdict under the other estimand, and `method` that under
-    another method of the same, where they allow it; `bounds` are what errors that annotators share could make of it.
+    `aligned` are the predictions and the truth on the items that were compared. `annotations` are those that the truth
+    was inferred from, `other` is the verdict under the other estimand, and `method` that under another method of the
+    same, where they allow it.
     """
 
     truth: Truth
@@ -37,7 +39,6 @@ class Labelled(Brief):
     annotations: Annotations | None = None
     other: OtherEstimand | None = None
     method: OtherEstimand | None = None
-    bounds: Bounds | None = None
 
     @property
     def excluded(self) -> tuple[str, ...]:
@@ -73,13 +74,6 @@ class Labelled(Brief):
         lines += drifts(truth)
         if self.excluded:
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
-        lines += clickers(truth)
-        if self.bounds is not None and self.bounds.reason == ONE_VOTE:
-            lines.append(
-                f"{ONE_VOTE}, and the verdict takes them to err independently: if one wrong label draws them, it may "
-                "name the wrong model and be sure of it; second votes, or a few expert labels (command line: --gold), "
-                "would tell"
-            )
         return [*lines, *alike_labels(self.aligned.labels)]
 
 
@@ -88,11 +82,6 @@ def unsettled(truth: Truth) -> list[str]:
     if truth.diagnostics.get("converged") is not False:
         return []
     steps, rhat = (truth.diagnostics.get(name) for name in ("n_iterations", "max_rhat"))
-    if truth.diagnostics.get("probs_agree"):
-        return [
-            f"the chains of {truth.method} agree on the classes, but not on its parameters (R-hat {rhat:.3g}): rely "
-            "on the scores, but not on its figures for single annotators"
-        ]
     line = f"{truth.method} did not converge" + (f" in {steps} iterations" if steps is not None else "")
     if truth.method in SAMPLED:
         line += f" (R-hat {rhat:.3g}): do not rely on its classes; take more samples and warmup, or 'pooled'"
@@ -118,23 +107,6 @@ def drifts(truth: Truth) -> list[str]:
             "or one may have absorbed another; compare another method"
             for label in lost
         ]
-    return lines
-
-
-def clickers(truth: Truth) -> list[str]:
-    """Warnings about annotators who click without reading."""
-    p_clicker, lines = truth.annotator_results.get("p_clicker"), []
-    if p_clicker is None:
-        return []
-    names = [name for name, p in zip(truth.index.annotators, p_clicker.tolist(), strict=True) if p > 0.5]
-    if names:
-        lines.append(
-            f"{count(len(names), 'annotator')} of {len(p_clicker)} more probably click at random than read "
-            f"({shortlist(names, 5)}): the vote shares are those of the others, and items that only "
-            "they answered are left out"
-        )
-    if truth.diagnostics.get("clickers_identified") is False:
-        lines.append("no item has two votes: nothing tells annotators who read from those who click")
     return lines
 
 

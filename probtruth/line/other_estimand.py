@@ -7,23 +7,21 @@ from typing import Any
 from probtruth.check import as_float
 from probtruth.comparison.compare import compare
 from probtruth.line.informed_truth import informed_by, score_on_evidence
+from probtruth.line.options import Options
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.score import score_aligned
-from probtruth.streaming.compare_files import ScoringOptions
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Truth
 from probtruth.types.shown import Brief
 
-QUICK = 1 << 20
-"""Cells of confusion matrices up to which `ability` takes seconds."""
+QUICK = 1 << 20  # Cells of confusion matrices up to which `ability` takes seconds
 
+# Said where annotators are known and yet there is no other verdict.
 NO_ROOM = "the verdict under the estimand 'class' is left out: confusion matrices of so many labels have no room"
-"""Said where annotators are known and yet there is no other verdict."""
 
-DECIDED = 0.975
-"""A pair counts as decided where P(one is better) is at least this."""
+DECIDED = 0.975  # A pair counts as decided where P(one is better) is at least this
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,46 +57,31 @@ class OtherEstimand(Brief):
 
 
 def other_estimand(
-    annotations: Annotations, aligned: Aligned, comparison: Comparison, scoring: ScoringOptions, seed: int
+    annotations: Annotations, aligned: Aligned, comparison: Comparison, options: Options
 ) -> OtherEstimand | None:
-    """The comparison under the other estimand, by quadrature.
-
-    None where classes cannot be inferred: without annotators, or where their confusion matrices would be too large.
-
-    Arguments: `aligned` are the predictions beside the truth of `comparison`.
-    """
-    truth = other_truth(annotations, aligned.estimand, seed)
+    """The comparison under the other estimand, by quadrature."""
+    truth = other_truth(annotations, aligned.estimand, options.seed)
     if truth is None:
         return None
     several = len(aligned.models) > 1
     evidence = "annotators-and-models" if truth.estimand == "class" and several else "annotators"
-    return _again(truth, aligned, comparison, evidence, scoring, seed)
+    return _again(truth, aligned, comparison, evidence, options)
 
 
 def other_method(
-    aligned: Aligned, truth: Truth, comparison: Comparison, evidence: str, scoring: ScoringOptions, seed: int
+    aligned: Aligned, truth: Truth, comparison: Comparison, evidence: str, options: Options
 ) -> OtherEstimand | None:
-    """The comparison under another method of the estimand `class`: errors that annotators make independently.
-
-    None where the method has no such view beside its own (`pooled` has), or there is one model.
-
-    Arguments: `truth` is that of the annotators, before any forecast informed it.
-    """
+    """The comparison under another method of the estimand `class`: errors that annotators make independently."""
     if INDEPENDENT not in truth.evidence or len(aligned.models) < 2:
         return None
     second = replace(truth, probs=truth.evidence[INDEPENDENT], method="ability", draws=None, evidence={})
-    return _again(second, aligned, comparison, evidence, scoring, seed)
+    return _again(second, aligned, comparison, evidence, options)
 
 
-def by_counts_alone(
-    annotations: Annotations, aligned: Aligned, comparison: Comparison, scoring: ScoringOptions, seed: int
-) -> str | None:
-    """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere.
-
-    Without annotators the class of an item cannot be inferred, and so a reversal cannot be excluded either.
-    """
-    winning = infer_truth(annotations, method="majority", draws=0, seed=seed)
-    rows = _again(winning, aligned, comparison, "annotators", scoring, seed).changes
+def by_counts_alone(annotations: Annotations, aligned: Aligned, comparison: Comparison, options: Options) -> str | None:
+    """A warning where the label that most votes name, taken as the class, would turn the order; None elsewhere."""
+    winning = infer_truth(annotations, method="majority", draws=0, seed=options.seed)
+    rows = _again(winning, aligned, comparison, "annotators", options).changes
     if not rows:
         return None
     return (
@@ -107,19 +90,15 @@ def by_counts_alone(
     )
 
 
-def by_annotators_alone(
-    aligned: Aligned, truth: Truth, comparison: Comparison, scoring: ScoringOptions, seed: int
-) -> str | None:
-    """A warning where one model's own forecasts, as evidence of the classes, would move its score off the interval.
-
-    A single model does not inform the classes that judge it. Where annotators leave a class open its loss counts every
-    label, also if the forecast knows better: the score of a good model is then too high, on every item.
-    """
-    informed = informed_by(truth, aligned.on_host(), seed)
+def by_annotators_alone(aligned: Aligned, truth: Truth, comparison: Comparison, options: Options) -> str | None:
+    """A warning where one model's own forecasts, as evidence of the classes, would move its score off the interval."""
+    informed = informed_by(truth, aligned.on_host(), options.seed)
     if informed is None:
         return None
-    scores = score_aligned(aligned.against(informed.truth), scoring.rule, scoring.floor)
-    again = compare(scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    scores = score_aligned(aligned.against(informed.truth), options.rule, options.floor)
+    again = compare(
+        scores, options.groups, options.clusters, weights=options.weights, seed=options.seed, engine="exact"
+    )
     (row,), (other,) = comparison.ranks, again.ranks
     low, high, moved = (as_float(value) for value in (row["low"], row["high"], other["score"]))
     if low is None or high is None or moved is None or low <= moved <= high:
@@ -131,12 +110,12 @@ def by_annotators_alone(
     )
 
 
-def _again(
-    truth: Truth, aligned: Aligned, comparison: Comparison, evidence: str, scoring: ScoringOptions, seed: int
-) -> OtherEstimand:
+def _again(truth: Truth, aligned: Aligned, comparison: Comparison, evidence: str, options: Options) -> OtherEstimand:
     """What the same comparison says under another truth."""
-    scored = score_on_evidence(truth, aligned.against(truth), evidence, scoring.rule, scoring.floor, seed)
-    again = compare(scored.scores, scoring.groups, scoring.clusters, weights=scoring.weights, seed=seed, engine="exact")
+    scored = score_on_evidence(truth, aligned.against(truth), evidence, options.rule, options.floor, options.seed)
+    again = compare(
+        scored.scores, options.groups, options.clusters, weights=options.weights, seed=options.seed, engine="exact"
+    )
     return changed(scored.truth, comparison, again)
 
 

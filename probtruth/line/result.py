@@ -1,55 +1,37 @@
 """The result of the line: everything that a report shows."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from probtruth.errors import InputError
 from probtruth.frames import from_rows
 from probtruth.kernels.host import versions
 from probtruth.line.analysis import Analysis
 from probtruth.line.analysis.standing import Standing, standing_of
-from probtruth.line.bounds import Bounds
-from probtruth.line.compare import compare
 from probtruth.line.labelled import Labelled
 from probtruth.line.other_estimand import OtherEstimand
-from probtruth.streaming.compare_files import Streamed
 from probtruth.study.choose_gold import choose_gold
-from probtruth.types import Annotations, Audit, Comparison, RuleFacts, Scores, Truth
+from probtruth.types import Annotations, Audit, Comparison, NotKept, Scores, Truth
 from probtruth.types.shown import Reported
 
 if TYPE_CHECKING:
     import polars
 
 
-def _as_result[**P](compare: Callable[P, Comparison]) -> "Callable[P, Result]":
-    """`compare` with another type of result: it has the same arguments."""
-
-    @wraps(compare, assigned=())
-    def of_scores(*arguments: P.args, **named: P.kwargs) -> "Result":
-        """What `compare` says of bare scores, or of a table of them, as a result that `write_report` takes.
-
-        Arguments and errors: as in `compare`.
-        """
-        return Result.of(compare(*arguments, **named))
-
-    return of_scores
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Reported):
     """Everything that a report shows.
 
-    `labelled` is what is known because the items have labels; None for bare scores. Of input that was streamed,
-    `scores` are what is known of them without the items. `note` stands wherever the result is shown, `command` is the
-    command line that made it. `item_text` and `item_images` (as data URIs) are what the items are, by name, for the
-    report to show; the page holds them only where they are here.
+    `labelled` is what is known because the items have labels; None for bare scores. Without
+    scores of single items `scores` are what else is known of them. `note` stands wherever the result is shown,
+    `command` is the command line that made it. `bounded` is the comparison under the Brier score, where some mean score
+    is infinite. `item_text` and `item_images` (as data URIs) are what the items are, by
+    name, for the report to show; the page holds them only where they are here.
     """
 
-    scores: Scores | Streamed
+    scores: Scores | NotKept
     comparison: Comparison
     warnings: tuple[str, ...]
     labelled: Labelled | None = None
@@ -57,8 +39,7 @@ class Result(Reported):
     item_text: Mapping[str, str] = field(default_factory=dict, repr=False)
     item_images: Mapping[str, str] = field(default_factory=dict, repr=False)
     command: str | None = None
-
-    of_scores = staticmethod(_as_result(compare))
+    bounded: Comparison | None = None
 
     @classmethod
     def of(cls, shown: "Result | Comparison") -> "Result":
@@ -71,8 +52,7 @@ class Result(Reported):
             )
         scores = shown.scored
         if scores is None:
-            n_items, none = int(str(shown.settings.get("n_items") or 0)), np.zeros(len(shown.models), np.int64)
-            scores = Streamed(shown, shown.models, shown.rule, RuleFacts(), n_items, none, Audit())
+            scores = NotKept(shown.models, shown.rule, int(str(shown.settings.get("n_items") or 0)))
         return cls(scores, shown, shown.warnings)
 
     @property
@@ -82,7 +62,7 @@ class Result(Reported):
 
     @property
     def annotations(self) -> Annotations | None:
-        """The annotations that the truth was inferred from; None without them, or where predictions were streamed."""
+        """The annotations that the truth was inferred from; None without them."""
         return None if self.labelled is None else self.labelled.annotations
 
     @property
@@ -90,16 +70,11 @@ class Result(Reported):
         """The verdict under the estimand that was not asked for, where the annotations allow it."""
         return None if self.labelled is None else self.labelled.other
 
-    @property
-    def bounds(self) -> Bounds | None:
-        """What errors that annotators share could make of a comparison that rests on their votes; None elsewhere."""
-        return None if self.labelled is None else self.labelled.bounds
-
     @cached_property
     def standing(self) -> Standing | None:
         """How far the leading model's lead stands, and what would turn it; None for one model."""
         method = None if self.labelled is None else self.labelled.method
-        return standing_of(self.comparison, self.truth, self.other, method, self.bounds)
+        return standing_of(self.comparison, self.truth, self.other, method)
 
     @property
     def audit(self) -> Audit:
@@ -113,8 +88,29 @@ class Result(Reported):
 
     @property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
-        """The rows of `decompose`, one for each model; None for bare scores and for input that was streamed."""
+        """The rows of `decompose`, one for each model; None for bare scores."""
         return self.analysis.decomposition
+
+    def items(self) -> "polars.DataFrame":
+        """One row for each item: its labels, and what every model scored and said on it.
+
+        Returns: a frame in the order of the scores with the columns `item`; `group` where groups are known; with labels
+        `votes` (their number), `label` (the most probable one) and `entropy` (of the votes, in nats); `score_MODEL` (in
+        the units of the score), `label_MODEL` and `p_MODEL` (the model's most probable label and its probability) for
+        each model, the best first; `difference` (the score of the leading model minus that of the next).
+
+        Errors: `InputError` where scores of single items are not known.
+
+        >>> import probtruth as pt
+        >>> rows = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.2, 0.1, 0.3, 0.3, 0.4]}
+        >>> scores = pt.Scores.from_frame(rows, higher_is_better=False)
+        >>> pt.Result.of(pt.compare(scores, engine="exact")).items().columns
+        ['item', 'score_a', 'score_b', 'difference']
+        """
+        frame = self.analysis.items
+        if frame is None:
+            raise InputError("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
+        return frame
 
     def choose_gold(
         self,
@@ -150,7 +146,7 @@ class Result(Reported):
         ['item', 'probability', 'label']
         """
         if not isinstance(self.scores, Scores):
-            raise InputError("scores that were streamed", "scores in memory", "Raise memory=.")
+            raise InputError("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
         rows = choose_gold(self.scores, n, a, b, groups, seed)
         return from_rows([{**row, "label": ""} for row in rows])
 
@@ -158,7 +154,6 @@ class Result(Reported):
         """The content of `result.json`: plain values; infinities and None as Python has them."""
         comparison, audit = self.comparison, self.audit
         excluded = () if self.labelled is None else self.labelled.excluded
-        workers = self.scores.workers if isinstance(self.scores, Streamed) else {}
         groups = {**comparison.group_results, "by_group": comparison.groups} if comparison.group_results else {}
         renormalised = [
             {"model": model, "rows": rows, "lowest_sum": low, "highest_sum": high}
@@ -173,11 +168,9 @@ class Result(Reported):
             "estimand": comparison.estimand,
             "uncertainty": dict(comparison.uncertainty),
             "unseen": dict(comparison.unseen),
-            **({} if self.bounds is None else {"bounds": self.bounds.to_dict()}),
             "gold": None if comparison.gold is None else dict(comparison.gold),
             "rope": comparison.rope,
             "decisions": dict(comparison.decisions),
-            "sensitivity": [dict(row) for row in comparison.sensitivity],
             "higher_is_better": comparison.higher_is_better,
             "other_estimand": None if self.other is None else self.other.to_dict(),
             "groups": {name: [dict(row) for row in rows] for name, rows in groups.items()},
@@ -194,9 +187,10 @@ class Result(Reported):
                     {"model": m, "missing": missing, "extra": extra} for m, missing, extra in sorted(audit.by_model)
                 ],
             },
+            "engine": comparison.diagnostics.get("engine"),
             "diagnostics": dict(comparison.diagnostics),
             "warnings": list(self.warnings),
             "settings": dict(comparison.settings),
             "seed": comparison.seed,
-            "versions": {**versions(), **({"workers": dict(workers)} if workers else {})},
+            "versions": versions(),
         }

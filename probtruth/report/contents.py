@@ -1,100 +1,231 @@
-"""Everything that a report says, made once, in the order in which the page and the Markdown say it."""
+"""Everything that a report says, once, in the order in which the page and the Markdown say it."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from probtruth.check import count
 from probtruth.line.result import Result
-from probtruth.report.tables import annotators, checks, models, pairs
-from probtruth.report.tables.cells import Table
-from probtruth.report.words.sentences import MEASURES, Name, Sentence, bibtex, citation, measure, sources, unit
-from probtruth.report.words.verdict import Verdict, verdict
+from probtruth.report import tables, words
+from probtruth.report.numbers import decimals, fixed, marked, plain
+from probtruth.report.table import LONGEST, Table
+from probtruth.report.verdict import Verdict, facts, verdict
 
-LONGEST_LINE = 80
-"""Columns of a command that stands on one line."""
+LONGEST_LINE = 80  # Columns of a command that stands on one line
+MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
 
 
-TABLES: Mapping[str, Callable[[Result], Table | None]] = {
-    "models": models.models,
-    "other": models.other_estimand,
-    "matrix": pairs.matrix,
-    "pairs": pairs.pairs,
-    "by_group": pairs.by_group,
-    "group_matrix": pairs.group_matrix,
-    "ranks": models.ranks,
-    "calibration": models.calibration,
-    "divided": pairs.divided,
-    "disputed": annotators.disputed,
-    "agreements": annotators.agreements,
-    "quality": annotators.quality,
-    "copies": annotators.copies,
-    "diagnostics": checks.diagnostics,
-    "sensitivity": checks.sensitivity,
-    "predictive": checks.predictive,
-    "companions": checks.companions,
-    "audit": checks.audit,
-    "settings": checks.settings,
-}
-"""Every table of a result by its name, in the order of the page; None where a result has nothing to say of it."""
+@dataclass(frozen=True)
+class Figure:
+    """The figure of that name with a caption; several stand side by side, each under the name of its model."""
+
+    names: tuple[str, ...]
+    caption: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks that open at a click."""
+
+    title: str
+    blocks: tuple["Block", ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as a machine reads it."""
+
+    text: str
+    language: Literal["sh", "bibtex"]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A list of sentences."""
+
+    lines: tuple[str, ...]
+
+
+Block = str | Table | Figure | Fold | Code | Lines
+
+
+@dataclass(frozen=True)
+class Section:
+    """A title, the anchor of the section, and what it says."""
+
+    anchor: str
+    title: str
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True)
 class Contents:
-    """Sentences and tables of one result; what it has nothing to say of is None or empty."""
+    """The verdict with what stands next to it, the warnings, and the sections."""
 
+    facts: tuple[str, ...]
     verdict: Verdict
-    facts: tuple[Sentence, ...]
+    note: str | None
     warnings: tuple[str, ...]
-    tables: Mapping[str, Table | None]
-    group_pairs: tuple[Table, ...]
-    in_groups: Sentence | None
-    best_set: Sentence | None
-    alignment: str
-    command: str | None
-    citation: str
-    bibtex: str
-    sources: tuple[str, ...]
+    sections: tuple[Section, ...]
 
 
 def contents(result: Result) -> Contents:
     """What the report says of a result."""
+    said = verdict(result)
+    parts = (
+        ("models", "Models", (tables.models(result), *said.accuracy, tables.other_estimand(result))),
+        ("pairs", "Pairs", tuple(_pairs(result))),
+        ("groups", "By group", (*said.groups, *_groups(result))),
+        ("ranks", "Ranks", tuple(_ranks(result))),
+        ("calibration", "Calibration", tuple(_calibration(result))),
+        ("items", "Items", (tables.items(result), tables.disputed(result))),
+        ("annotators", "Annotators", tuple(_annotators(result))),
+        ("checks", "Checks", tuple(_checks(result))),
+        ("made", "How this was made", tuple(_made(result))),
+    )
+    sections = []
+    for anchor, title, blocks in parts:
+        known = tuple(_folded(block) for block in blocks if block is not None)
+        if known:
+            sections.append(Section(anchor, title, known))
     return Contents(
-        verdict=verdict(result),
-        facts=tuple(facts(result)),
-        warnings=warnings_shown(result),
-        tables={name: make(result) for name, make in TABLES.items()},
-        group_pairs=tuple(
-            pairs.pairs(result, rows, f"Differences, {name}") for name, rows in result.comparison.group_results.items()
-        ),
-        in_groups=pairs.in_groups(result),
-        best_set=models.best_set(result),
-        alignment=checks.alignment(result),
-        command=lines_of(result.command),
-        citation=citation(result),
-        bibtex=bibtex(result),
-        sources=tuple(sources(result)),
+        tuple(facts(result)),
+        said,
+        None if result.note is None else plain(result.note),
+        tuple(dict.fromkeys(plain(line) for line in result.warnings)),
+        tuple(sections),
     )
 
 
-def facts(result: Result) -> list[Sentence]:
-    """What was compared, in a few words each."""
-    truth = result.to_dict().get("truth") or {}
-    scores = result.scores
-    sentences: list[Sentence] = [(count(len(scores.models), "model"),), (count(len(scores.items), "item"),)]
-    for key, noun in (("n_labels", "label"), ("n_annotators", "annotator")):
-        if isinstance(truth.get(key), int):
-            sentences.append((count(truth[key], noun),))
-    for key, noun in (("groups", "group"), ("clusters", "cluster")):
-        number = result.comparison.settings.get(key)
-        if isinstance(number, int):
-            sentences.append((count(number, noun),))
-    if result.truth is not None:
-        sentences.append((f"truth: {result.truth.method}, estimand {result.truth.estimand}",))
-    better = "higher" if result.comparison.higher_is_better else "lower"
-    name = measure(scores.rule) if scores.rule in MEASURES else Name(scores.rule)
-    sentences.append((name, f" in {unit(scores.rule)}" if unit(scores.rule) else "", f", {better} is better"))
-    return sentences
+def _folded(block: Block) -> Block:
+    """A long table opens at a click."""
+    if isinstance(block, Table) and block.kind != "matrix" and len(block.rows) > LONGEST:
+        return Fold(f"{block.caption} ({count(len(block.rows), 'row')})", (block,))
+    return block
+
+
+def _pairs(result: Result) -> Iterator[Block | None]:
+    known = tables.pairs(result)
+    if known is None:
+        return
+    if len(result.scores.models) > 2:
+        yield Figure(
+            ("differences",),
+            "Differences with 95% intervals. An interval on one side of 0 favours the model named on that side; a "
+            "hollow point is that of an interval that holds 0.",
+        )
+    yield tables.matrix(result)
+    yield known
+    for name, rows in result.comparison.group_results.items():
+        if (of_groups := tables.pairs(result, rows, f"Differences, {name}")) is not None:
+            yield Fold(of_groups.caption, (of_groups,))
+
+
+def _groups(result: Result) -> Iterator[Block | None]:
+    known = tables.by_group(result)
+    if known is not None:
+        yield Figure(("by-group",), "The two leading models in every group, with 95% intervals, partially pooled.")
+        yield known
+        yield tables.group_matrix(result)
+
+
+def _ranks(result: Result) -> Iterator[Block | None]:
+    known = tables.ranks(result)
+    if known is not None:
+        yield Figure(("ranks",), "Posterior probability that a model has each rank, from joint draws of all means.")
+        yield known
+
+
+def _calibration(result: Result) -> Iterator[Block | None]:
+    analysis = result.analysis.calibration
+    if analysis is None:
+        return
+    names = tuple(marked(analysis.models, tables.LONGEST_NAME).values())
+    event = "the most probable label is right" if analysis.event is None else f"{plain(analysis.event)} occurs"
+    places = range(1, len(names) + 1)
+    yield tables.calibration(result)
+    yield Figure(
+        tuple(f"reliability-{place}" for place in places),
+        f"Reliability: how often {event} where it is forecast with a given probability. Below the dashed line a model "
+        "says more than happens. The band, of 90%, is where the curve of a calibrated model would be by chance.",
+        names,
+    )
+    yield Figure(
+        tuple(f"source-{place}" for place in places),
+        "Model against source (Nelson): each bubble holds forecasts of about the same probability. Its height is that "
+        "probability; its place from left to right is how often such forecasts come true. Marks are averages over all "
+        "forecasts: accuracy (geometric mean), decisiveness (arithmetic), robustness (power −2/3). A line through them "
+        "that is steeper than 45° is that of a model that says more than it knows.",
+        names,
+    )
+
+
+def _annotators(result: Result) -> Iterator[Block | None]:
+    known = result.analysis.annotators
+    if known.agreement is not None:
+        low, high = known.agreement.low, known.agreement.high
+        places = decimals([high - low])
+        said = (
+            f"Krippendorff's alpha is {fixed(known.agreement.value, places)} (95% interval {fixed(low, places)} to "
+            f"{fixed(high, places)}) over {count(known.agreement.n_items, 'item')} with two or more annotations: 1 "
+            "where all agree, 0 where they agree as by chance."
+        )
+        if known.replicated is not None:
+            low, high, seen = known.replicated
+            said += (
+                f" Of pairs of annotations {fixed(seen, 3)} agree; in annotations replicated from the inferred truth "
+                f"{fixed(low, 3)} to {fixed(high, 3)} (95%) would."
+            )
+        yield said
+    table = tables.annotators(result)
+    if table is not None:
+        yield Figure(
+            ("annotators",),
+            "Skill of each annotator: agreement with the class beyond chance, with its 95% interval. Left of the "
+            "dashed line, an annotation says almost nothing of the class.",
+        )
+        yield table
+
+
+def _checks(result: Result) -> Iterator[Block | None]:
+    yield alignment(result)
+    yield tables.diagnostics(result)
+    yield Figure(
+        ("item-differences",), "Differences of the two leading models on each item, next to a normal population."
+    )
+    yield tables.tests(result)
+    yield tables.audit(result)
+
+
+def _made(result: Result) -> Iterator[Block | None]:
+    command = lines_of(result.command)
+    if command is not None:
+        yield Code("\n".join(map(plain, command.split("\n"))), "sh")
+    settings = tables.settings(result)
+    yield Fold(settings.caption, (settings,))
+    cited = Lines(tuple(words.sources(result)))
+    rest = ("Methods that this result used:", cited) if cited.lines else ()
+    yield Fold("How to cite", (words.citation(), Code(words.bibtex(), "bibtex"), *rest))
+    yield (
+        "Intervals hold 95% of the posterior, equal tails. P(a better) is the posterior probability that the mean of "
+        "a is better than that of b (a difference of 0 counts half), over the population named in the estimand."
+    )
+
+
+def alignment(result: Result) -> str:
+    """The items that were compared, and what became of the others, in one line."""
+    left_out = result.audit
+    kinds = (
+        (left_out.missing, "missing from some model"),
+        (left_out.extra, "extra"),
+        (left_out.different, "different"),
+    )
+    gone = ", ".join(f"{len(names):,} {what}" for names, what in kinds if names)
+    left = f"left out for all models: {left_out.dropped:,} ({gone})" if gone else "none missing, extra or twice"
+    prompts = f"; with other words for some models: {len(left_out.prompts):,}" if left_out.prompts else ""
+    return f"Items compared: {len(result.scores.items):,}; {left}{prompts}."
 
 
 def lines_of(command: str | None) -> str | None:
@@ -102,17 +233,12 @@ def lines_of(command: str | None) -> str | None:
     if command is None or len(command) <= LONGEST_LINE:
         return command
     try:
-        words = shlex.split(command)
+        words_of = shlex.split(command)
     except ValueError:
         return command
     lines: list[list[str]] = [[]]
-    for word in words:
+    for word in words_of:
         if word.startswith("--"):
             lines.append([])
         lines[-1].append(word)
     return " \\\n  ".join(map(shlex.join, lines))
-
-
-def warnings_shown(result: Result) -> tuple[str, ...]:
-    """The warnings, each once, without those on sampling, which stand with the failing diagnostics."""
-    return tuple(dict.fromkeys(line for line in result.warnings if not line.startswith("sampling:")))

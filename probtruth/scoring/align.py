@@ -8,15 +8,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, exponential, is_own, on_device, reordered, some_items, to_host
-from probtruth.kernels.later import as_held, made_later
+from probtruth.kernels.arrays import Table, exponential, on_device, reordered, some_items, to_host, together, widened
 from probtruth.types.index import Audit, Index, match_items, match_labels, ranks
 from probtruth.types.predictions import Predictions
 from probtruth.types.shown import Brief
 from probtruth.types.truth import Truth
 
 
-@made_later("log_probs")
 @dataclass(frozen=True, eq=False, repr=False)
 class Aligned(Brief):
     """The same items and labels on both sides.
@@ -26,8 +24,7 @@ class Aligned(Brief):
     `columns` are where the truth's labels stand; labels that the truth does not know have probability 0. `item_rows` is
     the order in which the caller gave the items (see `Index`), of the truth if it has one, else of the predictions.
 
-    `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host. Of
-    files, `log_probs` are made when they are first asked for.
+    `log_probs` and `truth` lie where the predictions do (`on_host` has them on the host); all else is on the host.
     """
 
     log_probs: Float[Table, "model item label"]
@@ -48,15 +45,10 @@ class Aligned(Brief):
         """The probabilities of the predictions."""
         return exponential(self.log_probs)
 
-    def tables(self) -> Iterator[tuple[str, Float[Table, "item label"]]]:
-        """Each model's name and log-probabilities."""
-        if not on_device(self.log_probs):
-            yield from zip(self.models, self.log_probs, strict=True)
-            return
-        from probtruth.kernels import device_tables
-
-        for at, model in enumerate(self.models):
-            yield model, device_tables.one_of(self.log_probs, at)
+    def tables(self) -> Iterator[tuple[str, Float[np.ndarray, "item label"]]]:
+        """Each model's name and log-probabilities, which come to the host one at a time."""
+        for model, table in zip(self.models, self.log_probs, strict=True):
+            yield model, to_host(table)
 
     @property
     def by_votes(self) -> bool:
@@ -75,7 +67,7 @@ class Aligned(Brief):
 
     def against(self, truth: Truth) -> "Aligned":
         """The same predictions against another truth about the same items and labels."""
-        logs = as_held(self, "log_probs")
+        logs = self.log_probs
         return replace(self, log_probs=logs, **_reference(truth, logs, self.rows, self.columns))
 
     def subset(self, items: Int[np.ndarray, " some"], models: Sequence[str]) -> "AlignedOnHost":
@@ -84,12 +76,12 @@ class Aligned(Brief):
         shares = None if self.shares is None else self.shares[items]
         chosen = replace(
             self,
-            log_probs=some_items(as_held(self, "log_probs"), items)[rows_of_models],
+            log_probs=some_items(self.log_probs, items)[rows_of_models],
             truth=shares if shares is not None and self.by_votes else some_items(self.truth, items),
             shares=shares,
             n_votes=None if self.n_votes is None else self.n_votes[items],
             models=tuple(models),
-            items=tuple(self.items[item] for item in items),
+            items=tuple([self.items[item] for item in items.tolist()]),
             rows=self.rows[items],
             item_rows=None,
         )
@@ -97,7 +89,7 @@ class Aligned(Brief):
 
     def of_truth(self, table: Float[np.ndarray, "*draw given known"]) -> Float[np.ndarray, "*draw item label"]:
         """A table in the order of the truth (its draws, say) on the common items and the labels of the predictions."""
-        return widened(table, self.rows, self.columns, len(self.labels))
+        return to_host(widened(table, self.rows, self.columns, len(self.labels)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,10 +101,9 @@ class AlignedOnHost(Aligned):
 
 
 def align(predictions: object, truth: object) -> Aligned:
-    """Both sides on the items that both have and the labels that the predictions have.
-
-    Errors: `InputError` where no item is in common, or the predictions lack a label of the truth.
-    """
+    """Both sides on the items that both have and the labels that the predictions have; these where they are aligned."""
+    if isinstance(predictions, Aligned):
+        return predictions
     if not isinstance(predictions, Predictions):
         raise InputError(
             f"predictions of type {type(predictions).__name__}",
@@ -128,7 +119,7 @@ def align(predictions: object, truth: object) -> Aligned:
     ours, theirs = truth.index, predictions.index
     items, rows, their_rows = match_items(ours, theirs, "the predictions")
     labels, columns, their_columns = match_labels(ours, theirs, "the predictions")
-    log_probs = reordered(as_held(predictions, "log_probs"), their_rows, their_columns)
+    log_probs = reordered(predictions.log_probs, their_rows, their_columns)
     return Aligned(
         log_probs=log_probs,
         models=predictions.models,
@@ -147,25 +138,13 @@ def _reference(truth: Truth, log_probs: Table, rows: np.ndarray, columns: np.nda
     n_labels = log_probs.shape[-1]
     shares = None if truth.shares is None else widened(truth.shares, rows, columns, n_labels)
     voted = truth.estimand != "class" and shares is not None
-    centre = shares if voted and shares is not None else truth.probs
+    centre = shares if voted and shares is not None else widened(truth.probs, rows, columns, n_labels)
     return {
-        "truth": _beside(centre, voted, log_probs, rows, columns),
+        "truth": together([log_probs, centre])[1] if on_device(log_probs) else to_host(centre),
         "shares": shares,
         "n_votes": None if truth.n_votes is None else truth.n_votes[rows],
         "estimand": truth.estimand,
     }
-
-
-def _beside(table: Table, is_wide: bool, log_probs: Table, rows: np.ndarray, columns: np.ndarray) -> Table:
-    """A table of the truth where the predictions lie; on the host unless they are on devices."""
-    n_labels = log_probs.shape[-1]
-    if not on_device(log_probs):
-        return table if is_wide else widened(to_host(table), rows, columns, n_labels)
-    from probtruth.kernels import device_tables
-
-    if on_device(table):
-        return device_tables.beside(device_tables.widened(table, rows, columns, n_labels), log_probs)
-    return device_tables.beside(table if is_wide else widened(table, rows, columns, n_labels), log_probs)
 
 
 def _written(
@@ -179,15 +158,6 @@ def _written(
     if theirs.positional_items:
         return ranks(their_rows)
     return None if theirs.item_rows is None else ranks(theirs.item_rows[their_rows])
-
-
-def widened(table: np.ndarray, rows: np.ndarray, columns: np.ndarray, n_labels: int) -> np.ndarray:
-    """The rows and columns of a table at their places; labels that the table does not know get 0."""
-    if is_own(rows, table.shape[-2]) and is_own(columns, n_labels):
-        return table
-    wide = np.zeros((*table.shape[:-2], len(rows), n_labels), table.dtype)
-    wide[..., columns] = table[..., rows, :]
-    return wide
 
 
 def _audit(ours: Index, theirs: Index, predictions: Predictions) -> Audit:

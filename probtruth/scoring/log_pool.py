@@ -11,14 +11,11 @@ from scipy.special import softmax
 Rows = Float[np.ndarray, "item label"]
 Features = Float[np.ndarray, "feature item label"]
 
+# A forecast's log-probability, as evidence about a class, is at least this; scores are not touched.
 LOWEST = float(np.log(1e-6))
-"""A forecast's log-probability, as evidence about a class, is at least this; scores are not touched."""
-PRIOR_SD = 1.0
-"""Standard deviation of the normal prior of a pool's weights around the equal pool."""
-POLISH = 3
-"""Newton steps after the search, which take the weights to rounding."""
-DIGITS = 9
-"""Decimals that the weights are kept to, so that the order of sums leaves no trace in them."""
+PRIOR_SD = 1.0  # Standard deviation of the normal prior of a pool's weights around the equal pool
+POLISH = 3  # Newton steps after the search, which take the weights to rounding
+DIGITS = 9  # Decimals that the weights are kept to, so that the order of sums leaves no trace in them
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +43,7 @@ def features_of(log_probs: Float[np.ndarray, "model item label"], marginals: Flo
 
 
 def fit_log_pool(likelihood: Rows, features: Features) -> LogPool | None:
-    """The posterior mode of the weights; None where it cannot be found.
-
-    Formula: sum_i log sum_k likelihood_ik softmax_k(w . f_i) + log prior; the prior of a model's weight is
-    N(1/models, 1), that of the last feature (the labels' frequencies) N(0, 1).
-    """
+    """The posterior mode of the weights; None where it cannot be found."""
     centre = np.append(np.full(len(features) - 1, 1 / (len(features) - 1)), 0.0)
     fit = minimize(partial(_objective, likelihood, features, centre), centre, jac=True, method="BFGS")
     weights = fit.x

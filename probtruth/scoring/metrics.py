@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.binning import ForecastBins, events, total_gap
+from probtruth.scoring.calibration.binning import ForecastBins, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
 from probtruth.scoring.confusion.measures import average_column, cohens_kappa, first_column, measure, ratio
@@ -26,21 +26,14 @@ ONE_LABEL = {
     "f1": "no item has the label and none is answered with it",
     "roc-auc": "all items have the label, or none",
     "average-precision": "no item has the label",
-}
-"""The metrics of one label, and when they are undefined."""
+}  # The metrics of one label, and when they are undefined
 NEEDS_ANSWERS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa")
 NEVER = {"kappa": "labels and answers are all the same"}
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedMetric:
-    """A metric of every model under weights of the units; NaN where it is undefined.
-
-    `words` is what it is called in a sentence, `undefined` says when it is not defined; `label` is the one it is of.
-    `events` is on how many items each model's number rests: those that have the label or do not, whichever are fewer
-    (without a label: that do not have the commonest one), and the same of its answers where these count; infinite for
-    accuracy and calibration error.
-    """
+    """A metric of every model under weights of the units; NaN where it is undefined."""
 
     name: str
     label: str | None
@@ -59,12 +52,7 @@ def weighted_metric(
     threshold: object = None,
     n_bins: int = 15,
 ) -> WeightedMetric:
-    """The metric of the models' predictions against the truth.
-
-    Arguments: `unit` is each item's cluster (or itself), whose weight it takes; the others as in `compare_metric`.
-
-    Errors: `InputError` for an unknown metric or label, and for an option that the metric does not have.
-    """
+    """The metric of the models' predictions against the truth."""
     name = check.literal(metric, MetricName, "metric")
     one = name in ONE_LABEL
     if label is not None and not one:
@@ -148,13 +136,13 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs.astype(np.float64), truth, aligned.labels, "top-label")
-        bins = ForecastBins.of(forecasts, None, n_bins, "uniform", logs.dtype)
+        bins = ForecastBins.of(forecasts, n_bins, "uniform", logs.dtype)
         table[np.arange(len(truth)), model, bins.bin_of] = outcomes - forecasts
     return table
 
 
 def _error(gaps: Float[np.ndarray, "draw model column"]) -> Values:
-    return ratio(total_gap(gaps[..., :-1]), gaps[..., -1])
+    return ratio(np.abs(gaps[..., :-1]).sum(-1), gaps[..., -1])
 
 
 def _ranked(

@@ -1,24 +1,22 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.kernels import simplex
-from probtruth.kernels.arrays import Table, on_device, to_host
-from probtruth.kernels.exact_sums import few_terms
+from probtruth.kernels.arrays import Table, exponential, on_device, to_host
 from probtruth.kernels.host import block_rows
-from probtruth.kernels.later import Later, as_held
-from probtruth.scoring import device_losses
+from probtruth.kernels.precision import compiled
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.rules import ScoringRule, get_rule, log
-from probtruth.types.scores import LabelsBehind, LossesOf, RuleFacts, Scores
+from probtruth.types.scores import LabelsBehind, RuleFacts, Scores
 
 Rows = Float[np.ndarray, "item label"]
 Items = Float[np.ndarray, " item"]
@@ -40,22 +38,21 @@ def score_aligned(
 ) -> Scores:
     """`score` of predictions and truth that are aligned."""
     chosen, least = asked(rule, floor, aligned.labels, order)
-    logs = as_held(aligned, "log_probs")
-    values, label_values = model_losses(chosen, least, logs, aligned.truth)
+    logs = aligned.log_probs
     single_votes = aligned.n_votes is not None and (aligned.n_votes == 1).any()
     return Scores(
-        values,
+        model_losses(chosen, least, logs, aligned.truth),
         aligned.models,
         aligned.items,
         chosen.name,
         known=rule_facts(chosen, least, aligned.truth),
         labels=LabelsBehind(
-            given=label_values,
+            given=partial(all_label_losses, chosen, least),
             truth=aligned.truth,
             estimand=aligned.estimand,
             shares=aligned.shares,
             n_votes=aligned.n_votes,
-            forecast=to_host(aligned.probs).mean(0) if single_votes else None,
+            forecast=_mean_forecast(logs) if single_votes else None,
             log_probs=logs,
             sampled=sampled_items(*aligned.truth.shape),
         ),
@@ -68,31 +65,48 @@ def score_aligned(
 def model_losses(
     rule: ScoringRule,
     floor: float | None,
-    log_probs: Float[Table, "model item label"] | Later,
+    log_probs: Float[Table, "model item label"],
     truth: Float[Table, "item label"],
-) -> tuple[Float[np.ndarray, "model item"], Float[Table, "model item label"] | LossesOf]:
-    """The expected loss of every model on every item, and the loss if the label were k, computed where they lie.
-
-    Under the log rule the latter are left until they are asked for: they are a change of sign away.
-    """
+) -> Float[np.ndarray, "model item"]:
+    """The expected loss of every model on every item, computed where they lie."""
     if on_device(log_probs):
-        return device_losses.losses(rule, floor, log_probs, truth)
-    truth = to_host(truth)
-    if rule is log:
-        values = np.empty(log_probs.shape[:2])
-        for rows in _cuts(truth):
-            weights = np.ascontiguousarray(truth[rows], np.float64)
-            for model, own in enumerate(values):
-                logs = log_probs.rows(model, rows) if isinstance(log_probs, Later) else log_probs[model, rows]
-                own[rows] = expectations(_log_losses(floor, logs), weights)
-        return values, partial(_log_losses, floor)
-    whole = log_probs.whole() if isinstance(log_probs, Later) else to_host(log_probs)
-    scored = [losses(rule, floored(logs, floor), truth) for logs in whole]
-    return np.stack([values for values, _ in scored]), np.stack([label_values for _, label_values in scored])
+        return to_host(_expected_there(rule, floor, log_probs, truth)).astype(np.float64)
+    truth, values = to_host(truth), np.empty(log_probs.shape[:2])
+    for rows in _cuts(truth):
+        weights = np.ascontiguousarray(truth[rows], np.float64)
+        for model, own in enumerate(values):
+            own[rows] = expectations(label_losses(rule, floored(log_probs[model, rows], floor)), weights)
+    return values
 
 
-def _log_losses(floor: float | None, log_probs: Float[np.ndarray, "*batch label"]) -> Float[np.ndarray, "*batch label"]:
-    return -floored(log_probs, floor)
+def all_label_losses(
+    rule: ScoringRule, floor: float | None, log_probs: Float[Table, "model some label"]
+) -> Float[Table, "model some label"]:
+    """The loss of every model if the label were k, where they lie."""
+    if on_device(log_probs):
+        return _label_losses_there(rule, floor, log_probs)
+    return np.stack([label_losses(rule, floored(logs, floor)) for logs in log_probs])
+
+
+@partial(compiled, static_argnums=(0, 1))
+def _label_losses_there(rule: ScoringRule, floor: float | None, log_probs: Array) -> Array:
+    logs = log_probs if floor is None else jnp.maximum(log_probs, np.asarray(np.log(floor), log_probs.dtype))
+    return -logs if rule is log else rule.per_label_from_log(logs)
+
+
+@partial(compiled, static_argnums=(0, 1))
+def _expected_there(rule: ScoringRule, floor: float | None, log_probs: Array, truth: Table) -> Array:
+    return simplex.expectation(truth, _label_losses_there(rule, floor, log_probs))
+
+
+def _mean_forecast(log_probs: Float[Table, "model item label"]) -> Float[np.ndarray, "item label"]:
+    """The models' mean probability of each label."""
+    if on_device(log_probs):
+        return to_host(exponential(log_probs)).mean(0)
+    means = np.empty(log_probs.shape[1:])
+    for rows in _cuts(means):
+        means[rows] = np.exp(log_probs[:, rows]).mean(0)
+    return means
 
 
 def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
@@ -111,8 +125,14 @@ def rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item
 def truth_means(rule: ScoringRule, truth: Float[Table, "item label"]) -> tuple[float, Float[np.ndarray, " label"]]:
     """The mean generalised entropy of the items' labels, and the mean label, computed where they lie."""
     if on_device(truth):
-        return device_losses.truth_means(rule, truth)
-    return math.fsum(few_terms(entropies(rule, truth))) / len(truth), truth.mean(0, dtype=np.float64)
+        entropy, label = map(to_host, _truth_means_there(rule, truth))
+        return float(entropy), label
+    return float(entropies(rule, truth).mean()), truth.mean(0, dtype=np.float64)
+
+
+@partial(compiled, static_argnums=0)
+def _truth_means_there(rule: ScoringRule, truth: Array) -> tuple[Array, Array]:
+    return rule.entropy(truth).mean(dtype=jnp.float64), truth.mean(0, dtype=jnp.float64)
 
 
 def asked(
@@ -123,10 +143,7 @@ def asked(
 
 
 def check_floor(floor: object, n_labels: int) -> float | None:
-    """The floor as a number, or None where there is none.
-
-    Errors: `InputError` for a floor that is not between 0 and 1/K, exclusive.
-    """
+    """The floor as a number, or None where there is none."""
     if floor is None:
         return None
     limit = 1 / n_labels
@@ -141,14 +158,8 @@ def floored(log_probs: Float[np.ndarray, "*batch label"], floor: float | None) -
     return logs if floor is None else np.maximum(logs, np.log(floor))
 
 
-def losses(rule: ScoringRule, log_probs: Rows, truth: Rows) -> tuple[Items, Rows]:
-    """The expected loss of one model on each item, and the loss if the label were k; the same bits in any batch."""
-    label_values = label_losses(rule, log_probs)
-    return expectations(label_values, truth), label_values
-
-
 def expected_losses(rule: ScoringRule, log_probs: Rows, truth: Rows) -> Items:
-    """The first of `losses` alone, without memory for the second."""
+    """The expected loss of one model on each item; the same bits in any batch."""
     values = np.empty(len(log_probs))
     for rows in _cuts(truth):
         values[rows] = expectations(label_losses(rule, log_probs[rows]), truth[rows])
@@ -156,21 +167,14 @@ def expected_losses(rule: ScoringRule, log_probs: Rows, truth: Rows) -> Items:
 
 
 def label_losses(rule: ScoringRule, log_probs: Rows) -> Rows:
-    """The loss if the label were k.
-
-    Items are taken in blocks of one shape, because the compiled arithmetic of one item depends on the shape around it:
-    so an item's losses are the same, bit for bit, in any batch.
-    """
+    """The loss if the label were k."""
     if rule is log:  # a change of sign, which costs less than a call of what is compiled
-        return _log_losses(None, log_probs)
+        return -floored(log_probs, None)
     return _in_blocks(_label_losses, rule, log_probs, np.empty(log_probs.shape))
 
 
 def expectations(label_values: Rows, weights: Rows) -> Items:
-    """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value.
-
-    Both are laid out row by row first: another layout is summed in another order, which may change the last bit.
-    """
+    """Sum over the labels of weight times value, row by row; a weight of 0 takes nothing of an infinite value."""
     wide, label_values = np.ascontiguousarray(weights, np.float64), np.ascontiguousarray(label_values)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = np.einsum("ij,ij->i", wide, label_values)
@@ -229,8 +233,7 @@ def _entropies(rule: ScoringRule, truth: np.ndarray | Array) -> Array:
     return rule.entropy(*simplex.as_floats(truth))
 
 
-MOST_ITEMS, MOST_CELLS = 10_000, 1_000_000
-"""Items, and items times labels, up to which all items are looked at."""
+MOST_ITEMS, MOST_CELLS = 10_000, 1_000_000  # Items, and items times labels, up to which all items are looked at
 
 
 def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
@@ -241,8 +244,7 @@ def sampled_items(n_items: int, n_labels: int) -> Int[np.ndarray, " sampled"]:
     return np.sort(np.random.default_rng(0).choice(n_items, most, replace=False))
 
 
-CHUNK = 4_000_000
-"""Numbers held at once, so that many labels do not fill the memory."""
+CHUNK = 4_000_000  # Numbers held at once, so that many labels do not fill the memory
 
 
 def corrected_entropy(rule: ScoringRule, shares: Rows, n_votes: Int[np.ndarray, " item"]) -> Items:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth import check, frames
+from probtruth.kernels.arrays import to_host
 from probtruth.scoring.align import align
-from probtruth.scoring.rules import log
 from probtruth.scoring.rules.named import RuleLike
-from probtruth.scoring.score import asked, check_floor, entropies, expected_losses, floored
+from probtruth.scoring.score import asked, score_aligned
 from probtruth.types import Predictions, Truth
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 BASELINES = ("uniform", "frequency")
 
 
-@check.checks_itself
 def skill_scores(
     predictions: Predictions,
     truth: Truth,
@@ -48,27 +47,26 @@ def skill_scores(
     >>> round(pt.calibration.skill_scores(pred, truth, rule="brier")["skill"][0], 3)
     0.84
     """
-    aligned = align(predictions, truth).on_host()
-    chosen, least = asked(rule, floor, aligned.labels)
-    logs, n_labels = floored(aligned.log_probs, least), len(aligned.labels)
-    name = check.one_of(baseline, (*BASELINES, *aligned.models), "baseline")
-    mean_label = aligned.truth.mean(0, dtype=np.float64) if name == "frequency" else np.full(n_labels, 1 / n_labels)
-    expected = np.array([expected_losses(chosen, table, aligned.truth).mean() for table in logs])
-    with np.errstate(divide="ignore"):
-        same = np.broadcast_to(np.log(mean_label), aligned.truth.shape)
-    plain = float(expected_losses(chosen, same, aligned.truth).mean())
-    entropy = float(entropies(chosen, aligned.truth).mean())
-    start = plain if name in BASELINES else float(expected[aligned.models.index(name)])
-    best = chosen.range_for(n_labels)[0]
+    aligned = align(predictions, truth)
+    scores, (chosen, _) = score_aligned(aligned, rule, floor), asked(rule, floor, aligned.labels)
+    name = check.one_of(baseline, (*BASELINES, *scores.models), "baseline")
+    expected, n_labels = scores.values.mean(1).tolist(), len(aligned.labels)
+    entropy, frequency = scores.known.entropy or 0.0, scores.known.baseline or 0.0
+    if name == "uniform":
+        start = float(
+            chosen.expected(np.full(n_labels, 1 / n_labels), to_host(aligned.truth).mean(0, dtype=np.float64))
+        )
+    else:
+        start = frequency if name == "frequency" else expected[scores.models.index(name)]
     rows = [
         {
             "model": model,
             "expected": loss,
             "baseline": start,
-            "skill": _share(start, loss, best),
+            "skill": _share(start, loss, chosen.range_for(n_labels)[0]),
             "skill_attainable": _share(start, loss, entropy),
         }
-        for model, loss in zip(aligned.models, expected.tolist(), strict=True)
+        for model, loss in zip(scores.models, expected, strict=True)
     ]
     return frames.from_rows(rows)
 
@@ -79,7 +77,6 @@ def _share(start: float, loss: float, best: float) -> float:
     return (start - loss) / way if np.isfinite(way) and way > 0 else float("nan")
 
 
-@check.checks_itself
 def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
     """Perplexity of each model: the number of equally likely labels that would be as surprising.
 
@@ -101,18 +98,10 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
     >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
     4.0
     """
-    aligned = align(predictions, truth).on_host()
-    logs = floored(aligned.log_probs, check_floor(floor, len(aligned.labels)))
-    expected = np.array([expected_losses(log, table, aligned.truth).mean() for table in logs])
-    entropy = float(entropies(log, aligned.truth).mean())
-    with np.errstate(over="ignore"):
-        rows = [
-            {
-                "model": model,
-                "perplexity": float(np.exp(loss)),
-                "entropy_factor": float(np.exp(entropy)),
-                "divergence_factor": float(np.exp(loss - entropy)),
-            }
-            for model, loss in zip(aligned.models, expected.tolist(), strict=True)
-        ]
+    scores = score_aligned(align(predictions, truth), "log", floor)
+    entropy, rows = scores.known.entropy or 0.0, []
+    for model, loss in zip(scores.models, scores.values.mean(1).tolist(), strict=True):
+        with np.errstate(over="ignore"):
+            whole, least, rest = np.exp([loss, entropy, loss - entropy]).tolist()
+        rows.append({"model": model, "perplexity": whole, "entropy_factor": least, "divergence_factor": rest})
     return frames.from_rows(rows)

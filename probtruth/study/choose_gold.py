@@ -6,14 +6,14 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth import check
-from probtruth.comparison.evidence.rectified import FEWEST
+from probtruth.comparison.rectified import FEWEST
 from probtruth.errors import InputError
 from probtruth.types import Scores
 
+# Every item is as likely as its doubt and this share of the mean doubt say, so that none stands for too many.
 FLOOR = 0.5
-"""Every item is as likely as its doubt and this share of the mean doubt say, so that none stands for too many."""
+# Of every item's inferred class so much is doubted beyond its own probabilities: annotators err together.
 MISTAKEN = 0.1
-"""Of every item's inferred class so much is doubted beyond its own probabilities: annotators err together."""
 
 
 def choose_gold(
@@ -45,10 +45,7 @@ def _rows(scores: Scores, a: str | None, b: str | None) -> list[int]:
 
 
 def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:
-    """The posterior sd of the item's difference over its class; of several models, the root mean square of all pairs.
-
-    Errors: `InputError` for scores without inferred classes behind them, and for infinite losses.
-    """
+    """The posterior sd of the item's difference over its class."""
     behind = scores.labels
     if behind is None or behind.estimand != "class":
         raise InputError(
@@ -68,10 +65,7 @@ def _doubt(scores: Scores, rows: Sequence[int]) -> Float[np.ndarray, " item"]:
 
 
 def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " item"]:
-    """Probabilities in proportion to the sizes that add up to n; where they would pass 1 they are 1.
-
-    Sizes that are all 0 count as equal.
-    """
+    """Probabilities in proportion to the sizes that add up to n; where they would pass 1 they are 1."""
     if n >= len(size):
         return np.ones(len(size))
     size = size if size.any() else np.ones(len(size))
@@ -88,12 +82,7 @@ def inclusion(size: Float[np.ndarray, " item"], n: int) -> Float[np.ndarray, " i
 def systematic(
     probability: Float[np.ndarray, " item"], strata: Int[np.ndarray, " item"], seed: int
 ) -> Int[np.ndarray, " chosen"]:
-    """A sample of exactly these inclusion probabilities, by equal steps through the items in random order.
-
-    Items of a stratum stand together, so that each has its share of the sample, up to one item.
-
-    Source: Madow 1949, "On the theory of systematic sampling, II", doi:10.1214/aoms/1177729988
-    """
+    """A sample of exactly these inclusion probabilities, by equal steps through the items in random order."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     order = np.lexsort((rng.random(len(probability)), strata))
     ends = np.cumsum(probability[order])

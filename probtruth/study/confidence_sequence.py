@@ -1,12 +1,4 @@
-"""Evidence over time and its confidence sequence: the means that were not rejected at any time so far.
-
-Betting against a mean: the capital of a gambler who bets shares of it on larger differences.
-
-If the mean is at most `m` no bet gains on average, so the capital exceeds 1/alpha at any time with probability at most
-alpha, however often you look.
-
-Sums against a mean in large samples: anytime-valid in the limit, for differences without bounds.
-"""
+"""Evidence over time: e-processes for bounded scores (betting) and for others (in large samples), and their limits."""
 
 import math
 from dataclasses import dataclass
@@ -16,25 +8,40 @@ from jaxtyping import Float
 from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
-from probtruth.comparison.evidence.sweeps import ROUNDING
-from probtruth.study.arrivals import Units
-
+# Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies.
 STAKES = 0.95 * 2.0 ** -np.arange(12.0)
-"""Shares of the capital that are bet, one for each gambler; small ones are for small effects and long studies."""
-SHARES = (1 / np.arange(1.0, 13.0)) / (1 / np.arange(1.0, 13.0)).sum()
-"""How the first capital, 1, is split among them."""
+SHARES = (1 / np.arange(1.0, 13.0)) / (1 / np.arange(1.0, 13.0)).sum()  # How the first capital, 1, is split among them
+START = 100  # Without bounds, no evidence before this many units, because the result holds only in the limit
+SPREAD = 0.2  # Scale of the expected effects, in standard deviations of a unit: limits are tightest near 200 units
+SKEWED, OF_MEAN = 3.0, 0.1  # Skewness of the units, and of their mean, from which the limit is far
+ROUNDING = 8 * np.finfo(np.float64).eps
+# Precision of the limits, as a fraction of the standard deviation (at least of rounding); they are rounded outwards.
+FINE = 1e-7
+DOUBLINGS = 200
 
 
-def log_capital(units: Units, mean: float, reach: float) -> Float[np.ndarray, " unit"]:
-    r"""The log-capital after each unit, of gamblers who bet that the mean difference is above `mean`.
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Independent units in their order: the total difference and number of items of each, and their largest size."""
 
-    Formula: K_t = sum_j w_j prod_{i <= t} [1 + c_j (S_i - mean n_i)/(M (mean + reach))], S_i the total of the unit's
-    n_i <= M differences, each of which lies in [-reach, reach], so that no factor is below 1 - c_j.
+    total: Float[np.ndarray, " unit"]
+    size: Float[np.ndarray, " unit"]
+    largest: int
 
-    With one item a unit: Waudby-Smith and Ramdas 2024, "Estimating means of bounded random variables by betting",
-    doi:10.1093/jrsssb/qkad009, with a mixture over bets in place of predictable ones.
-    """
-    gain = np.maximum((units.total - mean * units.size) / (units.largest * (mean + reach)), -1.0)
+    def flipped(self) -> "Units":
+        """The same of b minus a."""
+        return Units(-self.total, self.size, self.largest)
+
+    def first(self, n_units: int) -> "Units":
+        """The first of them."""
+        return Units(self.total[:n_units], self.size[:n_units], self.largest)
+
+
+def log_capital(units: Units, mean: float, bound: float) -> Float[np.ndarray, " unit"]:
+    """The log-capital after each unit, of gamblers who bet that the mean difference is above `mean`."""
+    # If the mean is at most `mean` no bet gains on average, so that the capital exceeds 1/alpha at any time with
+    # probability at most alpha (Ville), however often you look.
+    gain = np.maximum((units.total - mean * units.size) / (units.largest * (mean + bound)), -1.0)
     top = np.full(len(gain), -np.inf)
     logs = np.empty((len(STAKES), len(gain)))
     for row, (stake, share) in enumerate(zip(STAKES, SHARES, strict=True)):
@@ -44,24 +51,8 @@ def log_capital(units: Units, mean: float, reach: float) -> Float[np.ndarray, " 
     return np.asarray(top + np.log(np.exp(logs, out=logs).sum(0)))
 
 
-START = 100
-"""No evidence before this many units, because the result holds only in the limit."""
-SPREAD = 0.2
-"""Scale of the expected effects, in standard deviations of a unit: limits are tightest near 200 units."""
-
-
 def log_evidence(units: Units, mean: float) -> Float[np.ndarray, " unit"]:
-    r"""The log of the mixture likelihood ratio after each unit, for a mean difference above `mean`.
-
-    Formula: with u_t = sum (S_i - mean n_i)/(s_t sqrt t), s_t the standard deviation of the units so far, effects of a
-    half-normal of scale r: 2 Phi(v) exp(v^2/2)/sqrt(1 + t r^2), v = r sqrt(t/(1 + t r^2)) min(u, H(u)). H is Hall's
-    transformation, u + g u^2/3 + g^2 u^3/27 + g/6 for a mean of skewness g, as in the intervals of `compare`: what
-    skewness alone could cause is not evidence. The ratio is 1 before `START` units, and while units do not vary.
-
-    Source: Robbins 1970, doi:10.1214/aoms/1177696786; Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, "Time-
-    uniform central limit theory and asymptotic confidence sequences", doi:10.1214/24-AOS2408; Hall 1992,
-    doi:10.1111/j.2517-6161.1992.tb01876.x.
-    """
+    """The log of the mixture likelihood ratio after each unit, for a mean difference above `mean`."""
     total, size = units.total, units.size
     anchor = total[0] / size[0] if len(total) else 0.0
     shifted = total - anchor * size  # powers of what is near 0
@@ -86,17 +77,8 @@ def log_evidence(units: Units, mean: float) -> Float[np.ndarray, " unit"]:
     return np.where(known, log, 0.0)
 
 
-SKEWED, OF_MEAN = 3.0, 0.1
-"""Skewness of the units, and of their mean, from which the limit is far: see `far_from_normal`."""
-
-
 def far_from_normal(units: Units) -> float | None:
-    """The skewness of the units so far where it is so large for their number that more false alarms come; None else.
-
-    With log-normal differences whose logarithm has the sd 1.5 (2), 8 (16) of 100 streams had a false alarm at 0.05;
-    what these could cost does not come among a few hundred units. Most of them are named by this rule, and 3 of 100
-    decisions with exponential differences, whose false alarms are rarer than 5 of 100.
-    """
+    """The skewness of the units so far where it is so large for their number that false alarms increase; None else."""
     if len(units.total) < START:
         return None
     n, ratio = len(units.total), float(units.total.sum() / units.size.sum())
@@ -108,51 +90,45 @@ def far_from_normal(units: Units) -> float | None:
     return skewness if abs(skewness) > SKEWED and abs(skewness) / math.sqrt(n) > OF_MEAN else None
 
 
-FINE = 1e-7
-"""Precision of the limits, as a fraction of the standard deviation (at least of rounding); they are rounded
-outwards."""
-DOUBLINGS = 200
-
-
 @dataclass(frozen=True, eq=False)
 class SequentialEvidence:
-    """The evidence in units of a and b; `reach` bounds |difference| of an item, None without a bound."""
+    """The evidence in units of a and b; `bound` is the largest possible |difference| of an item, None without one."""
 
     units: Units
-    reach: float | None
+    bound: float | None
 
     def above(self, mean: float) -> Float[np.ndarray, " unit"]:
         """Log e-process against "the mean difference is at most `mean`"."""
-        return _above(self.units, mean, self.reach)
+        return _above(self.units, mean, self.bound)
 
     def below(self, mean: float) -> Float[np.ndarray, " unit"]:
         """Log e-process against "the mean difference is at least `mean`"."""
-        return _above(self.units.flipped(), -mean, self.reach)
+        return _above(self.units.flipped(), -mean, self.bound)
 
     def interval(self, n_units: int, alpha: float) -> tuple[float, float]:
         """The means that neither e-process has rejected at level alpha/2 at any time within the first units."""
         units, bar = self.units.first(n_units), math.log(2 / alpha)
-        low = _largest_rejected(units, self.reach, bar)
-        return low, -_largest_rejected(units.flipped(), self.reach, bar)
+        low = _largest_rejected(units, self.bound, bar)
+        return low, -_largest_rejected(units.flipped(), self.bound, bar)
 
 
-def _above(units: Units, mean: float, reach: float | None) -> Float[np.ndarray, " unit"]:
-    return log_evidence(units, mean) if reach is None else log_capital(units, mean, reach)
+def _above(units: Units, mean: float, bound: float | None) -> Float[np.ndarray, " unit"]:
+    return log_evidence(units, mean) if bound is None else log_capital(units, mean, bound)
 
 
-def _largest_rejected(units: Units, reach: float | None, bar: float) -> float:
+def _largest_rejected(units: Units, bound: float | None, bar: float) -> float:
     """The largest mean that is rejected as too small, rounded down; evidence falls as the mean grows."""
 
     def excess(mean: float) -> float:
-        return float(_above(units, mean, reach).max(initial=0.0)) - bar
+        return float(_above(units, mean, bound).max(initial=0.0)) - bar
 
     ratio = np.cumsum(units.total) / np.cumsum(units.size)
-    floor = -math.inf if reach is None else -reach
-    if not len(ratio) or (reach is None and len(ratio) < START):
+    floor = -math.inf if bound is None else -bound
+    if not len(ratio) or (bound is None and len(ratio) < START):
         return floor
     residual = units.total - ratio[-1] * units.size
     scale = math.sqrt(float(np.square(residual).mean())) / units.largest
-    top = float(ratio[START - 1 :].max()) if reach is None else reach
+    top = float(ratio[START - 1 :].max()) if bound is None else bound
     fine = max(FINE * scale, 4 * np.finfo(np.float64).eps * max(abs(top), abs(float(ratio[-1]))), 1e-300)
     high = top
     low = max(floor * (1 - 1e-12), high - max(scale, fine))

@@ -1,77 +1,49 @@
-"""Expectation-maximisation for models in which every item has one class, on sparse flat arrays, in log space.
+"""Expectation-maximisation for models in which every item has one class, in log space.
 
-A method gives its M step, the log likelihood of an annotation under each class, and its log prior; starts, the class
-marginals, the E step, convergence, restarts, diagnostics and the form of the result are the same for all.
-
-All of it takes NumPy and JAX arrays: small data climb in NumPy, for which nothing is compiled, the rest in JAX.
+A method gives its M step, the log likelihood of every item's annotations under each class, and its log prior; starts,
+class marginals, the E step, convergence, restarts, diagnostics and the form of the result are the same for all.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.ops import segment_sum
 from jax.typing import ArrayLike
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 
 from probtruth import check, check_arrays
-from probtruth.kernels.precision import float64_on_cpu
-from probtruth.truth.annotators.quality import Values, annotator_columns
+from probtruth.truth.annotators.quality import annotator_columns
 from probtruth.truth.fit import MethodFit, MethodRequest, class_draws
 from probtruth.truth.flat import FlatAnnotations
 
-SAME_TOP = 1e-6
-"""Runs that end within this many nats of the best reached the same top; the first of them counts."""
+SAME_TOP = 1e-6  # Runs that end within this many nats of the best reached the same top; the first of them counts
 
+# A climb goes on where the objective rises by more nats than so many tolerances: 1e-4 of them move a parameter by about
+# a hundredth of its standard error. A class probability that is certain, or known, says nothing of parameters.
 RISE = 100
-"""A climb goes on where the objective rises by more nats than so many tolerances: 1e-4 of them move a parameter by
-about a hundredth of its standard error. A class probability that is certain, or known, says nothing of parameters."""
 
-SMALL = 1 << 12
-"""Numbers in the largest table, times starts, up to which NumPy is done before XLA has compiled."""
+PLAIN = 100  # Iterations after which a climb is extrapolated
 
-Parameters = tuple[Values, ...]
-"""The parameters of a method, without the class marginals."""
+LONGEST = 16.0  # Step length of an extrapolation at most
 
-Number = np.floating | Float[Values, ""]
+LEAST_LEFT = 0.01  # Share of a class probability that an extrapolation leaves: what is 0 stays 0
 
-Priors = tuple[Values, ...]
-"""What a method's M step and log prior need to know of its priors."""
+Parameters = tuple[np.ndarray, ...]  # The parameters of a method, without the class marginals
 
-
-class SparseAnnotations(NamedTuple):
-    """Annotations for kernels, sorted by item, with indices of 32 bits where those suffice (twice as fast on a CPU).
-
-    `cell` is annotator * n_labels + label; `known` is 0, and -inf for the classes that a known answer rules out.
-    """
-
-    item: Int[Values, " annotation"]
-    annotator: Int[Values, " annotation"]
-    label: Int[Values, " annotation"]
-    cell: Int[Values, " annotation"]
-    weight: Float[Values, " annotation"]
-    known: Float[Values, "item label"]
+Priors = tuple[np.ndarray, ...]  # What a method's M step and log prior need to know of its priors
 
 
 @dataclass(frozen=True)
 class EmModel:
-    """What a method adds to the scaffold: pure functions.
+    """What a method adds to the scaffold: pure functions; `exact`: the M step starts from the classes alone."""
 
-    `maximise(probs, parameters, data, priors)` makes parameters from class probabilities and the parameters before;
-    `log_terms(parameters, data)` is each annotation's log probability under each class; `log_prior(parameters, priors)`
-    is that of the parameters, up to a constant. `uniform_classes`: class marginals are uniform unless they have
-    pseudo-counts.
-    """
-
-    maximise: Callable[[Values, Parameters, SparseAnnotations, Priors], Parameters]
-    log_terms: Callable[[Parameters, SparseAnnotations], Values]
-    log_prior: Callable[[Parameters, Priors], Number]
+    maximise: Callable[[np.ndarray, Parameters, FlatAnnotations, Priors], Parameters]
+    log_joint: Callable[[Parameters, FlatAnnotations], np.ndarray]
+    log_prior: Callable[[Parameters, Priors], float]
     uniform_classes: bool = False
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +55,6 @@ class EmLimits:
     restarts: int = 1
 
     def __post_init__(self) -> None:
-        """Checks the values."""
         check.whole(self.max_iterations, 1, "max_iterations")
         check.number(self.tolerance, "tolerance", least=0)
         check.whole(self.restarts, 1, "restarts")
@@ -92,177 +63,139 @@ class EmLimits:
 class EmRun(NamedTuple):
     """One climb: class probabilities given the parameters, the parameters, and how the climb went."""
 
-    probs: Float[Values, "item label"]
-    log_marginals: Float[Values, " label"]
+    probs: Float[np.ndarray, "item label"]
+    log_marginals: Float[np.ndarray, " label"]
     parameters: Parameters
-    objective: Number
-    log_likelihood: Number
-    smallest_gain: Number
-    n_iterations: np.integer | Int[Values, ""]
-    converged: np.bool | Bool[Values, ""]
+    objective: float
+    log_likelihood: float
+    smallest_gain: float
+    n_iterations: int
+    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
 class EmSolution:
-    """The best run, on the host."""
+    """The best run."""
 
     probs: Float[np.ndarray, "item label"]
     log_marginals: Float[np.ndarray, " label"]
-    parameters: tuple[np.ndarray, ...]
+    parameters: Parameters
     diagnostics: dict[str, object]
 
 
-def sparse(flat: FlatAnnotations) -> SparseAnnotations:
-    """The flat arrays, in NumPy."""
-    most = max(flat.n_items, flat.n_annotators * flat.n_labels)
-    kind = np.int32 if most < 2**31 else np.int64
-    item, annotator, label, cell = (part.astype(kind) for part in (flat.item, flat.annotator, flat.label, flat.cell))
-    return SparseAnnotations(item, annotator, label, cell, flat.weight, flat.known)
-
-
-def step(
+def solve(
+    request: MethodRequest,
+    flat: FlatAnnotations,
     model: EmModel,
-    run: EmRun,
-    data: SparseAnnotations,
-    priors: Priors,
-    class_counts: Float[Values, " label"],
-    tolerance: float | Number,
-) -> EmRun:
-    """The M step, the E step, and how far both went."""
-    xp = run.probs.__array_namespace__()
-    parameters = model.maximise(run.probs, run.parameters, data, priors)
-    log_marginals, _ = log_normalised(run.probs.sum(0) + class_counts, 0, 1.0)
-    if model.uniform_classes:
-        log_marginals = xp.where(class_counts.sum() > 0, log_marginals, -np.log(run.probs.shape[1]))
-    probs, log_likelihood = classes(log_marginals, model.log_terms(parameters, data), data)
-    log_prior = model.log_prior(parameters, priors) + log_pseudo(class_counts, log_marginals)
-    objective = log_likelihood + log_prior
-    gain = objective - run.objective
-    # parameters may still climb while certain classes stay where they are
-    settled = (xp.abs(probs - run.probs).max() <= tolerance) & ~(gain > RISE * tolerance)
-    least = xp.minimum(run.smallest_gain, gain)
-    return EmRun(probs, log_marginals, parameters, objective, log_likelihood, least, run.n_iterations + 1, settled)
-
-
-@partial(jax.jit, static_argnames="model")
-def climb(
-    model: EmModel,
-    start: Float[Values, "item label"],
-    data: SparseAnnotations,
-    parameters: Parameters,
-    priors: Priors,
-    class_counts: Float[Values, " label"],
-    tolerance: float | Number,
-    max_iterations: int | Int[Values, ""],
-) -> EmRun:
-    """Alternates both steps until no class probability moves by more than `tolerance`, and the objective hardly rises.
-
-    Arguments: `start` are class probabilities, `parameters` what the first M step begins from; `class_counts` are
-    pseudo-counts of the class marginals.
-    """
-    low = jnp.full((), -jnp.inf, start.dtype)
-    before = EmRun(start, start[0], parameters, low, low, -low, jnp.zeros((), int), jnp.zeros((), bool))
-    return jax.lax.while_loop(
-        lambda run: ~run.converged & (run.n_iterations < max_iterations),
-        lambda run: step(model, run, data, priors, class_counts, tolerance),
-        before,
-    )
-
-
-def climb_in_numpy(
-    model: EmModel,
-    start: Float[np.ndarray, "item label"],
-    data: SparseAnnotations,
     parameters: Parameters,
     priors: Priors,
     class_counts: Float[np.ndarray, " label"],
-    tolerance: float,
-    max_iterations: int,
-) -> EmRun:
-    """As `climb`, without a compilation."""
-    low = np.float64(-np.inf)
-    run = EmRun(start, start[0], parameters, low, low, -low, np.int64(0), np.bool(False))
-    with np.errstate(all="ignore"):  # as XLA: the log of 0 is -inf
-        while not run.converged and run.n_iterations < max_iterations:
-            run = step(model, run, data, priors, class_counts, tolerance)
-    return run
+    limits: EmLimits,
+) -> EmSolution:
+    """Climbs from every start, and returns the best run."""
+
+    def step(run: EmRun) -> EmRun:
+        parameters = model.maximise(run.probs, run.parameters, flat, priors)
+        log_marginals = log_normalised(run.probs.sum(0) + class_counts, 0, 1.0)
+        if model.uniform_classes and not class_counts.any():
+            log_marginals = np.full(flat.n_labels, -np.log(flat.n_labels))
+        joint = log_marginals + model.log_joint(parameters, flat) + flat.known
+        evidence = log_total(joint, 1)
+        probs, log_likelihood = np.exp(joint - evidence), float(evidence.sum())
+        log_prior = model.log_prior(parameters, priors) + log_pseudo(class_counts, log_marginals)
+        gain = log_likelihood + log_prior - run.objective
+        # parameters may still climb while certain classes stay where they are
+        settled = bool(np.abs(probs - run.probs).max() <= limits.tolerance and not gain > RISE * limits.tolerance)
+        parts = log_likelihood + log_prior, log_likelihood, min(run.smallest_gain, gain), run.n_iterations + 1
+        return EmRun(probs, log_marginals, parameters, *parts, settled)
+
+    def climb(start: np.ndarray) -> EmRun:
+        run = EmRun(start, start[0], parameters, -np.inf, -np.inf, np.inf, 0, False)
+        while not run.converged and run.n_iterations < limits.max_iterations:
+            before, run = run, step(run)
+            if model.exact and run.n_iterations >= PLAIN and not run.converged:
+                run = _extrapolated(before.probs, run, step)
+        return run
+
+    with np.errstate(all="ignore"):  # the log of 0 is -inf
+        runs = [climb(start) for start in starts(flat, limits.restarts, request.seed)]
+    reached = [run.objective for run in runs]
+    best = next(run for run in range(len(runs)) if reached[run] >= max(reached) - SAME_TOP)
+    chosen = runs[best]
+    diagnostics: dict[str, object] = {
+        "log_likelihood": chosen.log_likelihood,
+        "log_posterior": chosen.objective,
+        "n_iterations": chosen.n_iterations,
+        "converged": chosen.converged,
+        "smallest_gain": chosen.smallest_gain,
+        "label_switching": label_switching(chosen.probs, flat),
+    }
+    if len(runs) > 1:
+        diagnostics |= {"restarts_log_posterior": reached, "best_restart": best}
+    return EmSolution(chosen.probs, chosen.log_marginals, chosen.parameters, diagnostics)
 
 
-def classes(
-    log_marginals: Float[Values, " label"], log_terms: Float[Values, "annotation label"], data: SparseAnnotations
-) -> tuple[Float[Values, "item label"], Number]:
-    """The E step: P(class | labels) of every item and the log likelihood, from log P(label | class) of annotations."""
-    weighted = log_terms * data.weight[:, None]
-    joint = log_marginals + totals(weighted, data.item, len(data.known), in_order=True)
-    joint = joint + data.known
-    evidence = log_total(joint, 1)
-    return evidence.__array_namespace__().exp(joint - evidence), evidence.sum()
+def _extrapolated(before: Float[np.ndarray, "item label"], run: EmRun, step: Callable[[EmRun], EmRun]) -> EmRun:
+    """A cycle of SQUAREM, every item with a step length of its own, kept where the objective climbs."""
+    # Varadhan and Roland (2008), doi:10.1111/j.1467-9469.2007.00585.x
+    after = step(run)
+    change = run.probs - before
+    bend = after.probs - run.probs - change
+    ratio = np.linalg.norm(change, axis=1, keepdims=True) / np.linalg.norm(bend, axis=1, keepdims=True)
+    length = np.clip(np.nan_to_num(ratio, nan=1.0), 1.0, LONGEST)
+    further = np.maximum(before + 2 * length * change + length**2 * bend, LEAST_LEFT * after.probs)
+    tried = step(after._replace(probs=further / further.sum(1, keepdims=True)))
+    return tried if tried.objective >= after.objective else after._replace(n_iterations=tried.n_iterations)
 
 
 def answers_by_class(
-    probs: Float[Values, "item label"], data: SparseAnnotations, n_annotators: int
-) -> Float[Values, "annotator label label"]:
-    """Expected annotations by (annotator, label given, true class).
-
-    In the items' order: reading probabilities one after the other saves more than scattered additions cost.
-    """
-    n_labels = probs.shape[1]
-    counts = totals(probs[data.item] * data.weight[:, None], data.cell, n_annotators * n_labels)
-    return counts.reshape(n_annotators, n_labels, n_labels)
+    probs: Float[np.ndarray, "item label"], flat: FlatAnnotations
+) -> Float[np.ndarray, "annotator label label"]:
+    """Expected annotations by (annotator, label given, true class)."""
+    return np.asarray(flat.by_cell @ probs).reshape(flat.n_annotators, flat.n_labels, flat.n_labels)
 
 
-def right_or_wrong(
-    log_right: Float[Values, " annotation"], log_wrong: Float[Values, " annotation"], data: SparseAnnotations
-) -> Float[Values, "annotation label"]:
-    """An annotation's log probability under each class: `log_right` where it names the class, else `log_wrong`."""
-    hit = data.label[:, None] == np.arange(data.known.shape[1])
-    right_or_not: Values = log_right.__array_namespace__().where(hit, log_right[:, None], log_wrong[:, None])
-    return right_or_not
+def right_and_wrong(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> tuple[np.ndarray, np.ndarray]:
+    """Expected annotations that name the class, and that do not, by (annotator, label given)."""
+    counts, own = answers_by_class(probs, flat), np.arange(flat.n_labels)
+    right = counts[:, own, own].copy()
+    counts[:, own, own] = 0.0
+    return right, counts.sum(2)
 
 
-def totals(
-    values: Float[Values, "row ..."], index: Int[Values, " row"], n: int, *, in_order: bool = False
-) -> Float[Values, "{n} ..."]:
-    """Sums of the rows that have each of the indices 0 to n - 1; `in_order` says that the indices ascend."""
-    if not isinstance(values, np.ndarray):
-        return segment_sum(values, index, n, indices_are_sorted=in_order)
-    if values.ndim == 1:
-        return np.bincount(index, values, n)
-    return np.stack([np.bincount(index, column, n) for column in values.T], axis=1)
+def answers_of(right: np.ndarray, wrong: np.ndarray, n_labels: int) -> Float[np.ndarray, "annotator label label"]:
+    """Values by (annotator, label given, true class): one where the label names the class, another where not."""
+    return np.where(np.eye(n_labels, dtype=bool), right[:, :, None], wrong[:, :, None])
 
 
-def log_total(logs: Float[Values, "..."], axis: int) -> Float[Values, "..."]:
+def log_joint(
+    log_answers: Float[np.ndarray, "annotator label label"], flat: FlatAnnotations
+) -> Float[np.ndarray, "item label"]:
+    """The log likelihood of every item's annotations under each class, from log P(label given | true class)."""
+    return np.asarray(flat.table @ log_answers.reshape(-1, flat.n_labels))
+
+
+def log_total(logs: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray, "..."]:
     """Log of the sum of exponentials along an axis, which stays."""
-    xp = logs.__array_namespace__()
     top = logs.max(axis, keepdims=True)
-    top = xp.where(top > -np.inf, top, 0.0)
-    total: Values = top + xp.log(xp.exp(logs - top).sum(axis, keepdims=True))
-    return total
+    top = np.where(top > -np.inf, top, 0.0)
+    return np.asarray(top + np.log(np.exp(logs - top).sum(axis, keepdims=True)))
 
 
-def repeated(times: int, change: Callable[[Parameters], Parameters], parameters: Parameters) -> Parameters:
-    """The parameters after so many changes."""
-    if not isinstance(parameters[0], np.ndarray):
-        parameters = jax.lax.fori_loop(0, times, lambda _, now: change(now), parameters)
-        return parameters
-    for _ in range(times):
-        parameters = change(parameters)
-    return parameters
+def log_normalised(counts: Float[np.ndarray, "..."], axis: int, empty: float) -> Float[np.ndarray, "..."]:
+    """Log of counts over their total along an axis; log `empty` where the total is 0."""
+    sums = sum(np.moveaxis(counts, axis, 0))  # few long additions: NumPy's sum is slow along a short axis
+    none = sums == 0
+    log_sums = np.expand_dims(np.log(np.where(none, 1.0, sums)), axis)
+    logs = np.log(counts) - log_sums
+    if none.any():
+        logs = np.where(np.expand_dims(none, axis), np.log(empty), logs)
+    return np.asarray(logs)
 
 
-def log_normalised(
-    counts: Float[Values, "..."], axis: int, empty: float
-) -> tuple[Float[Values, "..."], Float[Values, "..."]]:
-    """Log of counts over their total along an axis (log `empty` where the total is 0), and the totals."""
-    xp, sums = counts.__array_namespace__(), counts.sum(axis, keepdims=True)
-    share = xp.where(sums > 0, counts / xp.where(sums > 0, sums, 1.0), empty)
-    return xp.log(share), sums
-
-
-def log_pseudo(counts: Float[Values, "..."], log_probs: Float[Values, "..."]) -> Number:
+def log_pseudo(counts: Float[np.ndarray, "..."], log_probs: Float[np.ndarray, "..."]) -> float:
     """Log density (up to a constant) of prior pseudo-counts: sum of counts * log probs, 0 where the count is 0."""
-    terms: Values = log_probs.__array_namespace__().where(counts > 0, counts * log_probs, 0.0)
-    return terms.sum()
+    return float(np.where(counts > 0, counts * log_probs, 0.0).sum()) if np.any(counts) else 0.0
 
 
 def starts(flat: FlatAnnotations, restarts: int, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
@@ -282,42 +215,6 @@ def class_counts(prior: ArrayLike | None, n_labels: int) -> Float[np.ndarray, " 
     return np.zeros(n_labels) if prior is None else check_arrays.positive_row(prior, n_labels, "prior")
 
 
-def solve(
-    request: MethodRequest,
-    flat: FlatAnnotations,
-    model: EmModel,
-    parameters: tuple[np.ndarray, ...],
-    priors: tuple[ArrayLike, ...],
-    class_counts: Float[np.ndarray, " label"],
-    limits: EmLimits,
-) -> EmSolution:
-    """Climbs in float64 from every start, and returns the best run."""
-    fixed = sparse(flat), parameters, jax.tree.map(np.asarray, priors), class_counts, limits.tolerance
-    each = ((model, start, *fixed, limits.max_iterations) for start in starts(flat, limits.restarts, request.seed))
-    rows = max(len(flat.item), flat.n_items, flat.n_annotators * flat.n_labels)
-    if rows * flat.n_labels * limits.restarts <= SMALL:
-        runs = [climb_in_numpy(*one) for one in each]
-    else:
-        with float64_on_cpu():
-            runs = [climb(*one) for one in each]
-    reached = [float(run.objective) for run in runs]
-    best = next(run for run in range(len(runs)) if reached[run] >= max(reached) - SAME_TOP)
-    chosen = runs[best]
-    probs = np.array(chosen.probs)
-    diagnostics: dict[str, object] = {
-        "log_likelihood": float(chosen.log_likelihood),
-        "log_posterior": float(chosen.objective),
-        "n_iterations": int(chosen.n_iterations),
-        "converged": bool(chosen.converged),
-        "smallest_gain": float(chosen.smallest_gain),
-        "label_switching": label_switching(probs, flat),
-    }
-    if len(runs) > 1:
-        diagnostics |= {"restarts_log_posterior": reached, "best_restart": best}
-    parameters = tuple(np.array(part) for part in chosen.parameters)
-    return EmSolution(probs, np.array(chosen.log_marginals), parameters, diagnostics)
-
-
 def as_fit(
     request: MethodRequest,
     flat: FlatAnnotations,
@@ -325,7 +222,6 @@ def as_fit(
     confusion: Float[np.ndarray, "annotator label label"],
     columns: Mapping[str, np.ndarray],
     item_results: Mapping[str, np.ndarray] | None = None,
-    evidence: Mapping[str, np.ndarray] | None = None,
 ) -> MethodFit:
     """The solution as a fit, with draws of the class given the point estimate; `columns` are the method's own."""
     marginals = np.exp(solution.log_marginals)
@@ -337,13 +233,11 @@ def as_fit(
         solution.diagnostics,
         annotator_columns(solution.probs, marginals, confusion, flat) | dict(columns),
         item_results or {},
-        evidence or {},
     )
 
 
 def label_switching(probs: Float[np.ndarray, "item label"], flat: FlatAnnotations) -> bool:
     """Whether another naming of the classes would agree with more annotations than this one."""
-    agree = np.zeros((flat.n_labels, flat.n_labels))
-    np.add.at(agree, flat.label, probs[flat.item] * flat.weight[:, None])
+    agree = flat.votes().T @ probs
     rows, columns = linear_sum_assignment(agree, maximize=True)
     return bool(agree[rows, columns].sum() > np.trace(agree) + 1e-9 * agree.sum())

@@ -9,19 +9,15 @@ from jaxtyping import Float, Int, UInt
 from probtruth.errors import InputError
 from probtruth.types import Annotations
 
-DRAW_BYTES = 2**28
-"""Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities."""
+DRAW_BYTES = 2**28  # Memory budget for posterior draws: 256 MiB of float32, that is 67 million probabilities
 
+# Key in a fit's evidence: the class probabilities if annotators erred independently of each other.
 INDEPENDENT = "independent"
-"""Key in a fit's evidence: the class probabilities if annotators erred independently of each other."""
 
 
 @dataclass(frozen=True, eq=False)
 class MethodRequest:
-    """What every method gets: the annotations, the number of draws, the seed, and known answers.
-
-    `gold` is the position of each item's known label, -1 where it is not known.
-    """
+    """What every method gets: the annotations, the number of draws, the seed, and known answers."""
 
     annotations: Annotations
     draws: int

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int, Shaped
+from scipy.sparse import csr_array
 
 from probtruth import check
 from probtruth.errors import InputError
@@ -13,21 +15,17 @@ from probtruth.frames import name_text
 from probtruth.truth.fit import MethodRequest
 from probtruth.types import Annotations
 
+# Cells (annotators x labels x labels) of confusion matrices beyond which none are made: half a GiB a table.
 LARGEST_CONFUSION = 1 << 26
-"""Cells (annotators x labels x labels) of confusion matrices beyond which none are made: half a GiB a table."""
 
 
+# Known answers: items' names to the names of their labels, or pairs of both.
 Gold = Mapping[Any, Any] | Iterable[tuple[object, object]]
-"""Known answers: items' names to the names of their labels, or pairs of both."""
 
 
 @dataclass(frozen=True, eq=False)
 class FlatAnnotations:
-    """Annotations sorted by item, annotator and label, equal ones merged, so that the order of rows has no effect.
-
-    `weight` is how often the annotation stands in the data. `known` is 0, and -inf for the labels that a known answer
-    rules out.
-    """
+    """Annotations sorted by item, annotator and label, equal ones merged, so that the order of rows has no effect."""
 
     item: Int[np.ndarray, " annotation"]
     annotator: Int[np.ndarray, " annotation"]
@@ -48,11 +46,21 @@ class FlatAnnotations:
         """The position of every annotation, as often as it stands in the data."""
         return np.repeat(np.arange(len(self.item)), self.weight.astype(int))
 
+    @cached_property
+    def table(self) -> csr_array:
+        """How often each item (row) got each (annotator, label) pair (column)."""
+        ends = np.r_[0, np.cumsum(np.bincount(self.item, minlength=self.n_items))]
+        return csr_array((self.weight, self.cell, ends), (self.n_items, self.n_annotators * self.n_labels))
+
+    @cached_property
+    def by_cell(self) -> csr_array:
+        """The same with pairs as rows."""
+        return csr_array(self.table.T)
+
     def votes(self) -> Float[np.ndarray, "item label"]:
         """How often each item got each label."""
-        counts = np.zeros((self.n_items, self.n_labels))
-        np.add.at(counts, (self.item, self.label), self.weight)
-        return counts
+        counts = np.bincount(self.item * self.n_labels + self.label, self.weight, self.n_items * self.n_labels)
+        return counts.reshape(self.n_items, self.n_labels)
 
     @property
     def n_annotations(self) -> Int[np.ndarray, " annotator"]:
@@ -68,7 +76,7 @@ def flatten(request: MethodRequest) -> FlatAnnotations:
             "counts, without annotators",
             "annotations with the annotator who gave each label",
             "Give the long form (item, annotator, label), or choose a method that needs counts only: "
-            "'vote-share', 'dirichlet', 'dirichlet-mixture' or 'majority'.",
+            "'vote-share', 'dirichlet' or 'majority'.",
         )
     n_items, n_annotators, n_labels = annotations.n_items, annotations.n_annotators, annotations.n_labels
     key = (annotations.item.astype(np.int64) * n_annotators + annotations.annotator) * n_labels + annotations.label
@@ -92,10 +100,7 @@ def vote_shares(
 
 
 def votes_of_others(annotations: Annotations) -> Int[np.ndarray, "annotation label"]:
-    """How often the others gave each label to the item of each annotation: an annotator's own repeats are not others.
-
-    Where only counts are known, every vote is somebody else's.
-    """
+    """How often the others gave each label to the item of each annotation."""
     rows = np.arange(len(annotations.item))
     others: np.ndarray = annotations.counts()[annotations.item]
     rank = rows
@@ -117,11 +122,7 @@ def plurality(counts: Shaped[np.ndarray, "item label"]) -> Float[np.ndarray, "it
 
 
 def far_from(expected: Float[np.ndarray, " label"], voted: Float[np.ndarray, " label"]) -> Int[np.ndarray, " label"]:
-    """1 for labels that far more items are expected to have than most votes name, -1 for far fewer, else 0.
-
-    Far is a quarter of the items that most votes give the label to, and three times the standard deviation of so many
-    by chance.
-    """
+    """1 for labels that far more items are expected to have than most votes name, -1 for far fewer, else 0."""
     far = np.abs(expected - voted) > 0.25 * voted + 3 * np.sqrt(voted + 1)
     return np.where(far, np.sign(expected - voted), 0).astype(int)
 
@@ -154,7 +155,6 @@ def need_votes(annotations: Annotations, n_votes: Int[np.ndarray, " item"]) -> N
         )
 
 
-@check.checks_itself
 def known_answers(gold: Gold | None, annotations: Annotations, method: str, estimand: str) -> Int[np.ndarray, " item"]:
     """The position of each item's known label, -1 where it is not known, from a mapping or pairs of names."""
     known = np.full(annotations.n_items, -1)

@@ -12,28 +12,19 @@ import numpy as np
 from jaxtyping import Float, Int, UInt
 from scipy.special import gammaln
 
-from probtruth.truth.annotators.quality import quality
 from probtruth.truth.em import log_total
 
-WALKS = 4
-"""Random-walk steps for the global parameters in each sweep."""
+WALKS = 4  # Random-walk steps for the global parameters in each sweep
 
-SWAP_EVERY = 2
-"""Sweeps from one exchange of labels in the items' perceptions to the next."""
+SWAP_EVERY = 2  # Sweeps from one exchange of labels in the items' perceptions to the next
 
-TINY = 1e-300
-"""Added to weights before a log or a draw."""
+TINY = 1e-300  # Added to weights before a log or a draw
 
-ACCEPT = 0.3
-"""Acceptance rate that the random walks are tuned to during warm-up."""
+ACCEPT = 0.3  # Acceptance rate that the random walks are tuned to during warm-up
 
 
 class GibbsData(NamedTuple):
-    """Annotations sorted by item (`cell` is annotator * n_labels + label), and what is held fixed.
-
-    `log_marginals` of the true classes; `confusable[k, l]`, how errors of perception spread over l != k (rows sum to
-    1); `known` is 0, and -inf for the classes that a known answer rules out.
-    """
+    """Annotations sorted by item (`cell` is annotator * n_labels + label), and what is held fixed."""
 
     item: Int[np.ndarray, " annotation"]
     cell: Int[np.ndarray, " annotation"]
@@ -52,12 +43,7 @@ class GibbsPriors(NamedTuple):
 
 
 class GibbsState(NamedTuple):
-    """One point of the chain.
-
-    `log_phi` is each item's distribution of perceptions; `confusion[s, cell]` the probability that the cell's annotator
-    gives its label having perceived s; `ease` = (log delta, log epsilon); `habits[s]` = (log kappa_s, log of the
-    gammas whose shares are m_s); the rest are log step sizes of the random walks.
-    """
+    """One point of the chain."""
 
     log_phi: Float[np.ndarray, "label item"]
     confusion: Float[np.ndarray, "label cell"]
@@ -78,14 +64,13 @@ class Perceptions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GibbsChain:
-    """Means over the sweeps that count, and of each of them: classes, annotators' quality, ease."""
+    """Means over the sweeps that count (of (delta, epsilon) for `ease`), and classes drawn in them."""
 
     probs: Float[np.ndarray, "label item"]
     confusion: Float[np.ndarray, "label cell"]
     difficulty: Float[np.ndarray, " item"]
+    ease: Float[np.ndarray, "2"]
     classes: UInt[np.ndarray, "draw item"]
-    quality: Float[np.ndarray, "sweep 3 annotator"]
-    ease: Float[np.ndarray, "sweep 2"]
 
 
 def sample(
@@ -100,10 +85,8 @@ def sample(
     """`warmup` sweeps that tune the walks, then `sweeps` that count, each with `repeats` draws of the classes."""
     n_labels, n_items = data.known.shape
     probs, confusion = np.zeros_like(data.known), np.zeros_like(state.confusion)
-    difficulty = np.zeros(n_items)
+    difficulty, ease = np.zeros(n_items), np.zeros(2)
     classes = np.empty((sweeps * repeats, n_items), np.uint8 if n_labels <= 256 else np.uint16)
-    quality_of = np.empty((sweeps, 3, state.confusion.shape[1] // n_labels), np.float32)
-    ease = np.empty((sweeps, 2))
     for turn in range(-warmup, sweeps):
         gain = 1 / np.sqrt(1 + warmup + turn) if turn < 0 else 0.0
         if (warmup + turn) % SWAP_EVERY == 0:
@@ -111,17 +94,14 @@ def sample(
         state, class_probs, drawn = sweep(random, state, data, priors, gain)
         if turn < 0:
             continue
-        classes[turn * repeats] = drawn
-        for extra in range(1, repeats):
-            classes[turn * repeats + extra] = categorical(random, class_probs)
+        for repeat in range(repeats):
+            classes[turn * repeats + repeat] = categorical(random, class_probs) if repeat else drawn
         alpha = alphas(state.ease, data)
-        by_class = (alpha / alpha.sum(1, keepdims=True)) @ state.confusion
         probs += class_probs
-        confusion += by_class
+        confusion += (alpha / alpha.sum(1, keepdims=True)) @ state.confusion
         difficulty += 1 - np.exp(state.log_phi[drawn, np.arange(n_items)])
-        quality_of[turn] = quality(by_class.reshape(n_labels, -1, n_labels).transpose(1, 0, 2), data.log_marginals)
-        ease[turn] = state.ease
-    return GibbsChain(probs / sweeps, confusion / sweeps, difficulty / sweeps, classes, quality_of, ease)
+        ease += np.exp(state.ease)
+    return GibbsChain(probs / sweeps, confusion / sweeps, difficulty / sweeps, ease / sweeps, classes)
 
 
 def sweep(
@@ -220,10 +200,7 @@ def swap(random: np.random.Generator, state: GibbsState, data: GibbsData) -> Flo
 
 
 def rising(alpha: Float[np.ndarray, "label label"], seen: Perceptions, n_items: int) -> Float[np.ndarray, "label item"]:
-    """Log Dirichlet-multinomial probability of each item's perceptions under each class, up to what classes share.
-
-    log Gamma(a + n) - log Gamma(a), a running sum of log(a + n), is looked up in a table by n.
-    """
+    """Log Dirichlet-multinomial probability of each item's perceptions under each class, up to what classes share."""
     most = int(seen.often.max(initial=0))
     steps = np.log(alpha[..., None] + np.arange(most))
     table = np.concatenate([np.zeros_like(steps[..., :1]), np.cumsum(steps, axis=2)], axis=2)
@@ -285,10 +262,7 @@ def walk_habits(
 def exceeding(
     cell: Int[np.ndarray, " count"], count: Int[np.ndarray, " count"]
 ) -> tuple[Int[np.ndarray, " step"], Int[np.ndarray, " step"], Int[np.ndarray, " step"]]:
-    """How many of a cell's counts exceed n = 0, 1, ...: (cell, n, how many), where any do.
-
-    The sum over counts c of log Gamma(a + c) - log Gamma(a) is that of how many * log(a + n).
-    """
+    """How many of a cell's counts exceed n = 0, 1, ...: (cell, n, how many), where any do."""
     most = int(count.max(initial=0)) + 1
     often = np.bincount(cell * most + count, minlength=(int(cell.max(initial=0)) + 1) * most).reshape(-1, most)
     above = np.flip(np.cumsum(np.flip(often[:, 1:], 1), 1), 1)

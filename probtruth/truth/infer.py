@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from inspect import Parameter, signature
 
 import numpy as np
@@ -10,19 +9,14 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.truth.by_content import fit_by_content
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import Gold, far_from, known_answers, need_room, need_votes, plurality, vote_shares
 from probtruth.truth.methods.ability import ability
-from probtruth.truth.methods.annotator_effects import annotator_effects
-from probtruth.truth.methods.clicker_mixture import clicker_mixture
 from probtruth.truth.methods.dawid_skene import dawid_skene, dawid_skene_em, hierarchical_dawid_skene
 from probtruth.truth.methods.dirichlet import dirichlet
-from probtruth.truth.methods.dirichlet_mixture import dirichlet_mixture
 from probtruth.truth.methods.glad import glad
 from probtruth.truth.methods.mace import mace
 from probtruth.truth.methods.one_coin import one_coin
-from probtruth.truth.methods.ordinal import ordinal
 from probtruth.truth.methods.perceived_class import perceived_class
 from probtruth.truth.methods.pooled import pooled
 from probtruth.truth.methods.votes import majority, vote_share
@@ -49,32 +43,24 @@ class TruthMethod:
 METHODS: Mapping[MethodName, TruthMethod] = {
     "vote-share": TruthMethod(vote_share, "distribution", only_counts=True),
     "dirichlet": TruthMethod(dirichlet, "distribution", only_counts=True),
-    "dirichlet-mixture": TruthMethod(dirichlet_mixture, "distribution", only_counts=True),
-    "annotator-effects": TruthMethod(annotator_effects, "distribution"),
-    "clicker-mixture": TruthMethod(clicker_mixture, "attentive"),
     "majority": TruthMethod(majority, "class", only_counts=True),
     "dawid-skene-em": TruthMethod(dawid_skene_em, "class"),
     "dawid-skene": TruthMethod(dawid_skene, "class"),
     "hierarchical-dawid-skene": TruthMethod(hierarchical_dawid_skene, "class"),
-    "ordinal": TruthMethod(ordinal, "class"),
     "one-coin": TruthMethod(one_coin, "class"),
     "mace": TruthMethod(mace, "class"),
     "glad": TruthMethod(glad, "class"),
     "ability": TruthMethod(ability, "class"),
     "perceived-class": TruthMethod(perceived_class, "class"),
     "pooled": TruthMethod(pooled, "class"),
-}
-"""Every method by name."""
+}  # Every method by name
 
 DEFAULTS: Mapping[Estimand, MethodName] = {
     "distribution": "dirichlet",
-    "attentive": "clicker-mixture",
     "class": "pooled",
-}
-"""The method of each estimand, where none is named."""
+}  # The method of each estimand, where none is named
 
 
-@check.checks_itself
 def infer_truth(
     annotations: Annotations,
     method: MethodName | None = None,
@@ -86,18 +72,16 @@ def infer_truth(
 ) -> Truth:
     """Infers a distribution over labels for every item from its annotations.
 
-    Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default),
-    "attentive" (how those annotators would who read the item, where others click at random) or "class" (which label is
-    the one true class), and is set by the method if you name only that. `draws` is the
+    Arguments: `method` is a name in `METHODS`; `estimand` is "distribution" (how annotators would answer; the default)
+    or "class" (which label is the one true class), and is set by the method if you name only that. `draws` is the
     number of posterior draws; they take at most 256 MiB, and where fewer fit, `diagnostics["draws"]` is how many of
     `diagnostics["draws_asked"]` there are. Draws of the estimand "class" are rows with a single 1.
     `gold` maps names of items to the names of their known labels (a dict, or pairs); only methods of the estimand
     "class" take it, and learn from it. `options` are those of the method.
 
-    Returns: `Truth`, with `shares` and `n_votes` under every method; under "attentive" these are of the annotators who
-    more probably read than click, and an item that none of them answered has no votes. Its `probs` are on the simplex.
-    The same annotations under other names, in any order, have the same truth, draws included; items (or annotators)
-    that nothing but their names tells apart may change places, within the Monte Carlo error of a method that samples.
+    Returns: `Truth`, with `shares` and `n_votes` under every method. Its `probs` are on the simplex. The same
+    annotations in any order have the same truth, draws included; under other names they have the same within the Monte
+    Carlo error of a method that samples.
 
     Errors: `InputError` for an unknown method, estimand or option, a method that answers another estimand, counts
     for a method that needs annotators, unknown names in `gold`, and items without annotations and known label
@@ -126,13 +110,9 @@ def infer_truth(
         need_votes(annotations, np.where(known >= 0, 1, n_votes))
     if chosen.estimand == "class" and not chosen.only_counts:
         need_room(annotations, name)
-    fit = partial(chosen.fit, **options)
-    of_labels = any(not isinstance(value, float | int | str | np.number | None) for value in options.values())
     seen = replace(annotations, annotator=None) if chosen.only_counts else annotations
     request = MethodRequest(seen, n_draws, check.whole(seed, 0, "seed"), known)
-    result = fit(request) if name == "ordinal" else fit_by_content(request, fit, keep_labels=of_labels)
-    if "p_clicker" in result.annotator_results:
-        shares, n_votes = _of_readers(annotations, result.annotator_results["p_clicker"])
+    result = chosen.fit(request, **options)
     diagnostics = {
         **result.diagnostics,
         "n_gold": int((known >= 0).sum()),
@@ -145,7 +125,6 @@ def infer_truth(
     return Truth(index=annotations.index, estimand=chosen.estimand, method=name, **told)
 
 
-@check.checks_itself
 def choose(method: MethodName | None, estimand: Estimand | None) -> MethodName:
     """The method's name, from a method, an estimand, both or neither; raises where the two conflict."""
     if estimand is not None:
@@ -176,16 +155,6 @@ def _drifted(
         annotations.index.labels[label]: (float(expected[label] / n_items), float(voted[label] / n_items))
         for label in np.flatnonzero(far_from(expected, voted)).tolist()
     }
-
-
-def _of_readers(
-    annotations: Annotations, p_clicker: Float[np.ndarray, " annotator"]
-) -> tuple[Float[np.ndarray, "item label"], Int[np.ndarray, " item"]]:
-    """The vote shares and votes of the annotators who more probably read than click."""
-    clickers = [name for name, p in zip(annotations.index.annotators, p_clicker.tolist(), strict=True) if p > 0.5]
-    if len(clickers) == len(p_clicker):
-        return np.full((annotations.n_items, annotations.n_labels), np.nan), np.zeros(annotations.n_items, np.int64)
-    return vote_shares(annotations.without_annotators(clickers))
 
 
 def _known_options(name: str, chosen: TruthMethod, options: Mapping[str, object]) -> None:

@@ -23,29 +23,24 @@ from probtruth.truth.flat import FlatAnnotations, flatten
 if TYPE_CHECKING:
     from probtruth.inference.nuts import Draws
 
+# R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01.
 SETTLED = 1.05
-"""R-hat at which sampling counts as converged: the largest over hundreds of parameters is seldom below 1.01."""
 
+# Effective draws, bulk and tail, below which sampling does not count as converged (a single chain has no R-hat).
 ENOUGH = 100.0
-"""Effective draws, bulk and tail, below which sampling does not count as converged (a single chain has no R-hat)."""
 
-MOST_BYTES = 2**31
-"""Memory that all draws of the parameters may take while a method runs: 2 GiB."""
+MOST_BYTES = 2**31  # Memory that all draws of the parameters may take while a method runs: 2 GiB
 
-CHECKS = ("agreement", "agreement_spread")
-"""Statistics of answers that are compared with those of replicated ones."""
+CHECKS = ("agreement", "agreement_spread")  # Statistics of answers that are compared with those of replicated ones
 
-FULL = 16
-"""Cells of a table for each annotation up to which a product of matrices is quicker than sums along the list."""
+FULL = 16  # Cells of a table for each annotation up to which a product of matrices is quicker than sums along the list
 
-ROWS = 32
-"""Tables of distinct items have a multiple of so many rows."""
+ROWS = 32  # Tables of distinct items have a multiple of so many rows
 
-TIE = 1e-9
-"""Statistics closer than this are equal."""
+TIE = 1e-9  # Statistics closer than this are equal
 
+# How far from the middle of the priors chains start: from far away, some stay where hardly any probability is.
 NEAR = 0.1
-"""How far from the middle of the priors chains start: from far away, some stay where hardly any probability is."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +108,8 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
     from probtruth.truth import programs
 
     flat = flatten(request)
-    n_places = len(programs.places(flat.n_labels)) if program == "ordinal" else flat.n_labels
     settings.need_memory(
-        flat.n_annotators * flat.n_labels * n_places,
+        flat.n_annotators * flat.n_labels**2,
         f"{flat.n_annotators} annotators and {flat.n_labels} labels",
         "This method samples every annotator's confusion: lower samples, or use 'ability' or 'pooled'.",
     )
@@ -160,11 +154,7 @@ def fit_by_nuts(request: MethodRequest, program: str, settings: NutsSettings) ->
 def distinct_items(
     table: Float[np.ndarray, "row cell"], kinds: Float[np.ndarray, "item kind"]
 ) -> dict[str, np.ndarray]:
-    """Items with the same annotations and known answer once, and how many `times` they are there.
-
-    Filled up with rows of no item to a multiple of `ROWS`, so that data of nearly one size share a compiled program.
-    `table` is then as `programs.log_joint` takes it: the annotations and the known answers, by column.
-    """
+    """Items with the same annotations and known answer once, and how many `times` they are there."""
     if not len(table):
         return {"table": table, "kinds": kinds, "times": np.ones(len(kinds))}
     rows, times = np.unique(np.concatenate([table, kinds], axis=1), axis=0, return_counts=True)
@@ -202,10 +192,7 @@ def _summaries(
     weight: Float[Array, " annotation"],
     kinds: Float[Array, "item kind"],
 ) -> tuple[Float[Array, "item label"], dict[str, Array]]:
-    """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks.
-
-    `of` is the module of the programs, which loads NumPyro.
-    """
+    """Mean over draws of P(class), and of every draw its classes, annotators' quality and checks."""
     n_items, n_labels = len(kinds), log_marginals.shape[1]
 
     def one(total: Array, now: tuple[Array, ...]) -> tuple[Array, dict[str, Array]]:

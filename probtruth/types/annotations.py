@@ -12,16 +12,16 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.types.arguments import Frame, Numbers
 from probtruth.types.index import Index, as_names, match_items, match_labels, no_repeats, positions, sort_names
-from probtruth.types.shown import Shown
+from probtruth.types.shown import Brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Annotations(Shown):
+class Annotations(Brief):
     """Who gave which label to which item.
 
     `item`, `annotator` and `label` are positions in `index`. Annotations made from counts have no annotators;
     `multiplicity` then says how many annotators gave that label to that item (in long form it is 1). `excluded` are the
-    annotators that `without_annotators` left out.
+    annotators that `without_annotators` left out; `notes` say how a table was read where that was not asked for.
     """
 
     item: Int[np.ndarray, " annotation"]
@@ -30,6 +30,7 @@ class Annotations(Shown):
     multiplicity: Int[np.ndarray, " annotation"]
     index: Index
     excluded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The sizes and the labels."""

@@ -30,7 +30,10 @@ type ExpertLabels = Mapping[Any, Any] | StrPath | IntoFrame
 """Experts' answers on a few items: {item: label}, or a table with columns `item`, `label` and perhaps `probability`."""
 
 type Groups = Mapping[str, str] | Sequence[object]
-"""The group or cluster of each item: by the item's name, or in the order of the items."""
+"""The group or cluster of each item: by the item's name (a dict, a Series of pandas), or in the order of the items."""
+
+type Weights = Literal["equal"] | Mapping[str, float] | Sequence[float]
+"""The weight of each group: the same, by the group's name, or in the order in which the items come to the groups."""
 
 type JudgedBy = Literal["label", "top-label"]
 """Which event a forecast is judged by: each label against the others, or the most probable label being right."""
@@ -47,29 +50,22 @@ type ResponseMode = Literal["sample", "argmax", "threshold"]
 type RuleName = Literal["log", "brier", "quadratic", "spherical", "ranked-probability", "zero-one", "linear"]
 """The scoring rules that have names."""
 
-type Estimand = Literal["distribution", "attentive", "class"]
+type Estimand = Literal["distribution", "class"]
 """What a truth is about: how annotators would answer, those of them who read the item, or which label is true."""
 
-ESTIMANDS: tuple[Estimand, ...] = ("distribution", "attentive", "class")
-"""Every estimand."""
+ESTIMANDS: tuple[Estimand, ...] = ("distribution", "class")  # Every estimand
 QUESTIONS = {
     "distribution": "how annotators would answer",
-    "attentive": "how annotators who read the item would answer",
     "class": "the one true class of each item",
-}
-"""What each estimand asks for."""
+}  # What each estimand asks for
 
 type MethodName = Literal[
     "vote-share",
     "dirichlet",
-    "dirichlet-mixture",
-    "annotator-effects",
-    "clicker-mixture",
     "majority",
     "dawid-skene-em",
     "dawid-skene",
     "hierarchical-dawid-skene",
-    "ordinal",
     "one-coin",
     "mace",
     "glad",
@@ -84,7 +80,7 @@ type MetricName = Literal[
 ]
 """The metrics that `compare_metric` knows."""
 
-type Engine = Literal["nuts", "exact"]
+type Engine = Literal["auto", "nuts", "exact"]
 """How a posterior is computed: by sampling, or by quadrature."""
 
 type ItemPopulation = Literal["new-items", "these-items"]
@@ -92,9 +88,6 @@ type ItemPopulation = Literal["new-items", "these-items"]
 
 type ReplicateKind = Literal["independent", "crossed", "folds"]
 """What the repeated scores of an item are."""
-
-type LikelihoodName = Literal["auto", "normal", "student-t", "skew-t", "tie-spike", "two-component"]
-"""The likelihood of a pair's differences."""
 
 type ClassEvidence = Literal["auto", "annotators", "annotators-and-models"]
 """What speaks for the class of an item: its annotators, or the models' forecasts too."""

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     import xarray
 
 Row = Mapping[str, Any]
+# From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference.
 Quantiles = Callable[[Any, Collection[tuple[str, str]]], Sequence[Row]]
-"""From probabilities (symmetric about 1/2) and pairs to rows of where, group, a, b and values of the difference."""
 
-Tests = Callable[[Collection[str] | None], Sequence[Row]]
-"""The model-free tests of the pairs of some models."""
+Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
 def leaders(ranks: Sequence[Row]) -> list[Row]:
@@ -75,7 +74,6 @@ class Comparison(Reported):
     settings: Mapping[str, object]
     warnings: tuple[str, ...] = ()
     decisions: Mapping[str, object] = field(default_factory=dict)
-    sensitivity: Sequence[Row] = ()
     group_results: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     quantiles: "Quantiles" = field(default=_none_known, repr=False)
@@ -140,15 +138,6 @@ class Comparison(Reported):
         if models is None:
             return frames.from_rows(self.companions)
         return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
-
-    def prior_sensitivity(self) -> "polars.DataFrame":
-        """P(a better) of each pair and P(best) of each model, with the prior or the likelihood raised to another
-        power.
-
-        `p` is the reported answer; `prior_half` and `prior_double` give the prior half and double weight,
-        `likelihood_half` and `likelihood_double` the likelihood, as with half or double the data of the same kind.
-        """
-        return frames.from_rows(self.sensitivity)
 
     def save(self, path: str | Path) -> None:
         """Writes the DataTree as netCDF, which `arviz.from_netcdf` reads."""

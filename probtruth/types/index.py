@@ -4,10 +4,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Int, Integer
+from jaxtyping import Bool, Int, Integer
 
 from probtruth import check, frames
 from probtruth.errors import InputError
@@ -17,8 +18,7 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")
-"""A decimal integer, as Python writes it; very long ones are text."""
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")  # A decimal integer, as Python writes it; very long ones are text
 
 
 def sort_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -114,10 +114,7 @@ def _rows_of(
 
 @check.checks_itself
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
-    """Names as text, in their order; None if there are none. Those in one column were checked where they were read.
-
-    Errors: `InputError` for a blank name, or for anything but a list of names (a single text, a set).
-    """
+    """Names as text, in their order; None if there are none. Those in one column were checked where they were read."""
     if names is None or isinstance(names, Names):
         return names
     listed = check.listed(names, what)
@@ -208,18 +205,63 @@ def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " 
     return np.fromiter((position_of[name] for name in wanted), np.int64, len(wanted))
 
 
-Coded = tuple[Int[np.ndarray, " row"], list[str]]
-"""A column of names as codes, and the names in the order of the codes."""
+@dataclass(eq=False)
+class NameCodes:
+    """The distinct names of a column in the order in which they first appear; a row's code is the place of its name."""
+
+    column: str
+    option: str
+    waiting: "list[polars.Series]" = field(default_factory=list)
+
+    def learn(self, frame: "polars.DataFrame", source: check.Source) -> None:
+        """Takes note of the names of some rows."""
+        new = frames.names(frame, self.column, source, self.option).rename("name")
+        self.waiting.append(new.unique(maintain_order=True))
+        if len(self.waiting) > 1 and len(self.waiting[-1]) * len(self.waiting) > len(self.waiting[0]):  # linear time
+            self.waiting = [self._distinct()]
+
+    def _distinct(self) -> "polars.Series":
+        joined = self.waiting[0].clone()
+        for one in self.waiting[1:]:
+            joined.append(one)
+        return joined.unique(maintain_order=True)
+
+    @cached_property
+    def known(self) -> "polars.Series":
+        """The names as a column, once all rows are known."""
+        return self._distinct()
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names as text."""
+        listed: list[str] = self.known.to_list()
+        return listed
+
+    def codes(self, frame: "polars.DataFrame", source: check.Source) -> Int[np.ndarray, " row"]:
+        """The code of each row."""
+        return frames.positions(frames.names(frame, self.column, source, self.option), self.known)
 
 
-def no_repeats(coded: Mapping[str, Coded], repeat: Int[np.ndarray, " row"], source: check.Source) -> None:
-    """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant."""
+# A column of names as codes, and the names in the order of the codes.
+Coded = tuple[Int[np.ndarray, " row"], Sequence[str]]
+
+
+def no_repeats(
+    coded: Mapping[str, Coded],
+    repeat: Int[np.ndarray, " row"],
+    source: check.Source,
+    again: Bool[np.ndarray, " row"] | None = None,
+) -> None:
+    """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant.
+
+    `again` are rows whose names an earlier part of the table had.
+    """
     columns = (repeat, *(codes for codes, _ in coded.values()))
     order = np.lexsort(columns)
     same = np.ones(max(len(order) - 1, 0), bool)
     for column in columns:  # one at a time: they may be long
         same &= np.diff(column[order]) == 0
-    rows = order[1:][same]
+    rows = order[1:][same] if again is None or not again.any() else np.flatnonzero(again)
     if len(rows):
         row = int(rows.min())
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
@@ -239,10 +281,7 @@ def one_each(
     what: str,
     where: Callable[[int], str],
 ) -> None:
-    """Puts the code of each row into the place of its item, where -1 stands for none; an item has one code.
-
-    Errors: `InputError` at the first row of an item that had another (`what`: group or cluster) before.
-    """
+    """Puts the code of each row into the place of its item, where -1 stands for none; an item has one code."""
     before = of_item[items]
     of_item[items[::-1]] = codes[::-1]  # the first row of an item decides, so that an error points at a later one
     clash = (of_item[items] != codes) | ((before >= 0) & (before != codes))
@@ -256,17 +295,12 @@ def one_each(
         )
 
 
+# Names, and their positions on either side.
 Matched = tuple[tuple[str, ...], Int[np.ndarray, " ours"], Int[np.ndarray, " theirs"]]
-"""Names, and their positions on either side."""
 
 
 def match_items(reference: Index, other: Index, what: str) -> Matched:
-    """The items that both sides have, sorted, and their rows on both; the only function that matches items.
-
-    A side without names follows the order in which the caller gave the other's.
-
-    Errors: `InputError` if no item is in common, or a side without names has no order to follow.
-    """
+    """The items that both sides have, sorted, and their rows on both; the only function that matches items."""
     rows = np.arange(len(reference.items)), np.arange(len(other.items))
     if reference.positional_items or other.positional_items:
         check.length(len(other.items), len(reference.items), f"items in {what}")
@@ -290,12 +324,7 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
 
 
 def match_labels(reference: Index, other: Index, what: str) -> Matched:
-    """The labels of `other`, the positions of the reference's labels among them, and their positions in `other`.
-
-    A side without names follows the order in which the caller gave the other's.
-
-    Errors: `InputError` if the reference has a label that `other` lacks, or a side has no order to follow.
-    """
+    """The labels of `other`, the positions of the reference's labels among them, and their positions in `other`."""
     columns = np.arange(len(reference.labels)), np.arange(len(other.labels))
     if reference.positional_labels or other.positional_labels:
         check.length(len(other.labels), len(reference.labels), f"labels in {what}")

@@ -5,6 +5,7 @@ import numpy as np
 from probtruth import check
 from probtruth.errors import InputError
 
+# Metrics for which higher is better.
 HIGHER = frozenset({
     "acc", "acc_bytes", "acc_mutual_info", "acc_norm", "accuracy", "auc", "auprc", "auroc", "average_precision",
     "balanced_accuracy", "bert_score", "bertscore", "bleu", "bleu_1", "bleu_4", "bleu_acc", "bleu_max", "bleurt",
@@ -17,7 +18,7 @@ HIGHER = frozenset({
     "rouge_l", "rougel", "rougel_acc", "rougelsum", "rr@10", "success", "success_rate", "top_1_accuracy",
     "top_5_accuracy", "utility", "win_rate",
 })  # fmt: skip
-"""Metrics for which higher is better."""
+# Metrics for which lower is better.
 LOWER = frozenset({
     "absolute_error", "bits_per_byte", "brier", "brier_score", "byte_perplexity", "calibration_error", "cer", "cost",
     "cross_entropy", "crossentropy", "distance", "ece", "edit_distance", "error", "error_rate", "hinge_loss",
@@ -25,10 +26,8 @@ LOWER = frozenset({
     "mean_absolute_error", "mean_squared_error", "mse", "negative_log_likelihood", "nll", "perplexity", "ppl",
     "regret", "rmse", "squared_error", "ter", "wer", "word_perplexity", "zero_one_loss",
 })  # fmt: skip
-"""Metrics for which lower is better."""
 
-BY_WAY = {"higher is better": HIGHER, "lower is better": LOWER}
-"""The known names, by orientation."""
+BY_WAY = {"higher is better": HIGHER, "lower is better": LOWER}  # The known names, by orientation
 
 
 def known(metric: str) -> bool | None:
@@ -48,10 +47,7 @@ def known(metric: str) -> bool | None:
 
 
 def upward(metric: str, higher_is_better: object, where: str = "") -> bool:
-    """Whether higher is better: as the caller says, else by the name of the metric.
-
-    Errors: `InputError` for an unknown name, if the caller does not say.
-    """
+    """Whether higher is better: as the caller says, else by the name of the metric."""
     if higher_is_better is not None:
         return is_yes(higher_is_better)
     by_name = known(metric)
@@ -67,10 +63,7 @@ def upward(metric: str, higher_is_better: object, where: str = "") -> bool:
 
 
 def is_yes(higher_is_better: object) -> bool:
-    """The caller's word as a truth value.
-
-    Errors: `InputError` for anything but True and False.
-    """
+    """The caller's word as a truth value."""
     if isinstance(higher_is_better, (bool, np.bool_)):
         return bool(higher_is_better)
     raise InputError(

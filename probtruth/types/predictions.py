@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from jaxtyping import Float
@@ -15,20 +15,19 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.frames import name_text
 from probtruth.kernels.arrays import Table, exponential, on_device, reordered, stacked, together
-from probtruth.kernels.later import as_held, made_later
 from probtruth.types.arguments import Tables
 from probtruth.types.index import Audit, Index, as_names, match_items, match_labels
-from probtruth.types.shown import Shown
+from probtruth.types.shown import Brief
 
 
-@made_later("log_probs")
 @dataclass(frozen=True, eq=False, repr=False)
-class Predictions(Shown):
+class Predictions(Brief):
     """Log-probabilities of each model for each item; -inf if a model calls a label impossible.
 
     `log_probs` lie where the caller's arrays do: on the host (NumPy), or on devices (JAX), where they are then scored.
-    Those of files are made when they are first asked for.
-    `warnings` say what looks wrong in the input; a result repeats them.
+    Those of large files are a memory-mapped array in a temporary file.
+    `warnings` say what looks wrong in the input; a result repeats them. `notes` say how tables were read where that
+    was not asked for.
     """
 
     log_probs: Float[Table, "model item label"]
@@ -36,6 +35,7 @@ class Predictions(Shown):
     index: Index
     audit: Audit = field(default_factory=Audit)
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """The sizes, the models and the labels."""
@@ -51,7 +51,7 @@ class Predictions(Shown):
         """The same predictions; if they have no names, with the names of another index, in its caller's order."""
         items = self.index.positional_items and not other.positional_items
         labels = self.index.positional_labels and not other.positional_labels
-        logs = as_held(self, "log_probs")
+        logs = self.log_probs
         index, rows, columns = self.index, *map(np.arange, logs.shape[1:])
         if items:
             names, _, rows = match_items(other, index, "the predictions")
@@ -117,18 +117,34 @@ class Predictions(Shown):
     def from_labels(
         cls,
         predicted: Mapping[str, ArrayLike],
-        n_labels: int,
+        n_labels: int | None = None,
         items: Iterable[object] | None = None,
         index: Index | None = None,
+        labels: Iterable[object] | None = None,
     ) -> "Predictions":
-        """Predictions of models that only name a label (an integer position), which gets probability 1."""
-        if not isinstance(predicted, Mapping):
+        """Predictions of models that only name a label, which gets probability 1.
+
+        Arguments: `predicted` has for each model the names of labels, and `labels` are then all names that there are;
+        or integers from 0, of `n_labels`. `items` and `index` as in `from_probs`.
+
+        >>> import probtruth as pt
+        >>> pt.Predictions.from_labels({"m": ["dog", "cat"]}, labels=["cat", "dog"]).probs.tolist()
+        [[[0.0, 1.0], [1.0, 0.0]]]
+        """
+        if not isinstance(predicted, Mapping) or not predicted:
             raise _no_dict(predicted)
-        one_hot = {
-            name: check_arrays.one_hot(values, n_labels, f"labels of model {name!r}")
-            for name, values in predicted.items()
+        names = as_names(labels, "labels") or (
+            None if index is None or index.positional_labels or n_labels is not None else index.labels
+        )
+        if names is None and n_labels is None:
+            hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
+            raise InputError("no labels", "the names or the number of all labels", hint)
+        coded = {
+            name: values if names is None else _positions(values, names, name) for name, values in predicted.items()
         }
-        return cls.from_probs(one_hot, items=items, index=index)
+        size = n_labels if names is None else len(names)
+        one_hot = {name: check_arrays.one_hot(own, size, f"labels of model {name!r}") for name, own in coded.items()}
+        return cls.from_probs(one_hot, items=items, index=index, labels=names)
 
     @classmethod
     @check.checks_itself
@@ -146,11 +162,14 @@ class Predictions(Shown):
         check.unique(models, "model")
         read = [labelled(table) for table in tables.values()]
         own = read[0]
+        ordered = [
+            table.in_order_of(own, f"model {check.quote(name)}") for name, table in zip(models, read, strict=True)
+        ]
+        known = labels if labels is not None else None if index is None else index.labels
+        is_event = kind != "log-probs" and all(map(_of_event, ordered)) and (known is None or len([*known]) == 2)
         arrays = together(
-            check_arrays.as_float_table(
-                table.in_order_of(own, f"model {check.quote(name)}"), f"{WORDS[kind]} of model {check.quote(name)}"
-            )
-            for name, table in zip(models, read, strict=True)
+            check_arrays.as_float_table(_both(kind, table) if is_event else table, f"{WORDS[kind]} of model {name!r}")
+            for name, table in zip(models, ordered, strict=True)
         )
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
@@ -160,7 +179,7 @@ class Predictions(Shown):
                     "Give every model the same items and labels.",
                 )
         names = own.items if items is None else as_names(items, "items")
-        labels = own.labels if labels is None else labels
+        labels = own.labels if labels is None and not is_event else labels
         if index is not None:
             if names is None and not index.positional_items:
                 names = tuple(index.written_items("predictions"))
@@ -173,11 +192,43 @@ class Predictions(Shown):
             if kind == "logits" and check_arrays.surely_simplex(array):
                 like_probs.append(name)
         logs = [as_logs(kind, array) for array in arrays]
-        return cls(stacked(logs, rows, columns), models, made, warnings=of_logits(like_probs))
+        second = made.labels[int(np.flatnonzero(columns == 1)[0])] if is_event else ""
+        notes = (f"one number an item: took it as that of label {check.quote(second)}",) if is_event else ()
+        return cls(stacked(logs, rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
 
 
+# What cells are, by their kind.
 WORDS = {"probs": "probabilities", "log-probs": "log-probabilities", "logits": "logits"}
-"""What cells are, by their kind."""
+
+
+def _positions(values: Any, names: Sequence[str], model: str) -> np.ndarray:
+    """The position of each named label; integers are positions already, unless the names are integers too."""
+    array = np.asarray(values)
+    position = {name: at for at, name in enumerate(names)}
+    if array.dtype.kind in "iu" and not set(map(str, array.ravel().tolist())) <= set(names):
+        return array
+    written = [name_text(value) for value in array.ravel().tolist()]
+    odd = next((name for name in written if name not in position), None)
+    if odd is not None:
+        check.one_of(odd, names, f"model {check.quote(model)}: label")
+    return np.array([position[name] for name in written], int)
+
+
+def _of_event(values: object) -> bool:
+    """Whether a table holds one number for each item, which is about the second of two labels."""
+    check_arrays.no_masked(values, "predictions")
+    shape = np.shape(values)  # type: ignore[call-overload]
+    return len(shape) == 1 or shape[1:] == (1,)
+
+
+def _both(kind: str, values: Any) -> Table:
+    """Columns for both labels, from probabilities or logits of the second."""
+    if not on_device(values):
+        values = check_arrays.as_floats(values, "item label" if np.ndim(values) == 2 else "item", WORDS[kind])
+    array = values.reshape(-1)
+    space = array.__array_namespace__()
+    both: Table = space.stack([space.zeros_like(array) if kind == "logits" else 1 - array, array], axis=-1)
+    return both
 
 
 def _check(kind: str, cells: Float[Table, "item label"], where: Callable[[int], str]) -> None:
@@ -210,14 +261,11 @@ def as_logs(kind: str, cells: Float[Table, "item label"], out: None = None) -> F
 def as_logs(
     kind: str, cells: Float[Table, "item label"], out: Float[np.ndarray, "item label"] | None = None
 ) -> Float[Table, "item label"]:
-    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs).
-
-    They are put into `out`, if it is given; it may be the cells themselves.
-    """
+    """Log-probabilities from checked cells, which are "probs", "log-probs" or "logits" (percentages came as probs)."""
     if on_device(cells):
-        from probtruth.kernels import device_tables
+        from probtruth.kernels import device
 
-        return device_tables.log_table(kind, cells)
+        return device.log_table(kind, cells)
     if kind not in ("logits", "log-probs"):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(cells, out=out))

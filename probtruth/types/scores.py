@@ -1,8 +1,8 @@
-"""Scores: one loss for each model and item, always lower is better."""
+"""Scores: one number for each model and item, as given, with its orientation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +11,12 @@ from jaxtyping import Float, Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import Table, some_items, to_host
-from probtruth.kernels.later import as_held, made_later
+from probtruth.kernels.arrays import Table, is_own, some_items, to_host
+from probtruth.kernels.disk import empty_array
 from probtruth.types import orientation
 from probtruth.types.arguments import Frame
-from probtruth.types.index import Audit, no_repeats, one_each, positions, ranks, sort_names
-from probtruth.types.shown import Brief, Shown
+from probtruth.types.index import Audit, NameCodes, no_repeats, one_each, order_of, positions, ranks, sort_names
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
@@ -40,11 +40,11 @@ class RuleFacts:
     baseline: float | None = None
 
 
-LossesOf = Callable[[Table], Table]
-"""The loss if the label were k, from log-probabilities."""
+Parts = Callable[[], "Iterable[tuple[polars.DataFrame, Source]]"]  # a table some rows at a time, from the start
+
+LossesOf = Callable[[Table], Table]  # The loss if the label were k, from log-probabilities
 
 
-@made_later("log_probs")
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
@@ -77,7 +77,7 @@ class LabelsBehind(Brief):
         """The same of some items, on the host."""
         if not callable(self.given):
             return some_items(self.given, items)
-        return to_host(self.given(some_items(as_held(self, "log_probs"), items)))
+        return to_host(self.given(some_items(self._logs, items)))
 
     @property
     def _logs(self) -> Float[Table, "model item label"]:
@@ -104,7 +104,7 @@ class Partition(Brief):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Replicates(Brief):
-    """The losses before replicates were averaged (NaN where there is none), at most `most` of an item.
+    """The scores before replicates were averaged (NaN where there is none), at most `most` of an item.
 
     `names` are those of the replicates where items share them, else empty.
     """
@@ -128,11 +128,11 @@ class ExpertScores(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scores(Shown):
-    """Per-item losses of every model on the same items.
+class Scores(Brief):
+    """Per-item scores of every model on the same items.
 
-    `values` is lower-is-better; scores given as higher-is-better are negated on the way in and `higher_is_better`
-    records it. `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
+    `values` are as given, and `higher_is_better` says which way they count.
+    `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
     there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
     experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
@@ -163,6 +163,16 @@ class Scores(Shown):
         return f"Scores: {check.quote(self.rule)}, {way}; {models} on {len(self.items):,} items{known}"
 
     @property
+    def losses(self) -> Float[np.ndarray, "model item"]:
+        """The scores as losses: lower is better."""
+        return self.sign * self.values
+
+    @property
+    def sign(self) -> float:
+        """What a score is multiplied by to be a loss: -1 where higher is better, else 1."""
+        return -1.0 if self.higher_is_better else 1.0
+
+    @property
     def label_values(self) -> Float[Table, "model item label"] | None:
         """The loss if the label were k; None for scores without labels behind them."""
         return None if self.labels is None else self.labels.losses
@@ -184,7 +194,7 @@ class Scores(Shown):
 
     @property
     def n_infinite(self) -> Int[np.ndarray, " model"]:
-        """How many items have an infinite loss, for each model."""
+        """How many items have an infinite score, for each model."""
         return np.isinf(self.values).sum(1)
 
     def in_order(self, listed: Sequence[Any], what: str) -> Sequence[Any]:
@@ -228,85 +238,120 @@ class Scores(Shown):
         """
         source = source or Source()
         table = frames.as_polars(frame)
-        named: dict[str, str | None] = {"item": item, "model": model, "score": score}
-        named |= {"group": group, "cluster": cluster, "replicate": replicate}
-        frames.need_columns(table.columns, named, source.name)
+        named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
+        frames.need_columns(table.columns, {**named, "score": score}, source.name)
         higher_is_better = orientation.upward(score, higher_is_better, source.name)
-        if table.height == 0:
-            raise InputError("no rows", "at least one score", "Check the file.", source.name)
-        items, item_names = frames.encode(table, item, source, "item")
-        models, model_names = frames.encode(table, model, source, "model")
-        values = frame_numbers.numbers(table, score, source, "score")
-        if np.isnan(values).any():
-            raise InputError(
-                "NaN",
-                "a number",
-                "Remove the item or give its score.",
-                source.at(int(np.isnan(values).argmax()), score),
-            )
-        repeat, repeat_names = (
-            frames.encode(table, replicate, source, "replicate")
-            if replicate is not None
-            else (np.zeros_like(items), [""])
-        )
-        no_repeats({"item": (items, item_names), "model": (models, model_names)}, repeat, source)
-        ordered = sort_names(item_names)
-        rows = positions(ordered, item_names)[items]
-        cell = models * len(ordered) + rows
-        shape = (len(model_names), len(ordered))
-        count = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-        with np.errstate(invalid="ignore"):
-            mean = np.bincount(cell, values, shape[0] * shape[1]).reshape(shape) / np.maximum(count, 1)
-        keep = (count > 0).all(0)
+        columns = {option: column for option, column in named.items() if column is not None}
+        return cls.from_parts(lambda: [(table, source)], columns, score, higher_is_better)
+
+    @classmethod
+    def from_parts(
+        cls, parts: Parts, columns: Mapping[str, str], score: str, higher_is_better: bool, on_disk: bool = False
+    ) -> "Scores":
+        """`from_frame` of rows that come some at a time, twice; replicates in one part only."""
+        of = {option: NameCodes(column, option) for option, column in columns.items()}
+        name, n_rows = "", 0
+        for frame, source in parts():
+            name, n_rows = name or source.name, n_rows + frame.height
+            frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+            for codes in of.values():
+                codes.learn(frame, source)
+        if n_rows == 0:
+            raise InputError("no rows", "at least one score", "Check the file.", name)
+        items, models, repeats = of["item"], of["model"], of.get("replicate")
+        shape = len(models.names), len(items.names)
+        values, count = empty_array(shape, on_disk), np.zeros(shape, np.int32)
+        structure = {option: np.full(shape[1], -1) for option in ("group", "cluster") if option in of}
+        n_repeats = 1 if repeats is None else len(repeats.names)
+        last, in_order, replicates = np.full(shape[0] * n_repeats, -1), True, None
+        for frame, source in parts():
+            of_item, of_model = items.codes(frame, source), models.codes(frame, source)
+            repeat = np.zeros_like(of_item) if repeats is None else repeats.codes(frame, source)
+            coded = {"item": (of_item, items.names), "model": (of_model, models.names)}
+            no_repeats(coded, repeat, source, None if repeats is not None else count[of_model, of_item] > 0)
+            numbers = frame_numbers.numbers(frame, score, source, "score")
+            if np.isnan(numbers).any():
+                where = source.at(int(np.isnan(numbers).argmax()), score)
+                raise InputError("NaN", "a number", "Remove the item or give its score.", where)
+            if repeats is None:
+                values[of_model, of_item] = numbers
+                count[of_model, of_item] = 1
+            else:
+                cell = of_model * shape[1] + of_item
+                count += np.bincount(cell, minlength=count.size).reshape(shape).astype(np.int32)
+                values[:] = np.bincount(cell, numbers, count.size).reshape(shape) / np.maximum(count, 1)
+                replicates = _by_replicate(cell, numbers, count, repeat, repeats.names)
+            for option, of_items in structure.items():
+                at = partial(source.at, column=columns[option])
+                one_each(of_items, of_item, of[option].codes(frame, source), items.names, option, at)
+            line = of_model * n_repeats + repeat
+            for one in np.unique(line):
+                own = of_item[line == one]
+                in_order = in_order and own[0] > last[one] and bool((np.diff(own) > 0).all())
+                last[one] = own[-1]
+        order = order_of(frames.compact(items.known)).astype(np.int64)
+        keep = (count > 0).all(0)[order]
+        kept = order[keep]
         if not keep.any():
-            raise InputError(
-                "no item in common",
-                "items that every model has",
-                "Names are compared as text ('007' is not '7').",
-                source.name,
-            )
-        clash = keep & np.isnan(mean).any(0)
-        if clash.any():
+            hint = "Names are compared as text ('007' is not '7')."
+            raise InputError("no item in common", "items that every model has", hint, name)
+        ordered = values if is_own(kept, shape[1]) else empty_array((shape[0], len(kept)), on_disk)
+        for own, row in zip(ordered, values, strict=True):
+            own[:] = row[kept]
+        named = [items.names[row] for row in order.tolist()]
+        mixed = np.isnan(ordered).any(0) if repeats is not None else np.zeros(1, bool)
+        if mixed.any():
             raise InputError(
                 "replicates of inf and of -inf",
                 "replicates that have a mean",
                 "Check the scores of that item.",
-                f"{source.name}, item {check.quote(ordered[int(clash.argmax())])}",
+                f"{name}, item {check.quote(items.names[kept[mixed.argmax()]])}",
             )
-        missing = tuple(name for name, present in zip(ordered, keep, strict=True) if not present)
-        audit = Audit(
-            missing, (), tuple((name, int((count[row] == 0).sum()), 0) for row, name in enumerate(model_names))
-        )
-        replicates = _by_replicate(cell, -values if higher_is_better else values, count, repeat, list(repeat_names))
-        rows_given = positions(item_names, ordered)[keep] if _in_one_order(items, models, repeat) else None
+        missing = tuple(one for one, there in zip(named, keep.tolist(), strict=True) if not there)
+        parted = {what: Partition.of_used(codes[kept], of[what].names) for what, codes in structure.items()}
+        by_model = zip(models.names, (count == 0).sum(1).tolist(), strict=True)
         return cls(
-            (-mean if higher_is_better else mean)[:, keep],
-            tuple(model_names),
-            tuple(name for name, present in zip(ordered, keep, strict=True) if present),
+            ordered,
+            tuple(models.names),
+            tuple(one for one, there in zip(named, keep.tolist(), strict=True) if there),
             rule=score,
             higher_is_better=higher_is_better,
-            groups=_per_item(table, group, rows, keep, ordered, source, "group"),
-            clusters=_per_item(table, cluster, rows, keep, ordered, source, "cluster"),
-            replicates=None if replicates is None else replace(replicates, values=replicates.values[:, keep]),
-            audit=audit,
-            item_rows=None if rows_given is None else ranks(rows_given),
-            item_order=rows_given is not None,
+            groups=parted.get("group"),
+            clusters=parted.get("cluster"),
+            replicates=None if replicates is None else replace(replicates, values=replicates.values[:, kept]),
+            audit=Audit(missing, (), tuple((model, n, 0) for model, n in by_model)),
+            item_rows=ranks(kept) if in_order else None,
+            item_order=in_order,
         )
 
 
-def _in_one_order(items: np.ndarray, models: np.ndarray, repeat: np.ndarray) -> bool:
-    """Whether every model (and replicate) has its rows in the order in which the items first appear."""
-    rows = np.lexsort((repeat, models))
-    same = (np.diff(models[rows]) == 0) & (np.diff(repeat[rows]) == 0)
-    return bool((np.diff(items[rows])[same] > 0).all())
+@dataclass(frozen=True, eq=False, repr=False)
+class NotKept(Brief):
+    """What is known of scores that were not kept item by item: sums of them, or a metric of all items together."""
+
+    models: tuple[str, ...]
+    rule: str
+    n_items: int
+    known: RuleFacts = RuleFacts()
+    audit: Audit = field(default_factory=Audit)
+
+    @property
+    def items(self) -> range:
+        """Positions in place of the items, whose names are not known."""
+        return range(self.n_items)
+
+    @property
+    def n_infinite(self) -> Int[np.ndarray, " model"]:
+        """How many items have an infinite loss: none."""
+        return np.zeros(len(self.models), np.int64)
 
 
+# Replicates count as shared by items while the table of items by replicates is filled to at least a quarter.
 MOST_EMPTY = 4
-"""Replicates count as shared by items while the table of items by replicates is filled to at least a quarter."""
 
 
 def _by_replicate(
-    cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: list[str]
+    cell: np.ndarray, values: np.ndarray, count: np.ndarray, repeat: np.ndarray, names: Sequence[str]
 ) -> Replicates | None:
     """The values of each model, item and replicate, where there are replicates; names only where items share them."""
     if count.max() < 2:
@@ -322,20 +367,3 @@ def _by_replicate(
     table = np.full((count.size, width), np.nan)
     table[cell, position] = values
     return Replicates(table.reshape(*count.shape, width), tuple(ordered), int(count.max()))
-
-
-def _per_item(
-    table: "polars.DataFrame",
-    column: str | None,
-    rows: np.ndarray,
-    keep: np.ndarray,
-    names: tuple[str, ...],
-    source: Source,
-    what: str,
-) -> Partition | None:
-    if column is None:
-        return None
-    codes, names_of = frames.encode(table, column, source, what)
-    of_item = np.full(len(names), -1)
-    one_each(of_item, rows, codes, names, what, lambda row: source.at(row, column))
-    return Partition.of_used(of_item[keep], names_of)

@@ -1,7 +1,6 @@
-"""How objects show themselves to a reader: a short `repr`, and a summary, HTML and a figure from the report.
+"""How objects show themselves: a short `repr`, and for results HTML and a figure from the report.
 
-The types know nothing of the report. `Shown` reaches it by name when a reader first asks, as the top level reaches its
-modules; `probtruth.report.objects` says what each class shows. That is the one hook between the two.
+The types know nothing of the report: `Reported` loads it when it is shown.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -18,12 +17,8 @@ if TYPE_CHECKING:
 
     from probtruth.types.arguments import StrPath
 
-ROOM = "probtruth.report.objects"
-"""Where what a reader sees is made."""
-MOST_LINES, MOST_COLUMNS = 10, 100
-"""The largest `repr`."""
-MOST_NAMES = 3
-"""Names of a field that a `repr` lists."""
+MOST_LINES, MOST_COLUMNS = 10, 100  # The largest `repr`
+MOST_NAMES = 3  # Names of a field that a `repr` lists
 
 
 class Brief:
@@ -31,43 +26,41 @@ class Brief:
 
     def __repr__(self) -> str:
         """The fields, each in a few words; ten lines at most."""
-        return within(brief(self))
+        words = {field.name: _words(getattr(self, field.name)) for field in fields(self) if field.repr}  # type: ignore[arg-type]
+        lines = [f"{type(self).__name__}("]
+        parts = [f"{name}={word}" for name, word in words.items() if word]
+        for position, part in enumerate(parts):
+            text = part + (", " if position < len(parts) - 1 else "")
+            if position and len(lines[-1]) + len(text) > MOST_COLUMNS:
+                lines.append("    ")
+            lines[-1] += text
+        return within("\n".join(line.rstrip() for line in lines) + ")")
 
 
-class Shown(Brief):
-    """A public object: besides its `repr` it has a summary, a form for notebooks and a figure."""
-
-    def summary(self) -> str:
-        """What it says, as text of at most 100 columns."""
-        text: str = import_module(ROOM).summary(self)
-        return text
-
-    def _repr_html_(self) -> str:
-        text: str = import_module(ROOM).html(self)
-        return text
-
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """The figure to look at first.
-
-        Arguments: `ax` are the axes to draw on; new ones belong to a figure of their own, `ax.figure`.
-
-        Errors: `InputError` where nothing can be drawn of it.
-        """
-        drawn: Axes = import_module(ROOM).plot(self, ax)
-        return drawn
-
-
-class Reported(Shown):
-    """A result of a comparison: shown by its verdict, and with a report."""
+class Reported(Brief):
+    """A result of a comparison: shown by its verdict, with a figure and a report."""
 
     def __repr__(self) -> str:
         """The verdict and the ranking; ten lines at most."""
-        text: str = import_module(ROOM).first_lines(self)
-        return within(text)
+        return within(import_module("probtruth.report.objects").first_lines(self))
+
+    def _repr_html_(self) -> str:
+        text: str = import_module("probtruth.report.objects").in_notebook(self)
+        return text
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """The differences of all pairs with their intervals; of one model with labels its reliability.
+
+        Arguments: `ax` are the axes to draw on; new ones belong to a figure of their own, `ax.figure`.
+
+        Errors: `InputError` for one model without labels.
+        """
+        drawn: Axes = import_module("probtruth.report.objects").plot(self, ax)
+        return drawn
 
     def report(self, out: "StrPath") -> None:
         """Writes the report into the folder `out`, as `write_report` does."""
-        import_module(ROOM).report(self, out)
+        import_module("probtruth.report.write").write_report(self, out)
 
 
 def within(text: str) -> str:
@@ -76,22 +69,9 @@ def within(text: str) -> str:
     return text if len(lines) <= MOST_LINES else "\n".join([*lines[: MOST_LINES - 1], "..."])
 
 
-def brief(shown: Any) -> str:
-    """The name of the class and its fields with the sizes of what they hold; fields that hold nothing are left out."""
-    words_of = {field.name: _words(getattr(shown, field.name)) for field in fields(shown) if field.repr}
-    parts = [f"{name}={words}" for name, words in words_of.items() if words]
-    lines = [f"{type(shown).__name__}("]
-    for position, part in enumerate(parts):
-        text = part + (", " if position < len(parts) - 1 else ")")
-        if position and len(lines[-1]) + len(text) > MOST_COLUMNS:
-            lines.append("    ")
-        lines[-1] += text
-    return "\n".join(line.rstrip() for line in lines) + ("" if parts else ")")
-
-
 def _words(value: Any) -> str:
     """A value in a few words; empty where there is nothing to say."""
-    if value is None or (isinstance(value, (tuple, list, Mapping, Set)) and not value):
+    if value is None or callable(value) or (isinstance(value, (tuple, list, Mapping, Set)) and not value):
         return ""
     if isinstance(value, np.ndarray):
         return f"{value.dtype}{list(value.shape)}"
@@ -99,16 +79,10 @@ def _words(value: Any) -> str:
         return check.quote(value)
     if is_dataclass(value):
         return f"{type(value).__name__}(...)"
-    if isinstance(value, Mapping):
-        return f"{{{_listed(list(value)[: MOST_NAMES + 1], len(value))}}}"
-    if isinstance(value, Sequence):
-        return f"({_listed([value[position] for position in range(min(len(value), MOST_NAMES + 1))], len(value))})"
-    return "" if callable(value) else check.quote(repr(value)).strip("'\"")
-
-
-def _listed(first: list[Any], size: int) -> str:
-    """The first of so many, if they are names or numbers; how many there are."""
+    if not isinstance(value, (Mapping, Sequence)):
+        return check.quote(repr(value)).strip("'\"")
+    first = [one for one, _ in zip(value, range(MOST_NAMES + 1), strict=False)]
     if not all(isinstance(each, (str, int, float)) for each in first):
-        return f"{size:,} entries"
+        return f"({len(value):,} entries)"
     shown = ", ".join(check.quote(each) if isinstance(each, str) else repr(each) for each in first[:MOST_NAMES])
-    return shown + (f" and {size - MOST_NAMES:,} more" if size > MOST_NAMES else "")
+    return f"({shown}{f' and {len(value) - MOST_NAMES:,} more' if len(value) > MOST_NAMES else ''})"

@@ -18,7 +18,7 @@ from probtruth.frames import as_array
 from probtruth.kernels.arrays import Table, on_device, reordered, to_host
 from probtruth.types.arguments import ESTIMANDS, Estimand, Numbers
 from probtruth.types.index import Index, as_names, sort_names
-from probtruth.types.shown import Shown
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
@@ -26,19 +26,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Truth(Shown):
+class Truth(Brief):
     """The reference: one distribution over labels for each item, under a named estimand.
 
-    `probs` is the posterior mean (an array of JAX, if that is what `from_probs` got). `shares` are the unsmoothed
-    vote shares and `n_votes` the votes behind them, if there are votes. `draws` are posterior draws of the whole
-    table. Under the estimand `distribution` a row is how annotators would answer, under `attentive` how those would who
-    read the item (the votes are theirs, then); under `class` it is the probability that the item's one true class is
-    that label.
-    `marginals` are the label frequencies of the method's model; `confusion[j, k, l]` is the probability that annotator
-    j says l if the truth is k. `diagnostics` holds the method's own figures (iterations, converged, ...).
-    `annotator_results` and `item_results` are the method's columns of `annotators()` and of `by_item()`; `evidence`,
-    if the method stores it, is the start of `infer_truth(..., prior=truth)`; `sampled` holds draws of the parameters
-    of methods that sample them, with axes chain and draw first, for `datatree()`.
+    `probs` is the posterior mean (an array of JAX, if that is what `from_probs` got). `shares` are the unsmoothed vote
+    shares and `n_votes` the votes behind them, if there are votes. `draws` are posterior draws of the whole table.
+    Under the estimand `distribution` a row is how annotators would answer, under `class` it is the probability that the
+    item's one true class is that label. `marginals` are the label frequencies of the method's model; `confusion[j, k,
+    l]` is the probability that annotator j says l if the truth is k. `diagnostics` holds the method's own figures
+    (iterations, converged, ...). `annotator_results` and `item_results` are the method's columns of `annotators()` and
+    of `by_item()`; `evidence`, if the method stores it, is the start of `infer_truth(..., prior=truth)`; `sampled`
+    holds draws of the parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
     """
 
     probs: Float[Table, "item label"]
@@ -215,14 +213,11 @@ DIMENSIONS = {
     "confusion": ("annotator", "label", "answer"),
     "class": ("item",),
     "bias": ("annotator", "label"),
-}
-"""Dimensions of sampled parameters after chain and draw; those not named here are scalars."""
+}  # Dimensions of sampled parameters after chain and draw; those not named here are scalars
 
-STATS = ("diverging", "lp", "energy", "n_steps", "acceptance_rate")
-"""The sampler's statistics of every draw."""
+STATS = ("diverging", "lp", "energy", "n_steps", "acceptance_rate")  # The sampler's statistics of every draw
 
-PREDICTED = ("agreement", "agreement_spread")
-"""Statistics of answers replicated from every draw."""
+PREDICTED = ("agreement", "agreement_spread")  # Statistics of answers replicated from every draw
 
 
 def build(truth: "Truth") -> "xarray.DataTree":

@@ -1,92 +1,31 @@
-"""Paired measurements: every work once a round, in one process on the same data; medians, and the spread of ratios."""
+"""Paired measurements: every work once a round, on the same data; medians, and ratios to a rival in the same round."""
 
-import importlib
+import os
+import re
 import resource
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from types import ModuleType
-
-import jax
-
-NOISY = 0.25
-"""Quartiles of a ratio further apart than this share of it: the machine was not quiet."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """Something to be timed, with its goal as a ratio to the first work of its section.
-
-    `note`, asked after the measurement, is added to the name.
-    """
-
-    name: str
-    run: Callable[[], object]
-    goal: str = ""
-    per: float = 1.0
-    note: Callable[[], str] | None = None
-
-
-PEAK = """
-import re
+from dataclasses import dataclass
 from pathlib import Path
-children = " ".join(path.read_text() for path in Path("/proc/self/task").glob("*/children")).split()
-states = (Path("/proc", process, "status").read_text() for process in ("self", *children))
-print(sum(int(re.search(r"VmHWM:\\s+(\\d+)", state)[1]) for state in states) * 1024)
-"""
-"""On Linux; `getrusage` would have a new process begin with what the one that started it had."""
+
+NOISY = 0.25  # quartiles of a ratio further apart than this share of it: the machine was not quiet
+COLD = {"XLA_FLAGS", "JAX_COMPILATION_CACHE_DIR", "PYTHONDONTWRITEBYTECODE"}  # variables a user does not set
+
+type Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
-class Process:
-    """Code in a process of its own, imports and compilation included; `memory` is the most that it ever took.
-
-    What a process that it started (a decoder) took at most is added to that.
-    """
-
-    code: str
-    arguments: tuple[str, ...] = ()
-    peaks: list[int] = field(default_factory=list)
-
-    def __call__(self) -> None:
-        words = [sys.executable, "-c", self.code + PEAK, *self.arguments]
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        self.peaks.append(int(done.stdout.split()[-1]))
-
-    def memory(self) -> str:
-        """In words, after the measurement."""
-        return f"at most {max(self.peaks) / 1e9:.2f} GB of memory"
-
-
-@dataclass(frozen=True)
-class Row:
-    """Medians over the rounds; the ratio is to the first work of the same round."""
-
-    name: str
-    seconds: float
-    ratio: float
-    low: float
-    high: float
-    goal: str
-
-    @property
-    def noisy(self) -> bool:
-        """Whether the ratios of the rounds disagree."""
-        return self.high - self.low > NOISY * self.ratio
-
-
-@dataclass(frozen=True)
-class Section:
-    """A table of the page: its first work is what the others are compared with; `clock` gives seconds."""
+class Subject:
+    """A table of the page: the rival comes first, and the other works are measured against it."""
 
     title: str
-    text: str
-    works: Sequence[Work]
-    rounds: int = 15
-    skipped: Sequence[str] = ()
+    works: dict[str, Work]
+    goals: dict[str, float]  # by work, as a ratio to the rival
+    text: str = ""
+    rounds: int = 5
     warm_up: bool = True
     clock: Callable[[], float] = time.perf_counter
 
@@ -97,28 +36,51 @@ def of_processes() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def measure(section: Section) -> list[Row]:
-    """Times every work once a round, after one round (unless there is no `warm_up`) that compiles and fills caches."""
-    taken: dict[str, list[float]] = {work.name: [] for work in section.works}
-    for turn in range(0 if section.warm_up else 1, section.rounds + 1):
-        for work in section.works:
-            start = section.clock()
-            jax.block_until_ready(work.run())
+def process(*words: str, cache: str = "off") -> Work:
+    """Python in a process of its own, as a user starts it."""
+    environment = {name: value for name, value in os.environ.items() if name not in COLD} | {"PROBTRUTH_CACHE": cache}
+
+    def run() -> None:
+        subprocess.run([sys.executable, *words], check=True, capture_output=True, env=environment)
+
+    return run
+
+
+def anonymous_peak(code: str, *words: str) -> tuple[float, float]:
+    """Seconds, and the most memory in GB without pages of files, of code in a process of its own (Linux)."""
+    start = time.perf_counter()
+    child = subprocess.Popen([sys.executable, "-c", code, *words])
+    peak = 0
+    while child.poll() is None:
+        try:
+            status = Path(f"/proc/{child.pid}/status").read_text(encoding="utf-8")
+            peak = max(peak, int(re.search(r"RssAnon:\s+(\d+)", status)[1]))  # type: ignore[index]
+        except (FileNotFoundError, TypeError):
+            break
+        time.sleep(0.02)
+    if child.wait():
+        raise RuntimeError(f"status {child.returncode}")
+    return time.perf_counter() - start, peak * 1024 / 1e9
+
+
+def measured(subject: Subject) -> list[Sequence[str]]:
+    """The rows of the subject's table: work, time, ratio to the rival with quartiles, goal."""
+    import jax
+
+    taken: dict[str, list[float]] = {name: [] for name in subject.works}
+    for turn in range(0 if subject.warm_up else 1, subject.rounds + 1):
+        for name, work in subject.works.items():
+            start = subject.clock()
+            jax.block_until_ready(work())
             if turn:
-                taken[work.name].append((section.clock() - start) / work.per)
-    first = taken[section.works[0].name]
+                taken[name].append(subject.clock() - start)
+    rival, *_ = taken.values()
     rows = []
-    for work in section.works:
-        ratios = sorted(own / floor for own, floor in zip(taken[work.name], first, strict=True))
-        low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
-        name = work.name if work.note is None else f"{work.name}: {work.note()}"
-        rows.append(Row(name, statistics.median(taken[work.name]), middle, low, high, work.goal))
+    for name, seconds in taken.items():
+        ratios = sorted(own / other for own, other in zip(seconds, rival, strict=True))
+        low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
+        spread = f"{middle:.2f} ({low:.2f} to {high:.2f}{', noisy' if high - low > NOISY * middle else ''})"
+        time_taken = statistics.median(seconds)
+        shown = f"{1e3 * time_taken:.3g} ms" if time_taken < 1 else f"{time_taken:.2f} s"
+        rows.append((name, shown, spread, f"{subject.goals[name]:g}" if name in subject.goals else ""))
     return rows
-
-
-def optional(name: str) -> ModuleType | None:
-    """A peer, or None where it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None

@@ -12,16 +12,8 @@ import polars
 import pytest
 from served import served
 
-from probtruth.io import addresses
-
 LABELS, N_PARTS, ROWS = ("no", "yes"), 3, 400
 USER = "https://me:SECRET@"
-
-
-@pytest.fixture
-def no_options() -> Iterator[None]:
-    yield
-    addresses.use(addresses.StoreOptions())
 
 
 def write_models(folder: Path) -> None:
@@ -46,35 +38,18 @@ def command(folder: str, out: Path, *more: object) -> tuple[object, ...]:
 
 class TestSettings:
     @pytest.mark.long
-    def test_what_a_file_of_settings_reads_from_elsewhere_is_printed_even_in_quiet(
-        self, run, files, tmp_path, monkeypatch, no_options
-    ) -> None:
+    def test_an_address_in_settings_is_read_and_its_secret_not_shown(self, run, files, tmp_path, monkeypatch) -> None:
         monkeypatch.chdir(tmp_path)
         with served(tmp_path) as server:
             address = server.url("labels.csv", "?signature=SECRET")
-            Path("probtruth.toml").write_text(
-                f'[storage_options]\nmax_retries = 1\n[run]\nannotations = "{address}"\nquiet = true\n'
-            )
+            Path("probtruth.toml").write_text(f'[run]\nannotations = "{address}"\n')
             models = [f"--predictions={name}={files[name]}" for name in ("sharp", "flat")]
             outcome = run("run", *models, "--out", tmp_path / "out", "--engine", "exact")
         assert outcome.status == 0, outcome.err
-        shown = f"reads {server.url('labels.csv')}?***, as probtruth.toml says"
-        assert outcome.err.splitlines() == [
-            shown,
-            "reads addresses with the storage_options of probtruth.toml: max_retries = 1",
-        ]
+        assert "SECRET" not in outcome.err
         written = b"".join(file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())
         assert b"SECRET" not in written
         assert b"labels.csv?***" in written  # the command that the report shows
-
-    def test_a_store_that_a_file_names_needs_its_own_key(self, run, tmp_path, monkeypatch, no_options) -> None:
-        monkeypatch.chdir(tmp_path)
-        Path("probtruth.toml").write_text('[storage_options]\naws_endpoint_url = "http://127.0.0.1:9"\n')
-        outcome = run("truth", "s3://bucket/a.csv", "--method", "majority")
-        assert outcome.status == 2
-        assert outcome.err.startswith(
-            "probtruth: probtruth.toml, [storage_options]: got 'aws_endpoint_url' without a key"
-        )
 
     def test_an_address_in_settings_does_not_start_in_their_folder(self, run, tmp_path, monkeypatch) -> None:
         (tmp_path / ".git").mkdir()
@@ -159,7 +134,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture
-def environment(store: Store, monkeypatch: pytest.MonkeyPatch, no_options: None) -> Store:
+def environment(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
     values = {"ENDPOINT_URL": store.proxy.url, "ALLOW_HTTP": "true", "REGION": "us-east-1"}
     values |= {"ACCESS_KEY_ID": store.key, "SECRET_ACCESS_KEY": store.secret}
     for name, value in values.items():
@@ -187,22 +162,6 @@ class TestStore:
         assert (tmp_path / "far" / "result.json").read_bytes() == (tmp_path / "near" / "result.json").read_bytes()
         no_secret(environment, tmp_path, far)
 
-    def test_options_of_a_file_of_settings(self, environment, run, tmp_path, monkeypatch) -> None:
-        monkeypatch.chdir(tmp_path)
-        for name in ("ENDPOINT_URL", "ALLOW_HTTP", "REGION", "ACCESS_KEY_ID"):
-            monkeypatch.delenv(f"AWS_{name}")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-        Path("probtruth.toml").write_text(
-            f'[storage_options]\naws_endpoint_url = "{environment.proxy.url}"\naws_allow_http = true\n'
-            f'aws_region = "us-east-1"\naws_access_key_id = "{environment.key}"\n'
-            f'aws_secret_access_key = "{environment.secret}"\n'
-        )
-        outcome = run("truth", "s3://data/votes.csv", "--format", "counts", "--method", "majority", "--quiet")
-        assert outcome.status == 0, outcome.err
-        Path("probtruth.toml").unlink()
-        no_secret(environment, tmp_path, outcome)
-        assert f"aws_endpoint_url = {environment.proxy.url}" in outcome.err
-
     @pytest.mark.parametrize(
         ("change", "address", "message"),
         [
@@ -226,25 +185,12 @@ class TestStore:
         assert "SECRETwrong" not in line
 
     def test_a_connection_that_is_cut(self, environment, run, tmp_path, monkeypatch) -> None:
-        monkeypatch.chdir(tmp_path)
-        Path("probtruth.toml").write_text("[storage_options]\nmax_retries = 1\n")
-        proxy, before = environment.proxy, environment.proxy.answers
-        whole = run(*command("s3://data", tmp_path / "whole"))
-        assert whole.status == 0, whole.err
-        needed = proxy.answers - before
-        proxy.is_broken = lambda: any(len(file.read_text().splitlines()) > 1 for file in tmp_path.rglob("finished.*"))
-        cut = run(*command("s3://data", tmp_path / "again"))
+        monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+        environment.proxy.is_broken = lambda: True
+        cut = run(*command("s3://data", tmp_path / "cut"))
+        environment.proxy.is_broken = lambda: False
         assert cut.status == 2
         assert cut.err.count("probtruth: ") == 1
         assert "got no answer, or one that broke off" in cut.err
+        assert not (tmp_path / "cut").exists()
         no_secret(environment, tmp_path, cut)
-        (journal,) = tmp_path.rglob("finished.jsonl")
-        finished = journal.read_text().splitlines()
-        assert 0 < len(finished) < 2 * N_PARTS
-        before, proxy.is_broken = proxy.answers, lambda: False
-        again = run(*command("s3://data", tmp_path / "again"))
-        assert again.status == 0, again.err
-        assert proxy.answers - before < needed  # the finished batches are not read again
-        result = (tmp_path / "again" / "result.json").read_bytes()
-        assert result == (tmp_path / "whole" / "result.json").read_bytes()
-        assert not list(tmp_path.rglob("finished.jsonl"))

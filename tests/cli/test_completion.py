@@ -13,7 +13,6 @@ from probtruth.cli.console import Console
 
 
 def test_names_are_those_of_the_package() -> None:
-    from probtruth.comparison.likelihoods.programs import LIKELIHOODS
     from probtruth.io.tables.wide import KINDS
     from probtruth.scoring.rules import RULES
     from probtruth.truth.infer import METHODS
@@ -23,7 +22,6 @@ def test_names_are_those_of_the_package() -> None:
     assert tuple(METHODS) == options.METHODS
     assert get_args(MetricName.__value__) == options.METRICS
     assert tuple(dict.fromkeys(method.estimand for method in METHODS.values())) == options.ESTIMANDS
-    assert set(options.LIKELIHOODS) == {"auto", *LIKELIHOODS}
     assert set(options.ENGINES) == set(get_args(Engine.__value__))
     assert set(options.KINDS) == set(KINDS)
 
@@ -34,7 +32,7 @@ def test_names_are_those_of_the_package() -> None:
     [
         ("run --rule b", ["brier"]),
         ("run --truth hier", ["hierarchical-dawid-skene"]),
-        ("run --estimand ", ["distribution", "attentive", "class"]),
+        ("run --estimand ", ["distribution", "class"]),
         ("compare --eng", ["--engine"]),
         ("compare x --format lm", ["lm-eval"]),
         ("comp", ["compare"]),
@@ -69,10 +67,6 @@ MISSPELT = {
     ),
     "a method": ("truth {labels} --method dawid-skene-me", "Did you mean 'dawid-skene-em'?"),
     "an estimand": ("truth {labels} --estimand clas", "Did you mean 'class'?"),
-    "a likelihood": (
-        "compare {scores} --lower-is-better --likelihood studentt --out {out}",
-        "Did you mean 'student-t'?",
-    ),
     "an engine": ("compare {scores} --lower-is-better --engine nutz --out {out}", "Did you mean 'nuts'?"),
     "a kind": (
         "run --annotations {labels} --predictions a={sharp} --predictions b={flat} --kind logit --out {out}",
@@ -117,12 +111,11 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize(
     ("console", "stream", "shown"),
     [
-        (Console(json=False, quiet=False), Terminal(), True),
-        (Console(json=False, quiet=True), Terminal(), False),
-        (Console(json=True, quiet=False), Terminal(), False),
-        (Console(json=False, quiet=False), io.StringIO(), False),
+        (Console(json=False), Terminal(), True),
+        (Console(json=True), Terminal(), False),
+        (Console(json=False), io.StringIO(), False),
     ],
-    ids=["a terminal", "quiet", "json", "no terminal"],
+    ids=["a terminal", "json", "no terminal"],
 )
 def test_progress(console: Console, stream: io.StringIO, shown: bool, monkeypatch, capsys) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
@@ -130,18 +123,3 @@ def test_progress(console: Console, stream: io.StringIO, shown: bool, monkeypatc
         on_progress(1, 4)
     assert ("sampling" in stream.getvalue()) == shown
     assert capsys.readouterr().out == ""
-
-
-def test_progress_is_that_of_all_stages(monkeypatch) -> None:
-    """Of two stages the first is half done: a quarter; then the second, all but done."""
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    console = Console(json=False, quiet=False).of_stages(2)
-    with console.progress("reading") as on_progress:
-        on_progress(1, 2)
-    assert "1/2 reading" in stream.getvalue()
-    assert " 25%" in stream.getvalue()
-    with console.progress("sampling") as on_progress:
-        on_progress(9, 10)
-    assert "2/2 sampling" in stream.getvalue()
-    assert " 95%" in stream.getvalue()

@@ -40,7 +40,7 @@ def test_order_of_rows_columns_and_files_changes_no_byte(run, files, about, tmp_
         out = tmp_path / f"out{seed}"
         structure = ["--groups", f"{table}:parity", "--clusters", f"{table}:pair"]
         options = ["--rule", "brier", "--engine", "exact", "--rope", "0.01", "--seed", 7]
-        outcome = run("run", "--annotations", used["labels"], *models, *structure, *options, "--out", out, "-q")
+        outcome = run("run", "--annotations", used["labels"], *models, *structure, *options, "--out", out)
         assert outcome.status == 0, outcome.err
         return {name: (out / name).read_bytes() for name in ("result.json", "pairwise.csv", "models.csv")}
 
@@ -52,7 +52,7 @@ def test_order_of_score_rows_changes_no_byte_under_nuts(run, files, tmp_path):
     found = []
     for place, table in enumerate((files["scores"], shuffled(files["scores"], 3))):
         out = tmp_path / f"out{place}"
-        assert run("compare", table, "--lower-is-better", "--seed", 2, "--out", out, "-q").status == 0
+        assert run("compare", table, "--lower-is-better", "--seed", 2, "--out", out).status == 0
         found.append((out / "result.json").read_bytes())
     assert found[0] == found[1]
 
@@ -79,16 +79,17 @@ def same(one, other, within):
 
 
 ROUNDING = 1e-12
+CLIMB = 1e-8  # EM ends where a step moves no probability by more than its tolerance, 1e-9
 """Scores add up labels, and models among the evidence items, in the order of names: other names, other last digits."""
 
 
 @pytest.mark.parametrize(
     ("method", "labels", "within"),
     [
-        ("vote-share", "in the same order", 0.0),
+        ("vote-share", "in the same order", ROUNDING),
         ("vote-share", "the other way round", ROUNDING),
-        ("dawid-skene-em", "in the same order", ROUNDING),
-        ("dawid-skene-em", "the other way round", ROUNDING),
+        ("dawid-skene-em", "in the same order", CLIMB),
+        ("dawid-skene-em", "the other way round", CLIMB),
     ],
 )
 def test_names_change_only_the_names(files, method, labels, within):

@@ -30,13 +30,13 @@ def report(folder) -> tuple[str, dict]:
 def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
     words = ["run", "--annotations", files["labels"], "--engine", "exact", "--out"]
     models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
-    asked = ["--item-text", f"{content}:text", "--item-image", f"{content}:image"]
-    assert run(*words, tmp_path / "with", *models, *asked).status == 0
-    page, data = report(tmp_path / "with")
-    at = data["items"]["names"].index("i3")
-    assert data["items"]["text"][at] == f"{TEXT} 3"
-    assert data["items"]["image"][at] == f"data:image/png;base64,{PNG}"
+    assert run(*words, tmp_path / "texts", *models, "--show", f"{content}:text").status == 0
+    page, data = report(tmp_path / "texts")
+    assert data["items"]["text"][data["items"]["names"].index("i3")] == f"{TEXT} 3"
     assert "alert(1)</script>" not in page
+    assert run(*words, tmp_path / "images", *models, "--show", f"{content}:image").status == 0
+    page, data = report(tmp_path / "images")
+    assert data["items"]["image"][data["items"]["names"].index("i3")] == f"data:image/png;base64,{PNG}"
     assert "img-src data:;" in page
     assert run(*words, tmp_path / "without", *models).status == 0
     page, data = report(tmp_path / "without")
@@ -45,9 +45,7 @@ def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
 
 
 def test_a_column_that_is_not_there_is_known_at_once(run, files, content, tmp_path):
-    done = run(
-        "compare", files["scores"], "--lower-is-better", "--item-text", f"{content}:words", "--out", tmp_path / "out"
-    )
+    done = run("compare", files["scores"], "--lower-is-better", "--show", f"{content}:words", "--out", tmp_path / "out")
     assert done.status == 2
     assert "no column 'words'" in done.err
     assert not (tmp_path / "out").exists()

@@ -66,9 +66,9 @@ def test_compare_a_folder_and_named_files(run, quiz) -> None:
 def test_compare_inspect_helm_and_a_wide_table(run, tmp_path) -> None:
     logs = [FILES / "inspect" / f"{name}_quiz.eval" for name in ("small", "large")]
     done = run("compare", *logs, "--score", "match", "--engine", "exact", "--json")
-    assert done.json["pairwise"][0]["difference"] == -0.25
+    assert done.json["pairwise"][0]["difference"] == 0.25
     done = run("compare", FILES / "helm", "--score", "exact_match", "--engine", "exact", "--json")
-    assert done.json["pairwise"][0]["difference"] == -0.25
+    assert done.json["pairwise"][0]["difference"] == 0.25
     (tmp_path / "wide.csv").write_text("item,x,y\n" + "".join(f"{n},{n % 3},{n % 2}\n" for n in range(9)))
     words = ("--higher-is-better", "--format", "wide", "--engine", "exact", "--json")
     done = run("compare", tmp_path / "wide.csv", *words)

@@ -30,7 +30,7 @@ print(*counted.values())
 def compiled(words, cache):
     """How many programs were compiled, and how many were found compiled."""
     done = subprocess.run(
-        [sys.executable, "-c", COUNTED, *map(str, words), "--quiet", "--json"],
+        [sys.executable, "-c", COUNTED, *map(str, words), "--json"],
         env={**os.environ, "PROBTRUTH_CACHE": str(cache)}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -57,13 +57,13 @@ def default_device():
 
 @pytest.mark.usefixtures("default_device")
 def test_a_device_that_is_named(run, files, tmp_path):
-    words = ("compare", files["scores"], "--lower-is-better", "--engine", "exact", "--out")
-    assert run(*words, tmp_path / "one", "--device", "cpu").status == 0
+    words = ("truth", files["labels"], "--method", "majority", "--out")
+    assert run(*words, tmp_path / "one.csv", "--device", "cpu").status == 0
     assert jax.config.jax_default_device == jax.devices("cpu")[0]
-    unknown = run(*words, tmp_path / "two", "--device", "abacus")
+    unknown = run(*words, tmp_path / "two.csv", "--device", "abacus")
     assert unknown.status == 2
     assert "--device" in unknown.err
     if all(device.platform == "cpu" for device in jax.devices()):
-        absent = run(*words, tmp_path / "two", "--device", "gpu")
+        absent = run(*words, tmp_path / "two.csv", "--device", "gpu")
         assert absent.status == 2
         assert "got --device gpu where JAX finds none" in absent.err

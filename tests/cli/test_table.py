@@ -1,4 +1,4 @@
-"""`--table`: the reference and all models in one table."""
+"""`probtruth run TABLE`: the reference and all models in one table."""
 
 import numpy as np
 import polars
@@ -24,24 +24,15 @@ def test_the_result_of_separate_files(run, folder):
     models = [word for name in "ab" for word in ("--predictions", f"{name}={folder / name}.csv")]
     wanted = run("run", "--soft", folder / "truth.csv", *models, *words)
     assert wanted.status == 0
-    assert run("run", "--table", folder / "T.csv", *words).out == wanted.out
-
-
-def test_columns_in_the_settings(run, folder):
-    (folder / "elsewhere").mkdir()
-    settings = folder / "elsewhere" / "probtruth.toml"
-    settings.write_text("[run]\ntable = '../T.csv'\nengine = 'exact'\n[run.columns]\nours = 'b'\nold = 'a'\n")
-    outcome = run("--config", settings, "run", "--json")
-    assert {row["model"] for row in outcome.json["models"]} == {"ours", "old"}
+    assert run("run", folder / "T.csv", *words).out == wanted.out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--table", "T", "--soft", "x"), "--table with --soft"),
-        (("--columns", "a=b"), "--columns without --table"),
-        (("--soft", "x"), "neither --predictions nor --table"),
-        (("--table", "T", "--columns", "a"), "--columns ours=prefix"),
+        (("T", "--soft", "x"), "the table 'T' with --soft"),
+        (("b=b.csv", "--predictions", "a=a.csv"), "Each file follows its option"),
+        (("--soft", "x"), "no --predictions and no table"),
     ],
 )
 def test_usage(run, words, message):

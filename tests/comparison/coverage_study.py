@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from score_generators import Generator
 
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.design import Structure
+from probtruth.comparison.location import GroupMeans, combine, means_of
+from probtruth.comparison.margin import Margin, margins
 
 BLOCK = 2_000_000
 
@@ -18,7 +18,7 @@ def fitted(differences: np.ndarray, cluster_size: int, reach: float) -> tuple[li
     clusters = None if cluster_size == 1 else np.arange(n_items) // cluster_size
     within = Structure.of(np.zeros(n_items, int), clusters)
     means = means_of(differences, np.abs(differences).max(1), within, reach)
-    place = combine(Moments.of(within, means, means), means, np.ones(1))
+    place = combine(GroupMeans.of(within, means, means), means, np.ones(1))
     plain = [
         Margin(float(mean), float(variance) ** 0.5, float(df))
         for mean, variance, df in zip(place.mean, place.plain_variance, place.df, strict=True)

@@ -3,13 +3,12 @@
 import numpy as np
 from scipy import stats
 
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import combine, moments
-from probtruth.comparison.evidence.sweeps import all_pairs
-from probtruth.comparison.posterior.decisions import decide
-from probtruth.comparison.posterior.engines import sample_location
-from probtruth.comparison.posterior.joint_draws import rake
-from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.decisions import decide
+from probtruth.comparison.design import Structure
+from probtruth.comparison.draws import Tree, closed_form
+from probtruth.comparison.location import combine, moments
+from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.pairs import all_pairs
 
 MODELS = 4
 
@@ -31,8 +30,8 @@ def joint(values: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, list[M
     parts = moments(values, Structure.of(np.zeros(values.shape[1], int), None), 1.0)
     place = combine(parts, parts.pairs, np.ones(1))
     found = margins(place)
-    sampled = sample_location(place, found, len(values), "exact", draws, seed, lambda done, total: None)
-    return sampled.sites["contrast"], found
+    tree = Tree.of(place, len(values))
+    return tree.draw(found, closed_form(tree.root, place.total_df, draws, seed), place.total_df), found
 
 
 def p_best_calibration(name: str, n_items: int, replications: int, seed: int) -> tuple[float, float, float]:
@@ -49,8 +48,7 @@ def p_best_calibration(name: str, n_items: int, replications: int, seed: int) ->
             values = np.where(change, (truth > 0)[:, None].astype(float), values)
         else:
             values = values + truth[:, None]
-        draws, found = joint(values, 500, replication)
-        said.append(decide(draws, rake(draws, found)).p_best)
+        said.append(decide(joint(values, 500, replication)[0]).p_best)
         best.append(truth == truth.min())
     p, right = np.array(said).ravel(), np.array(best).ravel()
     place = np.minimum((p * 10).astype(int), 9)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from made_scores import make
 
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.evidence import Facts
-from probtruth.comparison.evidence.moments import moments
-from probtruth.comparison.posterior.margins import Margin
-from probtruth.comparison.posterior.population import population_of
+from probtruth.comparison.design import Structure
+from probtruth.comparison.evidence import Facts
+from probtruth.comparison.groups import Population
+from probtruth.comparison.location import moments
+from probtruth.comparison.margin import Margin
 from probtruth.comparison.rows import PairRows, pair_rows, population_rows, rank_rows
 from probtruth.types import RuleFacts
 
@@ -53,7 +53,7 @@ def test_population_rows_are_in_units_of_the_score():
     rng = np.random.default_rng(0)
     differences = np.repeat([3.0, 3.6, 2.4], 30) + rng.normal(0, 0.1, 90)
     parts = moments(np.stack([differences, np.zeros(90)]), Structure.of(np.repeat([0, 1, 2], 30), None))
-    population = population_of(parts)
+    population = Population.of(parts)
     rows = population_rows(["b", "a"], population, 0.5)
     (row,), (new,) = rows["population of groups"], rows["one new group"]
     assert (row["a"], row["b"]) == ("a", "b")

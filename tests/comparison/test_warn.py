@@ -1,15 +1,20 @@
 import math
+import re
 
 import numpy as np
 import pytest
 from made_scores import make
+from scipy import stats
 
-from probtruth.comparison.evidence.design import design
-from probtruth.comparison.evidence.from_scores import of_scores
+from probtruth.comparison.compare import compare
+from probtruth.comparison.design import design
+from probtruth.comparison.evidence import of_scores
+from probtruth.comparison.groups import Groups, Prior, quadrature
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.warn import disagreements, warnings_of
+from probtruth.comparison.warn import warnings_of
 from probtruth.types import Audit
 
+GRID = 1e-3  # Absolute, in probability: the sums over the grids
 FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0, "engines_agree": True}
 SCORES = make(np.random.default_rng(0).normal(size=(2, 20)), "ab")
 
@@ -33,7 +38,6 @@ def test_nothing_to_say():
         ("min_ess", 20.0, "effective sample size 20 is below 400"),
         ("min_ess", math.nan, "effective sample size nan"),
         ("divergences", 3, "3 divergent transitions"),
-        ("engines_agree", False, "disagree beyond Monte Carlo error"),
     ],
 )
 def test_figures_that_fail(figure, value, words):
@@ -71,42 +75,33 @@ def test_many_constant_pairs_are_one_warning():
     assert "and 6 more pairs" in warning
 
 
-def pair(p, **tests):
-    row = {"a": "a", "b": "b", "t_p": None, "sign_flip_p": None, "wilcoxon_p": 1e-9, "bootstrap_p_a_better": None}
-    return {"a": "a", "b": "b", "p_a_better": p, "p_b_better": None if p is None else 1 - p}, {**row, **tests}
+def few_groups(n_groups):
+    rng = np.random.default_rng(3)
+    groups = np.arange(20 * n_groups) % n_groups
+    values = rng.normal(size=(2, len(groups))) + np.stack([rng.normal(0.35, 0.3, n_groups)[groups], 0 * groups])
+    return compare(make(values, "ab"), groups, engine="exact")
 
 
-@pytest.mark.parametrize(
-    ("p", "tests", "words"),
-    [
-        (0.97, {"t_p": 0.04}, "paired t p = 0.040"),
-        (0.99, {"t_p": 0.02, "sign_flip_p": 0.06}, "but sign-flip p = 0.060"),
-        (0.01, {"bootstrap_p_a_better": 0.04}, "Bayesian bootstrap P(a better) = 0.040"),
-        (0.9, {"t_p": 1e-5}, "<0.001"),
-    ],
-)
-def test_tests_that_would_decide_otherwise(p, tests, words):
-    one, other = pair(p, **tests)
-    (warning,) = disagreements([one], [other])
-    assert words in warning
+def test_the_prior_of_few_groups_is_said_to_matter():
+    comparison = few_groups(2)
+    (warning,) = (one for one in comparison.warnings if one.startswith("few groups"))
+    shown = [float(word) for word in re.findall(r"0\.[0-9]+", warning)]
+    assert shown[0] == pytest.approx(comparison.group_results["population of groups"][0]["p_a_better"], abs=0.005)
+    assert max(abs(one - shown[0]) for one in shown[1:]) > 0.05
+    assert not any(one.startswith("few groups") for one in few_groups(40).warnings)
 
 
-@pytest.mark.parametrize(
-    ("p", "tests"),
-    [
-        (0.97, {"t_p": 0.06}),
-        (0.99, {"t_p": 0.02, "sign_flip_p": 0.03, "bootstrap_p_a_better": 0.98}),
-        (0.99, {"sign_flip_p": 0.06, "sign_flip_p_error": 0.02}),
-        (0.96, {"bootstrap_p_a_better": 0.98, "bootstrap_p_a_better_error": 0.01}),
-        (None, {"t_p": 0.02}),
-    ],
-)
-def test_tests_that_agree_and_pairs_that_are_not_known(p, tests):
-    one, other = pair(p, **tests)
-    assert disagreements([one], [other]) == ()
-
-
-def test_many_disagreements_are_one_warning():
-    one, other = pair(0.9, t_p=0.01)
-    (warning,) = disagreements([one] * 9, [other] * 9)
-    assert "and 6 more pairs" in warning
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_the_weight_of_the_prior_of_the_spread_between_groups(power):
+    """By sums over a grid of tau: prior (1/(tau + k))^power, a flat one of the mean, normal groups."""
+    rng = np.random.default_rng(1)
+    mean, variance = rng.normal(-0.2, 0.3, 5), 0.02
+    groups = Groups.of(mean[:, None], np.full((5, 1), variance))
+    prior = Prior.of(groups)
+    tau = np.geomspace(1e-7, prior.knee[0] * np.expm1(prior.reach[0]), 200_000)
+    total = tau**2 + variance
+    log = -2.0 * np.log(total) - ((mean - mean.mean()) ** 2).sum() / (2 * total) - power * np.log(tau + prior.knee[0])
+    weight = np.exp(log) * np.gradient(tau)
+    wanted = weight @ stats.norm.cdf(-mean.mean() / np.sqrt(total / 5)) / weight.sum()
+    found = quadrature(groups, prior, power).mixture().below(0.0)[0]
+    assert found == pytest.approx(wanted, abs=GRID)

@@ -13,7 +13,7 @@ SCRIPTS = sorted(path for path in FOLDER.glob("*.py") if not path.stem.startswit
 """The remade figures have tests of their own, which also check the numbers: `tests/scoring/test_nelson_examples.py`."""
 LONGEST = 120
 """Lines of an example."""
-NEEDS = {"spark_ray_duckdb": "duckdb"}
+NEEDS: dict[str, str] = {}
 """What an example needs beyond the package; it is skipped where that is not installed."""
 PATIENCE = 300
 """Seconds that an example may take on a machine that is busy with other things; alone it takes less than 20."""

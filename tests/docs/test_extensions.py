@@ -9,7 +9,6 @@ import pages
 import pytest
 from jaxtyping import Float
 
-import probtruth
 from probtruth.scoring.rules import RULES
 from probtruth.truth.infer import METHODS
 from probtruth.types import arguments
@@ -72,7 +71,6 @@ def test_a_section_has_a_line_and_a_page_for_each_object() -> None:
     kernels = public_names.as_markdown("kernels")
     assert "| {py:obj}`log_score <probtruth.log_score>` | " in kernels
     assert "\nreference/log_score\n" in kernels
-    assert public_names.callables_of(probtruth.companions)[0] == "ThreeRegions"
     assert "{py:obj}`rules.power <probtruth.rules.power>`" in public_names.as_markdown("rules")
     assert "{py:obj}`check_proper <probtruth.check_proper>`" in public_names.as_markdown("rules")
 

@@ -51,10 +51,10 @@ def test_blocks_are_of_known_kinds(tmp_path: Path) -> None:
 
 
 def test_commands_are_found() -> None:
-    body = "$ probtruth check \\\n    a.csv\na.csv: fine\n$ cat a.csv\nx\nprobtruth info  # versions\n"
+    body = "$ probtruth check \\\n    a.csv\na.csv: fine\n$ cat a.csv\nx\nprobtruth demo  # all of it\n"
     assert list(pages.commands(body)) == [
         (["probtruth", "check", "a.csv"], ["a.csv: fine"]),
-        (["probtruth", "info"], []),
+        (["probtruth", "demo"], []),
     ]
 
 
@@ -65,7 +65,7 @@ def test_files_are_found() -> None:
 
 def test_a_wrong_output_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for shown in ("```console\n$ probtruth info\nno such line\n```\n", "```pycon\n>>> 1 + 1\n3\n\n```\n"):
+    for shown in ("```console\n$ probtruth --version\nno such line\n```\n", "```pycon\n>>> 1 + 1\n3\n\n```\n"):
         page = tmp_path / "page.md"
         page.write_text(shown)
         monkeypatch.setattr(pages, "REPOSITORY", tmp_path)

@@ -14,7 +14,7 @@ SETTINGS = """
 disable_error_code = name-defined, valid-type
 [mypy-probtruth.*]
 ignore_errors = true
-[mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,pyarrow.*,jinja2.*,h5py.*,distributed.*]
+[mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,pyarrow.*,h5py.*,distributed.*]
 ignore_missing_imports = true
 follow_imports = skip
 [mypy-dask.*,narwhals.*,typer.*,rich.*,pydantic.*,deltalake.*]

@@ -10,25 +10,21 @@ import golden_entries as entries
 import golden_tables as tables
 import polars
 from golden_entries import Result
-from golden_values import COMPILED, LAST_DIGIT
 
-N_SMALL, N_STREAMED = 240, 2500
-"""Items of the table in memory, and of the one that is also streamed: three batches of it."""
+N_SMALL, N_LARGE = 240, 2500
+"""Items of the tables."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """`run` makes the result; `same` are other ways to it that promise the same bits.
+    """`run` makes the result; `same` are other ways to it that promise the same numbers.
 
-    `private` cases need the folder PROBTRUTH_DATA, whose content may not be committed: only their digest is frozen.
-    `within` is how far a number may be off, as a part of its size; `drawn` results hold numbers of a sampler's draws,
-    which are compared on the machine that froze them.
+    `private` cases need the folder PROBTRUTH_DATA; `drawn` are those whose probabilities and intervals NUTS makes.
     """
 
     run: Callable[[Path], Result]
-    within: float = LAST_DIGIT
-    drawn: bool = False
     private: bool = False
+    drawn: bool = False
     same: tuple[str, ...] = ()
 
 
@@ -58,27 +54,20 @@ def structured(folder: Path, engine: str) -> Result:
 
 
 def predictions(folder: Path, way: str = "memory") -> Result:
-    made = tables.study(folder, N_STREAMED, seed=2)
+    made = tables.study(folder, N_LARGE, seed=2)
     options = {"form": "counts", "groups": made.topics, "clusters": made.passages, "engine": "exact", "rope": 0.01}
-    if way == "memory":
-        return entries.evaluated(made.labels, made.models, **options)
-    if way == "batches":
-        return entries.evaluated_in_batches(made.labels, made.models, **options)
-    with entries.two_workers() as client:
-        return entries.evaluated_in_batches(made.labels, made.models, client, **options)
+    evaluated = entries.evaluated if way == "memory" else entries.evaluated_on_disk
+    return evaluated(made.labels, made.models, **options)
 
 
 def scores(folder: Path, way: str = "memory") -> Result:
     path = folder / "scores.parquet"
-    frame = tables.scores(path, N_STREAMED, seed=3)
+    frame = tables.scores(path, N_LARGE, seed=3)
     columns = {"item": "item", "model": "model", "score": "loss", "group": "topic", "cluster": "passage"}
     options = {"engine": "exact", "rope": 0.01}
-    if way == "memory":
-        return entries.compared(frame, columns | {"higher_is_better": False}, **options)
-    if way == "batches":
-        return entries.compared_in_batches(path, columns, **options)
-    with entries.two_workers() as client:
-        return entries.compared_in_batches(path, columns, client, **options)
+    if way == "disk":
+        return entries.compared_on_disk(path, columns, **options)
+    return entries.compared(frame, columns | {"higher_is_better": False}, **options)
 
 
 def chaosnli(folder: Path) -> Result:
@@ -109,11 +98,11 @@ def folds(folder: Path) -> Result:
 
 
 CASES = {
-    "demo": Case(demo, drawn=True),
-    "structured": Case(partial(structured, engine="exact"), COMPILED),
-    "structured-nuts": Case(partial(structured, engine="nuts"), COMPILED, drawn=True),
-    "predictions": Case(predictions, COMPILED, same=("batches", "dask")),
-    "scores": Case(scores, COMPILED, same=("batches", "dask")),
+    "demo": Case(demo),
+    "structured": Case(partial(structured, engine="exact")),
+    "structured-nuts": Case(partial(structured, engine="nuts"), drawn=True),
+    "predictions": Case(predictions, same=("disk",)),
+    "scores": Case(scores, same=("disk",)),
     "chaosnli_snli": Case(chaosnli, private=True),
     "snow_rte-distribution": Case(partial(snow_rte, estimand="distribution"), private=True),
     "snow_rte-class": Case(partial(snow_rte, estimand="class"), private=True),

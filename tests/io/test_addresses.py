@@ -1,45 +1,17 @@
 """What is an address, what it shows of itself, and which options and variables a store is read with."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from probtruth.errors import InputError
 from probtruth.io import addresses
-from probtruth.io.addresses import Address, StoreOptions, location, matching, named, with_column
+from probtruth.io.addresses import location, matching, named, with_column
 from probtruth.io.tables.read import read_table, shown
 from probtruth.redaction import redacted
 
-KEY = {"aws_access_key_id": "AKID", "aws_secret_access_key": "SECRET"}
-
 
 class TestLocation:
-    @pytest.mark.parametrize(
-        ("text", "form"),
-        [
-            ("s3://bucket/a.parquet", "parquet"),
-            ("S3://bucket/a.PARQUET", "parquet"),
-            ("gs://bucket/a.arrow", "arrow"),
-            ("az://container/a.csv", "text"),
-            ("hf://datasets/me/set/a.jsonl", "text"),
-            ("https://host/a.parquet?X-Signature=x.y", "parquet"),
-            ("http://localhost:80/a.csv", "text"),
-            ("http://[::1]:80/a.csv", "text"),
-            ("s3://bucket/folder/", "folder"),
-            ("s3://bucket/folder", "folder"),
-            ("s3://bucket/v1.2/", "folder"),
-            ("s3://bucket/part-?.parquet", "parquet"),
-            ("s3://bucket/t/metadata/v1.metadata.json", "iceberg"),
-            ("s3://bucket/a.zip", "other"),
-        ],
-    )
-    def test_an_address(self, text: str, form: str) -> None:
-        where = location(text)
-        assert isinstance(where, Address)
-        assert where.form == form
-        assert where.url.partition(":")[0] == text.partition(":")[0].lower()
-
     @pytest.mark.parametrize("text", ["C:\\data\\a.csv", "C:/a.csv", "C://a.csv", "a.csv", "x:y/a.csv", "./s3:/a.csv"])
     def test_a_local_path(self, text: str) -> None:
         assert location(text) == Path(text)
@@ -58,16 +30,13 @@ class TestLocation:
             ("https://host/*.parquet", "Web servers list nothing"),
             ("s3://bucket/*", "a pattern without an extension"),
             ("s3://bucket/a b.csv", "a blank in it"),
+            ("s3://bucket/a.zip", "the extension '.zip' at an address"),
             (Path("s3://bucket/a.csv"), "Pass it as text"),
         ],
     )
     def test_refused(self, path: str | Path, message: str) -> None:
         with pytest.raises(InputError, match=message):
             location(path)
-
-    def test_a_delta_table_is_known_by_its_log(self, tmp_path: Path) -> None:
-        (tmp_path / "_delta_log").mkdir()
-        assert location(tmp_path) == Address(str(tmp_path), "delta")
 
 
 class TestSecrets:
@@ -87,11 +56,7 @@ class TestSecrets:
     )
     def test_never_shown(self, text: str) -> None:
         words = [redacted(text), redacted(f"m={text}"), redacted(f"at {text!r}, row 3"), shown(text)]
-        words += [
-            str(InputError(text, text, text, text)),
-            str(Address(text, "parquet")),
-            repr(Address(text, "parquet")),
-        ]
+        words.append(str(InputError(text, text, text, text)))
         assert "SECRET" not in " ".join(words)
         assert redacted(f"at {text!r} row 3").endswith(" row 3")
 
@@ -153,41 +118,6 @@ class TestPatterns:
         (tmp_path / "b.csv").write_text("item,m\n1,2\n")
         with pytest.raises(InputError, match=r"b\.csv: got the columns 'item', 'm', expected those of .*a\.csv"):
             read_table(tmp_path / "*.csv")
-
-
-class TestStoreOptions:
-    def test_harmless_ones_go_with_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "SECRET")
-        options = StoreOptions.of({"aws_region": "eu-west-1", "max_retries": 1, "skip_signature": True}, "t")
-        assert options.values == {"aws_region": "eu-west-1", "max_retries": 1, "skip_signature": "true"}
-        assert options.environment()["AWS_SECRET_ACCESS_KEY"] == "SECRET"
-        assert "aws_region = eu-west-1" in options.words()
-
-    @pytest.mark.parametrize(
-        "table",
-        [
-            {"aws_endpoint_url": "http://elsewhere"},
-            {"aws_region": "x@elsewhere/"},  # a part of a host's name
-            {"proxy_url": "http://elsewhere"},
-        ],
-    )
-    def test_no_key_of_the_environment_goes_where_a_file_says(
-        self, table: dict[str, str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        with pytest.raises(InputError, match="A key from the environment never goes where a file of settings says"):
-            StoreOptions.of(table, "probtruth.toml")
-        monkeypatch.setenv("AWS_SESSION_TOKEN", "SECRET")
-        options = StoreOptions.of({**table, **KEY}, "probtruth.toml")
-        environment = options.environment()
-        assert environment["AWS_SESSION_TOKEN"] is None
-        assert environment["HOME"] == os.devnull
-        assert "AKID" not in options.words() + repr(options)
-        assert "SECRET" not in options.words() + repr(options)
-
-    @pytest.mark.parametrize("table", [7, {"aws_region": ["x"]}])
-    def test_no_table_of_text(self, table: object) -> None:
-        with pytest.raises(InputError):
-            StoreOptions.of(table, "probtruth.toml")
 
 
 def test_outputs_are_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

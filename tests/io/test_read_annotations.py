@@ -87,14 +87,28 @@ class TestForms:
     def test_whole_floats_are_counts(self, tmp_path: Path) -> None:
         assert read_annotations(write(tmp_path, "item,a\nx,3.0\n"), format="counts").counts().tolist() == [[3]]
 
-    def test_counts_must_be_sure(self, tmp_path: Path) -> None:
+    def test_counts_are_told_from_totals(self, tmp_path: Path) -> None:
         path = write(tmp_path, "item,cat,dog,total\na,2,1,3\nb,0,3,3\n")
-        shown = r"""'cat', 'dog', 'total'; as counts, item 'a' would have 2 for 'cat', 1 for 'dog', 3 for 'total'.*"""
-        with pytest.raises(InputError, match=shown + r"format='counts' \(command line: --format counts\)"):
-            read_annotations(path)
-        with pytest.raises(InputError, match=r"'total' no label of those that are known"):
-            read_annotations(path, labels=["cat", "dog"])
+        for labels in (None, ["cat", "dog"]):
+            found = read_annotations(path, labels=labels)
+            assert found.counts().tolist() == [[2, 1], [0, 3]]
+            assert "left aside 'total', the sum of the others" in found.notes[0]
         assert read_annotations(path, format="counts").index.labels == ("cat", "dog", "total")
+
+    def test_counts_are_said(self, tmp_path: Path) -> None:
+        found = read_annotations(write(tmp_path, "item,e,n,c\na,2,1,3\nb,0,3,3\n"))
+        assert found.counts().tolist() == [[3, 2, 1], [3, 0, 3]]
+        assert found.notes[0].endswith("read as counts of votes: 'e', 'n', 'c'")
+
+    def test_items_by_their_values(self, tmp_path: Path) -> None:
+        like = [polars.Series(["T1", "T2"])]
+        path = write(tmp_path, "ticket,annotator,label\nT1,a,x\nT2,a,y\n")
+        for table in (path, polars.read_csv(path)):
+            found = read_annotations(table, like=like)
+            assert found.index.items == ("T1", "T2")
+            assert "took the column 'ticket' as the items" in found.notes[0]
+            with pytest.raises(InputError, match=r"no column 'item' \(columns: 'ticket', 'annotator', 'label'\)"):
+                read_annotations(table)
 
     def test_integers_of_the_long_form_under_other_names(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"item '1' would have 7 for 'worker', 0 for 'answer'.*--label"):

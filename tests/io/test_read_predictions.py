@@ -136,7 +136,6 @@ CELLS = {
     "above 1": ("item,a,b\nx,.9,.11\n", "probs", "line 2: got probabilities that sum to 1.01"),
     "per cent": ("item,a,b\nx,90,10\n", "probs", "line 2: got probabilities that sum to 100"),
     "numeric column": ("item,a,b,gold\nx,1,0,0\ny,1,0,1\n", "probs", "Every column but 'item' is read as a label"),
-    "text column": ("item,text,a,b\nx,foo,1,0\n", "probs", "column 'text': got a column without numbers ('foo')"),
     "row numbers": (",item,a\n0,x,1\n", "probs", "got a column without a name"),
     "item twice": ("item,a\nx,1\ny,1\nx,1\n", "probs", "line 4, column 'item': got item 'x' a second time"),
     "no item column": ("id,a,b\nx,1,0\n", "probs", "no column 'item' (columns: 'id', 'a', 'b')"),
@@ -171,11 +170,6 @@ class TestFilesThatDoNotGoTogether:
     def test_reference_label_is_absent(self, files: dict[str, Path]) -> None:
         with pytest.raises(InputError, match=re.escape("label 'cta' in the reference") + ".*Did you mean 'cat'"):
             read_predictions(files, Index(("x",), ("cta", "dog")))
-
-    def test_a_column_that_no_annotator_used_is_suspected(self, tmp_path: Path) -> None:
-        path = write(tmp_path, "item,a,b,gold\nx,1,0,1\n")
-        with pytest.raises(InputError, match="No annotator used column 'gold'"):
-            read_predictions({"m": path}, Index(("x",), ("a", "b")))
 
     def test_no_item_in_common_with_the_reference(self, files: dict[str, Path]) -> None:
         expected = "no item in common: '01', '02' in the reference, 'x', 'y', 'z' in model 'a'"

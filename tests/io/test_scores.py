@@ -65,7 +65,7 @@ def test_files_of_others(tmp_path: Path, form: str) -> None:
     made = read_scores(path, group="topic", higher_is_better=True)
     assert made.models == ("b", "a")
     assert made.items == ("9", "10")
-    assert made.values.tolist() == [[-0.1, -1.5], [7.5, -0.25]]
+    assert made.values.tolist() == [[0.1, 1.5], [-7.5, 0.25]]
     assert (made.rule, made.higher_is_better, made.audit.missing) == ("score", True, ("8",))
 
 
@@ -98,12 +98,12 @@ def test_gpqa_diamond(data: Path) -> None:
     """198 questions, five repeats: published mean accuracy of the nano model .675758, of the difference .058586."""
     scores = read_scores(
         data / "gpqa_diamond" / "gpqa_diamond_scores.csv",
-        "item_id",
-        "model_id",
+        item="item_id",
+        model="model_id",
         replicate="epoch",
         higher_is_better=True,
     )
-    means = dict(zip(scores.models, -scores.values.mean(1), strict=True))
+    means = dict(zip(scores.models, scores.values.mean(1), strict=True))
     six_decimals = 5e-7
     assert scores.n_replicates == 5
     assert means["openai/gpt-5-nano-2025-08-07"] == pytest.approx(0.675758, abs=six_decimals)

@@ -46,7 +46,8 @@ class TestParquet:
     def test_columns_are_the_item_and_one_for_each_label(self, tmp_path: Path, truth: Truth) -> None:
         write_soft(truth, tmp_path / "soft.parquet")
         frame = polars.read_parquet(tmp_path / "soft.parquet")
-        assert frame.columns == ["item", "cat", "dog"]
+        assert frame.columns[:3] == ["item", "cat", "dog"]
+        assert frame.columns[3:] == ["probtruth: cat", "probtruth: dog", "probtruth: votes"]
         assert frame["item"].to_list() == ["007", "10", "9"]
         notes = json.loads(polars.read_parquet_metadata(tmp_path / "soft.parquet")["probtruth"])
         assert (notes["method"], notes["estimand"]) == ("dirichlet", "distribution")
@@ -162,36 +163,35 @@ class TestEstimand:
 
 FRAME = polars.DataFrame({"item": ["a", "b"], "x": [0.5, 1.0], "y": [0.5, 0.0]})
 NOTES = {"method": "m", "estimand": "class", "positional_items": False, "positional_labels": False, "marginals": None}
-VOTES = {"n_votes": [1, 2], "0": [0.5, 1.0], "1": [0.5, 0.0]}
+VOTES = {"probtruth: votes": [1, 2], "probtruth: x": [0.5, 1.0], "probtruth: y": [0.5, 0.0]}
 
 
 @pytest.mark.parametrize(
-    ("metadata", "side", "message"),
+    ("metadata", "votes", "message"),
     [
         ({"probtruth": "{"}, None, "metadata that cannot be used"),
         ({"probtruth": "[" * 100_000}, None, "metadata that cannot be used"),
         ({"probtruth": "{}"}, None, None),
         ({"probtruth": "[]"}, None, None),
-        ({"probtruth": json.dumps(NOTES), "probtruth.table": "%%%"}, None, "metadata that cannot be used"),
-        ({"probtruth": json.dumps(NOTES), "probtruth.table": "QUJD"}, None, "not sound Parquet"),
         ({"probtruth": json.dumps({"method": "m"})}, None, "metadata that cannot be used"),
         ({"probtruth": json.dumps(NOTES | {"estimand": "opinion"})}, None, "estimand 'opinion', expected one of"),
         ({"probtruth": json.dumps(NOTES | {"marginals": "x"})}, None, "metadata that cannot be used"),
         ({"probtruth": json.dumps(NOTES | {"marginals": [1.0]})}, None, "metadata that cannot be used"),
-        (None, polars.DataFrame(VOTES).head(1), "metadata that cannot be used"),
-        (None, polars.DataFrame(VOTES | {"n_votes": ["x", "y"]}), "metadata that cannot be used"),
-        (None, polars.DataFrame(VOTES | {"n_votes": [-1, 2]}), "metadata that cannot be used"),
-        (None, polars.DataFrame(VOTES | {"0": [0.5, 2.0]}), "metadata that cannot be used"),
-        (None, polars.DataFrame(VOTES).drop("1"), "metadata that cannot be used"),
-        (None, polars.DataFrame(VOTES), None),
+        (None, VOTES | {"probtruth: votes": ["x", "y"]}, "metadata that cannot be used"),
+        (None, VOTES | {"probtruth: votes": [-1, 2]}, "metadata that cannot be used"),
+        (None, VOTES | {"probtruth: x": [0.5, 2.0]}, "metadata that cannot be used"),
+        (None, {"probtruth: x": [0.5, 1.0]}, "metadata that cannot be used"),
+        (None, VOTES, None),
     ],
 )
 def test_damaged_metadata_is_an_error(
-    tmp_path: Path, metadata: dict[str, str] | None, side: polars.DataFrame | None, message: str | None
+    tmp_path: Path, metadata: dict[str, str] | None, votes: dict[str, list[float]] | None, message: str | None
 ) -> None:
     path = tmp_path / "t.parquet"
     if metadata is None:
-        parquet_notes.write(FRAME, path, NOTES, side)
+        parquet_notes.write(
+            FRAME.with_columns(**{name: polars.Series(own) for name, own in votes.items()}), path, NOTES
+        )
     else:
         FRAME.write_parquet(path, metadata=metadata)
     if message is None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
-from probtruth.kernels.power_mean import log1p_ratio, log_generalized_mean, rewarded_report
+from probtruth.kernels.power_mean import log1p_ratio, log_generalized_mean
 
 POWERS = (-1e6, -100, -3, -1, -2 / 3, -0.1, -1e-3, -1e-8, -1e-30, 0, 1e-30, 1e-8, 1e-3, 0.1, 2 / 3, 1, 2, 10, 1e4)
 
@@ -194,27 +194,3 @@ def test_log1p_ratio():
             value, slope = both(x)
         assert float(value) == pytest.approx(np.log1p(x) / x if x else 1.0, rel=1e-15)
         assert np.isfinite(slope)
-
-
-def test_only_the_geometric_mean_rewards_the_truth():
-    """Trap 12. By hand: the odds of the best report are (7/3)^(1/(1 - m)); .624 at m = -2/3, 1 from m = 1 on."""
-    powers = np.array([0, -2 / 3, 0.5, -np.inf, 1, 2, np.inf])
-    odds = (7 / 3) ** (1 / (1 - powers[:4]))
-    found = rewarded_report(np.tile([0.7, 0.3], (7, 1)), powers)[:, 0]
-    np.testing.assert_allclose(found, [*odds / (1 + odds), 1, 1, 1], rtol=1e-6)  # float32
-    assert round(float(found[1]), 3) == 0.624
-
-
-@pytest.mark.parametrize("power", [-2 / 3, 0.5, -3.0])
-def test_no_report_is_rewarded_more(power):
-    truth = np.array([0.5, 0.3, 0.15, 0.05])
-    others = np.random.default_rng(0).dirichlet(np.ones(4), 2000)
-    reports = np.concatenate([np.asarray(rewarded_report(truth, power))[None], truth[None], others])
-    best, honest, *rest = np.asarray(MEANS(reports, power, truth))
-    assert max(rest) <= best * (1 + 1e-6)  # float32
-    assert honest < best - 1e-3
-
-
-def test_impossible_labels_stay_impossible():
-    for power in (-np.inf, -1, 0, 0.9, 1):
-        assert float(rewarded_report(np.array([0.6, 0.4, 0.0]), power)[2]) == 0

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import combinations
 from statistics import NormalDist
 from typing import Any
@@ -37,12 +37,11 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
     regret = (draws - draws.min(1, keepdims=True)).mean(0)
     sign = -1 if scores.higher_is_better else 1
 
-    pairs, normals = [], {}
+    pairs = []
     for a, b in combinations(sorted(range(len(names)), key=names.__getitem__), 2):
         d = values[a] - values[b]
         posterior = NormalDist(d.mean(), d.std(ddof=1) / math.sqrt(len(d)))
         p = posterior.cdf(0)
-        normals[names[a], names[b]] = posterior
         pairs.append(
             {
                 "a": names[a],
@@ -74,10 +73,6 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
     tree = xarray.DataTree.from_dict(
         {
             "/posterior": xarray.Dataset({"contrast": (("chain", "draw", "model"), contrast)}, {"model": list(names)}),
-            "/ranking": xarray.Dataset(
-                {"rank_probability": (("model", "rank"), ranks)},
-                {"model": list(names), "rank": np.arange(1, len(names) + 1)},
-            ),
         }
     )
     tests = ("t", "t_p", "t_p_holm", "wilcoxon_p", "wilcoxon_p_holm")
@@ -94,7 +89,12 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         diagnostics=diagnostics,
         uncertainty={"items": 0.7, "labels": 0.3 if scores.labels is not None else None},
         tree=lambda: tree,
-        quantiles=partial(quantiles, normals),
+        decisions={
+            "rank_probability": [
+                {"model": name, "probability": row.tolist()} for name, row in zip(names, ranks, strict=True)
+            ],
+            "credible_set": _best_set(dict(zip(names, ranks[:, 0].tolist(), strict=True))),
+        },
         settings={"engine": "nuts", "draws": 2500, "floor": None},
     )
 
@@ -105,13 +105,10 @@ def of_class() -> Truth:
     return replace(infer_truth(demo.load()[0], "dawid-skene-em", draws=0), method="other")
 
 
-def quantiles(normals: dict[tuple[str, str], NormalDist], probabilities: Any, pairs: Any) -> list[dict[str, Any]]:
-    """Those of the normal posteriors of the pairs."""
-    return [
-        {"where": "", "group": None, "a": a, "b": b, "values": [normal.inv_cdf(p) for p in probabilities]}
-        for (a, b), normal in normals.items()
-        if (a, b) in pairs
-    ]
+def _best_set(p_best: dict[str, float]) -> list[str]:
+    """The fewest models that hold the best with probability 0.95."""
+    order = sorted(p_best, key=p_best.__getitem__, reverse=True)
+    return order[: int(np.searchsorted(np.cumsum([p_best[name] for name in order]), 0.95)) + 1]
 
 
 def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01, **changes: Any) -> Result:

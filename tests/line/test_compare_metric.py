@@ -5,7 +5,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.line.compare_metric import LABEL_DRAWS, label_draws
-from probtruth.report.tables.models import models
+from probtruth.report.tables import models
 from probtruth.scoring.align import align
 
 N, RNG = 60, np.random.default_rng(4)
@@ -18,7 +18,7 @@ MODELS = {name: np.stack([1 - p, p], 1) for name, p in PROBS.items()}
 
 
 def metric(name="f1", models=MODELS, truth=LABEL, **options):
-    return pt.compare_metric(models, truth, name, engine="exact", draws=400, **options)
+    return pt.compare_metric(models, truth, name, engine="exact", **options)
 
 
 def test_the_tables_are_those_of_any_comparison():
@@ -31,17 +31,17 @@ def test_the_tables_are_those_of_any_comparison():
     assert ranks["model"].to_list() == ["a", "c", "b"]
     assert ranks["p_best"].sum() == pytest.approx(1.0)
     row = found.pairwise().row(0, named=True)
-    assert row["difference"] < 0
+    assert row["difference"] > 0
     assert row["favours"] == "a"
     assert row["low"] < row["difference"] < row["high"]
     assert found.higher_is_better
     assert found.rule == "roc-auc of '1'"
     assert (
-        found.estimand
-        == "difference (a minus b) of roc-auc of '1' over new items like these, against the one true class of each item"
+        found.estimand == "difference (a minus b, positive favours a) of roc-auc of '1' over new items like these, "
+        "against the one true class of each item"
     )
     assert found.companion_tests()["bootstrap_p_a_better"][0] == pytest.approx(row["p_a_better"], abs=0.05)
-    assert found.uncertainty == {"items": 1.0, "labels": 0.0}  # the labels are certain
+    assert found.uncertainty == {"items": 1.0, "annotators": None, "labels": 0.0}  # the labels are certain
 
 
 def test_accuracy_is_what_compare_says_of_it():
@@ -51,7 +51,7 @@ def test_accuracy_is_what_compare_says_of_it():
         "model": np.repeat(list(right), N),
         "score": np.concatenate(list(right.values())),
     }
-    wanted = pt.compare(pt.Scores.from_frame(table, higher_is_better=True), engine="exact", draws=400)
+    wanted = pt.compare(pt.Scores.from_frame(table, higher_is_better=True), engine="exact")
     found = metric("accuracy")
     assert found.ranking()["score"].to_list() == pytest.approx(wanted.ranking()["score"].to_list())
     assert found.companions[0]["t"] == pytest.approx(wanted.companions[0]["t"])
@@ -150,7 +150,7 @@ def test_clusters_widen_and_groups_are_strata():
 
 def test_annotations_become_a_truth_as_in_evaluate():
     votes = np.stack([3 - LABEL * 2, LABEL * 2 + 1], 1)
-    found = pt.compare_metric(MODELS, pt.Annotations.from_counts(votes), "f1", engine="exact", draws=400)
+    found = pt.compare_metric(MODELS, pt.Annotations.from_counts(votes), "f1", engine="exact")
     assert found.settings["estimand"] == "distribution"
     assert found.uncertainty["labels"] is not None
     assert 0 < float(found.uncertainty["labels"]) < 1
@@ -193,7 +193,7 @@ def test_the_report_and_its_words():
     content = result.to_dict()
     assert content["settings"]["metric"] == "f1"
     assert content["models"][0]["model"] == "a"
-    assert "The score is the metric of all items together" in "".join(models(result).note)
+    assert "The score is the metric;" in models(result).note
     shown = repr(result)
     assert "f1 of '1'" in shown
     assert "mean f1" not in shown
@@ -204,7 +204,6 @@ def test_the_report_and_its_words():
     [
         ({"models": {"a": MODELS["a"]}}, "one model only"),
         ({"evidence": "nobody"}, "evidence"),
-        ({"draws": 0}, "draws"),
     ],
 )
 def test_errors(options, message):

@@ -174,9 +174,6 @@ def test_classes_under_other_names_are_warned_of():
     result = pt.evaluate(trouble, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
     assert any("under other names" in words for words in result.warnings)
     assert any("did not converge in 7" in words for words in result.warnings)
-    agreeing = replace(given, diagnostics={"converged": False, "probs_agree": True, "max_rhat": 1.0514})
-    result = pt.evaluate(agreeing, pt.Predictions.from_probs({"a": A, "b": B}), engine="exact")
-    assert any("agree on the classes, but not on its parameters (R-hat 1.05)" in words for words in result.warnings)
 
 
 def test_a_sampled_truth_that_did_not_converge_says_by_how_much_and_what_to_do():
@@ -196,7 +193,7 @@ def by_people() -> pt.Annotations:
 
 def test_annotators_that_are_left_out_stand_in_the_audit():
     predictions = pt.Predictions.from_probs({"a": A, "b": B}, items=ITEMS, labels=[0, 1])
-    result = pt.evaluate(by_people(), predictions, engine="exact", exclude_annotators=["bot"]).to_dict()
+    result = pt.evaluate(by_people().without_annotators(["bot"]), predictions, engine="exact").to_dict()
     assert result["audit"]["excluded_annotators"] == ["bot"]
     assert result["audit"]["extra"] == 1
     assert result["truth"]["n_annotators"] == 3
@@ -204,12 +201,6 @@ def test_annotators_that_are_left_out_stand_in_the_audit():
     rest = by_people().without_annotators(["bot"]).annotated()[0]
     again = pt.evaluate(rest, predictions, engine="exact").to_dict()
     assert [row["score"] for row in again["models"]] == [row["score"] for row in result["models"]]
-
-
-def test_a_truth_has_no_annotators_to_leave_out():
-    predictions = pt.Predictions.from_probs({"a": A, "b": B}, items=ITEMS)
-    with pytest.raises(pt.InputError, match="exclude_annotators with a truth that is given"):
-        pt.evaluate(pt.Truth.from_probs(VOTES / 5, items=ITEMS), predictions, exclude_annotators=["bot"])
 
 
 def test_counts_alone_say_when_classes_could_reverse_the_order():

@@ -160,7 +160,7 @@ def test_read_predictions_of_dataframes_aligns_by_name() -> None:
 
 
 def test_read_predictions_says_what_to_call_for_arrays() -> None:
-    with pytest.raises(pt.InputError, match=r"without a column 'item' .* use Predictions.from_probs"):
+    with pytest.raises(pt.InputError, match=r"got ndarray for model 'ours'.*Without item names, use Pred"):
         pt.read_predictions(PROBS)  # type: ignore[arg-type]
 
 
@@ -172,8 +172,8 @@ def test_compare_of_a_table_is_that_of_its_scores(kind: str) -> None:
     columns: dict[str, Any] = {"item": "q", "model": "system", "score": "points", "group": "task"}
     wanted = pt.compare(pt.Scores.from_frame(LONG, **columns, higher_is_better=True), engine="exact")
     table = KINDS[kind](pl.DataFrame(LONG))
-    assert pt.compare(table, **columns, higher_is_better=True, engine="exact").pairs == wanted.pairs
-    known = pt.Result.of_scores(table, **columns, higher_is_better=True, engine="exact")
+    assert pt.compare(pt.read_scores(table, **columns, higher_is_better=True), engine="exact").pairs == wanted.pairs
+    known = pt.Result.of(pt.compare(pt.read_scores(table, **columns, higher_is_better=True), engine="exact"))
     assert known.comparison.pairs == wanted.pairs
 
 
@@ -184,22 +184,103 @@ def test_a_wide_table_is_recognised(form: str, tmp_path: Path) -> None:
         wide.write_csv(tmp_path / "wide.csv")
         wide = tmp_path / "wide.csv"
     with pytest.raises(pt.InputError, match=r"pass models=\['a', 'b'\] \(command line: --format wide --model a,b\)"):
-        pt.compare(wide, higher_is_better=False)
-    found = pt.compare(wide, models=["a", "b"], score="loss", engine="exact")
+        pt.compare(pt.read_scores(wide, higher_is_better=False))
+    found = pt.compare(pt.read_scores(wide, models=["a", "b"], score="loss"), engine="exact")
     long = {**LONG, "loss": LONG["points"]}
-    wanted = pt.compare(long, item="q", model="system", score="loss", engine="exact")
+    wanted = pt.compare(pt.read_scores(long, item="q", model="system", score="loss"), engine="exact")
     assert found.pairs == wanted.pairs
     assert found.rule == "loss"
 
 
-def test_columns_of_scores_that_have_none() -> None:
-    scores = pt.score(PROBS, HARD)
-    for option in ({"group": "task"}, {"cluster": "task"}, {"higher_is_better": True}, {"models": ["a"]}):
-        for compare in (pt.compare, pt.Result.of_scores):
-            with pytest.raises(pt.InputError, match="with Scores, which have no columns"):
-                compare(scores, **option)  # type: ignore[arg-type]
+@pytest.mark.parametrize("call", ["compare", "evaluate", "compare_metric"])
+def test_the_index_of_a_series_names_the_items(call: str) -> None:
+    """It was taken by position: -0.530 for -0.472."""
+    groups = ["x"] * 4 + ["y"] * (N - 4)
+    predictions = pt.Predictions.from_probs(PROBS, items=ITEMS)
+    truth = pt.Truth.from_labels(HARD, 3, items=ITEMS)
+
+    def pair(groups: Any, weights: Any) -> Any:
+        if call == "compare":
+            found = pt.compare(pt.score(predictions, truth), groups=groups, weights=weights, engine="exact")
+        elif call == "evaluate":
+            found = pt.evaluate(truth, predictions, groups=groups, weights=weights, engine="exact").comparison
+        else:
+            found = pt.compare_metric(predictions, truth, "accuracy", groups=groups, engine="exact")
+        return found.pairs
+
+    wanted = pair(groups, {"x": 0.9, "y": 0.1})
+    shuffled = pd.Series(groups, index=ITEMS).sample(frac=1, random_state=1)
+    assert pair(shuffled, pd.Series({"y": 0.1, "x": 0.9})) == wanted
+    assert pair(pd.Series(groups), {"x": 0.9, "y": 0.1}) == wanted
+    with pytest.raises(pt.InputError, match="groups as a Series with the index"):
+        pair(pd.Series(groups).sample(frac=1, random_state=1), None)
 
 
-def test_one_probability_an_event_says_how_to_give_both():
-    with pytest.raises(pt.InputError, match=r"np\.stack\(\[1 - p, p\], axis=1\)"):
-        pt.evaluate(np.array([0, 1, 1]), {"m": np.array([0.2, 0.7, 0.9])})
+P = RNG.uniform(0.05, 0.95, (2, N))
+BOTH: dict[str, Any] = {name: np.stack([1 - p, p], axis=1) for name, p in zip("ab", P, strict=True)}
+HAPPENED = RNG.integers(0, 2, N)
+
+
+class TestEvents:
+    """One number for each item is the probability of the second of two labels."""
+
+    @pytest.mark.parametrize("shape", [(N,), (N, 1)])
+    @pytest.mark.parametrize("reference", [HAPPENED, np.stack([1 - HAPPENED, HAPPENED], 1) * 2])
+    def test_arrays(self, shape: tuple[int, ...], reference: np.ndarray) -> None:
+        predictions = {name: p.reshape(shape) for name, p in zip("ab", P, strict=True)}
+        assert evaluated(reference, predictions) == pytest.approx(evaluated(reference, BOTH), rel=1e-12)
+        made = pt.Predictions.from_probs(predictions)
+        assert made.notes == ("one number an item: took it as that of label '1'",)
+
+    def test_logits(self) -> None:
+        logits = {"a": np.log(P[0] / (1 - P[0]))}
+        np.testing.assert_allclose(pt.Predictions.from_logits(logits).probs[0], BOTH["a"], rtol=1e-12)
+
+    @pytest.mark.parametrize("words", [("0", "1"), ("no", "yes")])
+    def test_files(self, words: tuple[str, str], tmp_path: Path) -> None:
+        pl.DataFrame({"ticket": ITEMS, "label": [words[one] for one in HAPPENED]}).write_csv(tmp_path / "y.csv")
+        for name, p in zip("ab", P, strict=True):
+            pl.DataFrame({"id": ITEMS, "p": p, "time": p * 100}).drop("time").write_csv(tmp_path / f"{name}.csv")
+        files = {name: tmp_path / f"{name}.csv" for name in "ab"}
+        expected = evaluated(HAPPENED, BOTH)
+        assert evaluated(tmp_path / "y.csv", files) == pytest.approx(expected, rel=1e-12)
+        frames = {name: pl.read_csv(path) for name, path in files.items()}
+        assert evaluated(pl.read_csv(tmp_path / "y.csv"), frames) == pytest.approx(expected, rel=1e-12)
+
+
+class TestOtherNames:
+    """Each table calls its items otherwise; the names of the items say which column they are."""
+
+    def test_votes(self, tmp_path: Path) -> None:
+        votes = pl.DataFrame(VOTES).rename({"item": "ticket_id"})
+        models = {name: table.rename({"item": f"key_{name}"}) for name, table in tables(lambda frame: frame).items()}
+        expected = evaluated(VOTES, tables(lambda frame: frame))
+        assert evaluated(votes, models) == expected
+        votes.write_csv(tmp_path / "votes.csv")
+        paths = {}
+        for name, table in models.items():
+            paths[name] = tmp_path / f"{name}.csv"
+            table.with_columns(text=pl.lit("some words")).write_csv(paths[name])
+        assert evaluated(tmp_path / "votes.csv", paths) == expected
+
+    def test_soft_labels_and_counts(self, tmp_path: Path) -> None:
+        models = tables(lambda frame: frame.rename({"item": "key"}))
+        for values in (PROBS["ours"], COUNTS):
+            columns = {label: values[:, k] for k, label in enumerate(LABELS)}
+            table = pl.DataFrame({"ticket": ITEMS} | columns)
+            expected = evaluated(table.rename({"ticket": "item"}), tables(lambda frame: frame))
+            assert evaluated(table, models) == expected
+
+    def test_a_frame_that_fits_nothing_says_so(self) -> None:
+        table = pl.DataFrame({"ticket": [f"T{n}" for n in range(N)], "cat": np.ones(N)})
+        with pytest.raises(pt.InputError, match=r"no column 'item' \(columns: 'ticket', 'cat'\)"):
+            pt.evaluate(table, tables(lambda frame: frame))
+
+
+def test_labels_of_models_by_name() -> None:
+    named = pt.Predictions.from_labels({"m": WORDS}, labels=LABELS)
+    positions = pt.Predictions.from_labels({"m": HARD}, labels=LABELS)
+    assert named.index.labels == tuple(sorted(LABELS))
+    assert (named.probs == positions.probs).all()
+    with pytest.raises(pt.InputError, match=r"model 'm': label 'dgo'.*Did you mean 'dog'"):
+        pt.Predictions.from_labels({"m": ["dgo"]}, labels=LABELS)

@@ -1,11 +1,11 @@
-"""Everything is in dataframes already."""
+"""Everything is in dataframes already, under names of its own."""
 
 import pandas as pd
 import polars as pl
 
 import probtruth as pt
 
-annotations = pd.read_csv("labels.csv")
-result = pt.evaluate(annotations, {"ours": pd.read_csv("ours.csv"), "theirs": pl.read_csv("theirs.csv")}, rule="brier")
-print(result.comparison.ranking().select("model", "score", "low", "high", "p_best"))
-print(result.truth)
+crowd = pd.read_csv("crowd.csv")
+annotations = pt.read_annotations(crowd, item="ticket_id", annotator="worker", label="category")
+result = pt.evaluate(annotations, {"new": pd.read_csv("new.csv"), "old": pl.read_csv("old.csv")}, rule="brier")
+print(result)

@@ -1,4 +1,4 @@
-"""What public objects show of themselves: `repr`, `summary`, HTML, a figure, a report."""
+"""What public objects show of themselves: a short `repr`; results HTML, a figure and a report too."""
 
 import dataclasses
 import functools
@@ -21,13 +21,6 @@ from probtruth.line.result import Result
 N = 40
 
 
-NAMES = (
-    "annotations", "predictions", "truth", "classes", "several labels", "scores", "result", "comparison", "bare scores",
-    "bare comparison", "one model", "rule", "plan", "monitor", "validation", "risk", "confusion", "curves",
-)  # fmt: skip
-INNER = ("index", "audit", "labels", "labelled", "aligned", "analysis", "other")
-
-
 @functools.cache
 def made() -> dict[str, Any]:
     """One of each class that a caller holds."""
@@ -37,13 +30,11 @@ def made() -> dict[str, Any]:
     result = pt.evaluate(annotations, predictions, engine="exact")
     rows = {"item": [*range(N)] * 2, "model": ["x"] * N + ["y"] * N, "score": rng.integers(0, 2, 2 * N)}
     bare = pt.Scores.from_frame(rows, higher_is_better=True)
-    sets = {"item": list("aaabbb"), "annotator": list("pqqpqr"), "label": ["x", "x", "y", "y", "y", "x"]}
     return {
         "annotations": annotations,
         "predictions": predictions,
         "truth": truth,
         "classes": pt.infer_truth(annotations, "dawid-skene-em", draws=0),
-        "several labels": pt.infer_multilabel(pt.Annotations.from_long(sets, replicate="label"), "vote-share"),
         "scores": result.scores,
         "result": result,
         "comparison": result.comparison,
@@ -53,50 +44,23 @@ def made() -> dict[str, Any]:
         "rule": pt.rules.brier,
         "plan": pt.plan(bare),
         "monitor": pt.monitor(rows, bounds=(0, 1), higher_is_better=True),
-        "validation": pt.validate(bare, replications=60),
         "risk": pt.risk_profile(predictions, truth),
         "confusion": pt.expected_confusion(predictions, truth),
         "curves": pt.confusion.roc_curves(predictions, truth),
-    }
-
-
-@functools.cache
-def inner() -> dict[str, Any]:
-    """One of each class that these hold."""
-    rows = {"item": ["a", "b", "a"], "model": list("xxy"), "loss": [1, 2, 3]}
-    result = made()["result"]
-    return {
-        "index": made()["annotations"].index,
-        "audit": pt.Scores.from_frame(rows, score="loss", higher_is_better=None).audit,
-        "labels": made()["scores"].labels,
+        "index": annotations.index,
+        "labels": result.scores.labels,
         "labelled": result.labelled,
-        "aligned": result.labelled.aligned,
         "analysis": result.analysis,
         "other": result.other,
     }
 
 
-def test_all_are_tested() -> None:
-    assert tuple(made()) == NAMES
-    assert tuple(inner()) == INNER
-
-
-@pytest.mark.parametrize("name", [*NAMES, *INNER])
-def test_repr_has_ten_lines_at_most(name: str) -> None:
-    text = repr({**made(), **inner()}[name])
-    assert text.count("\n") < 10
-    assert len(text) < 1500
-    assert "array(" not in text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_summary_html_and_figure(name: str) -> None:
-    shown = made()[name]
-    summary = shown.summary()
-    assert summary
-    assert max(map(len, summary.split("\n"))) <= 120
-    Balanced().feed(shown._repr_html_())
-    assert isinstance(shown.plot(), Axes)
+def test_a_repr_has_ten_lines_at_most() -> None:
+    for name, shown in made().items():
+        text = repr(shown)
+        assert text.count("\n") < 10, name
+        assert len(text) < 1500, name
+        assert "array(" not in text, name
 
 
 class Balanced(HTMLParser):
@@ -116,7 +80,7 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_a_result_shows_verdict_ranking_and_forest() -> None:
+def test_a_result_shows_verdict_ranking_warnings_and_forest() -> None:
     result, comparison = made()["result"], made()["comparison"]
     for shown in (result, comparison):
         lines = repr(shown).split("\n")
@@ -124,10 +88,23 @@ def test_a_result_shows_verdict_ranking_and_forest() -> None:
         assert lines[1] == "nearest-neighbours is almost certainly the best of the 4 models."
         assert lines[3].split()[0] == "nearest-neighbours"
         page = shown._repr_html_()
+        Balanced().feed(page)
         assert "<svg" in page
         assert page.count("<tr>") == 5
         assert "almost certainly the best" in page
-        assert "Differences of all pairs" in shown.summary()
+        assert isinstance(shown.plot(), Axes)
+    assert result.warnings
+    assert f"{len(set(result.warnings))} warning" in repr(result)
+    assert result.warnings[0] in repr(result)
+
+
+def test_one_model_shows_its_reliability() -> None:
+    alone = made()["one model"]
+    assert "observed frequency" in alone.plot().get_ylabel()
+    assert "<svg" not in alone._repr_html_()
+    bare = dataclasses.replace(alone, labelled=None)
+    with pytest.raises(pt.InputError, match="one model without labels"):
+        bare.plot()
 
 
 def test_two_results_on_one_page_share_no_identifiers() -> None:
@@ -140,12 +117,11 @@ def test_two_results_on_one_page_share_no_identifiers() -> None:
 def test_names_are_no_markup() -> None:
     rows = {"item": [*range(9)] * len(ODD_NAMES), "model": np.repeat(ODD_NAMES, 9).tolist()}
     rows["score"] = np.random.default_rng(0).normal(size=9 * len(ODD_NAMES)).tolist()
-    comparison = pt.compare(rows, higher_is_better=False, engine="exact")
-    for page in (comparison._repr_html_(), comparison.scored._repr_html_()):
-        assert "<script" not in page
-        Balanced().feed(page)
-    assert "\u202e" not in repr(comparison) + comparison.summary()
-    assert repr(comparison).count("\n") < 10
+    comparison = pt.compare(pt.read_scores(rows, higher_is_better=False), engine="exact")
+    page = comparison._repr_html_()
+    assert "<script" not in page
+    Balanced().feed(page)
+    assert "\u202e" not in repr(comparison)
 
 
 @pytest.mark.long
@@ -153,12 +129,10 @@ def test_a_comparison_has_a_report(tmp_path: Path) -> None:
     comparison = made()["bare comparison"]
     comparison.report(tmp_path / "one")
     pt.write_report(comparison, tmp_path / "two")
-    pt.write_report(Result.of_scores(made()["bare scores"], engine="exact"), tmp_path / "three")
+    pt.write_report(Result.of(pt.compare(made()["bare scores"], engine="exact")), tmp_path / "three")
     pages = [(tmp_path / name / "report.html").read_text() for name in ("one", "two", "three")]
     assert pages[0] == pages[1] == pages[2]
     assert "Items on which the two leading models differ most" in pages[0]
-    made()["result"].report(tmp_path / "four")
-    assert "Calibration" in (tmp_path / "four" / "report.html").read_text()
     with pytest.raises(pt.InputError, match="got Scores, expected a Result or a Comparison"):
         pt.write_report(made()["bare scores"], tmp_path / "five")
 
@@ -169,32 +143,15 @@ def test_a_comparison_without_its_scores_still_shows_itself(tmp_path: Path) -> N
     bare.report(tmp_path / "out")
 
 
-def test_streamed_scores_are_known_to_their_comparison(tmp_path: Path) -> None:
-    import polars
-
-    rows = {"item": [*range(N)] * 2, "model": ["x"] * N + ["y"] * N, "loss": np.arange(2.0 * N) % 7}
-    polars.DataFrame(rows).write_parquet(tmp_path / "scores.parquet")
-    comparison = pt.compare(tmp_path / "scores.parquet", score="loss", memory=1, engine="exact")
-    assert f"2 models on {N} items" in repr(comparison)
-    comparison.report(tmp_path / "out")
-
-
-def test_what_has_no_figure_says_so() -> None:
-    from probtruth.report import objects
-
-    with pytest.raises(pt.InputError, match="got a Index, expected an object with a figure"):
-        objects.plot(made()["annotations"].index)
-
-
 @pytest.mark.process
 def test_matplotlib_is_loaded_for_a_figure_only() -> None:
     code = """
 import sys
 import probtruth as pt
 rows = {"item": [0, 1, 2] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-comparison = pt.compare(rows, higher_is_better=False, engine="exact")
-repr(comparison), comparison.summary(), repr(comparison.scored)
-assert "matplotlib.figure" not in sys.modules and "jinja2" not in sys.modules
+comparison = pt.compare(pt.read_scores(rows, higher_is_better=False), engine="exact")
+repr(comparison), repr(comparison.scored)
+assert "matplotlib.figure" not in sys.modules
 comparison.plot()
 assert "matplotlib.figure" in sys.modules
 """

@@ -1,13 +1,12 @@
-"""probtruth/report/words/numbers.py: a reader sees differences in the units and signs of the scores."""
+"""probtruth/report/numbers.py: a reader sees differences in the units and signs of the scores."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import probtruth as pt
-from probtruth.report.formats import terminal_study
-from probtruth.report.tables import pairs
-from probtruth.report.words.numbers import flipped
+from probtruth.report import tables, terminal_study
+from probtruth.report.numbers import flipped
 
 MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
 MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
@@ -17,7 +16,7 @@ MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 
 def made():
     def of(higher):
         scores = pt.Scores.from_frame(MARKS, higher_is_better=higher)
-        return pt.Result.of_scores(scores, engine="exact")
+        return pt.Result.of(pt.compare(scores, engine="exact"))
 
     return of
 
@@ -26,12 +25,11 @@ def made():
 def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
     """By hand: means .6 and .5625, so a - b = +.0375, whichever way is better."""
     result = made(higher)
-    table = pairs.pairs(result)
-    shown = table.rows[0][[column.title for column in table.columns].index(("Difference",))]
-    assert shown.sort == pytest.approx(0.0375, rel=1e-12)
-    assert f"{'positive' if higher else 'negative'} favours a" in "".join(table.note)
+    table = tables.pairs(result)
+    assert table.columns["Difference"][0].startswith("+0.03")
+    assert f"{'positive' if higher else 'negative'} favours a" in table.note
     row = result.to_dict()["pairwise"][0]
-    assert row["difference"] == pytest.approx(-0.0375 if higher else 0.0375, rel=1e-12)  # of losses
+    assert row["difference"] == pytest.approx(0.0375, rel=1e-12)
     assert row["favours"] == favours
     ends = [text.get_text() for text in pt.figures.plot_forest(result.comparison).texts]
     plt.close("all")
@@ -42,7 +40,7 @@ def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
 def test_a_monitor_speaks_of_the_scores_as_they_were_given():
     rows = {"item": [*range(40)] * 2, "model": ["new"] * 40 + ["old"] * 40, "score": [1] * 40 + [0] * 40}
     watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=True)
-    assert watch.difference == -1
+    assert watch.difference == 1
     words = terminal_study.monitor_words(watch)
     assert "positive favours new) is +1" in words
 

@@ -11,6 +11,7 @@ from probtruth.report.write import write_report
 
 FILES = [
     "figures",
+    "items.parquet",
     "models.csv",
     "pairwise.csv",
     "posterior.nc",
@@ -36,7 +37,6 @@ def test_files_and_what_they_hold(result, out):
         "behind-leader.svg",
         "differences.svg",
         "item-differences.svg",
-        "loss-curve.svg",
         "ranks.svg",
         *(f"reliability-{place}.svg" for place in range(1, 5)),
         *(f"source-{place}.svg" for place in range(1, 5)),
@@ -46,6 +46,12 @@ def test_files_and_what_they_hold(result, out):
         rows = list(csv.DictReader(stream))
     assert [row["model"] for row in rows] == [row["model"] for row in result.comparison.ranks]
     assert float(rows[0]["score"]) == result.comparison.ranks[0]["score"]
+
+
+def test_items_are_read_back(result, out):
+    import polars
+
+    assert polars.read_parquet(out / "items.parquet").equals(result.items())
 
 
 def test_posterior_is_read_back(result, out):

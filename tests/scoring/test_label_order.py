@@ -24,7 +24,7 @@ def test_the_order_that_is_given() -> None:
 
 
 def test_text_without_an_order() -> None:
-    hint = r"the labels 'high', 'low', 'medium', expected labels that are numbers.*--label-order"
+    hint = r"the labels 'high', 'low', 'medium', expected labels that are numbers.*--rule ranked-probability"
     with pytest.raises(InputError, match=hint):
         pt.score(MODELS, TRUTH, rule="ranked-probability")
 

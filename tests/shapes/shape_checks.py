@@ -1,4 +1,4 @@
-"""Checks annotations at run time, save those that name what only type checkers import."""
+"""Checks annotations of array shapes at run time: arguments that a user may get wrong are checked by the package."""
 
 import ast
 import functools
@@ -9,15 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from beartype import beartype
+from jaxtyping import AbstractArray
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its annotations checked: what jaxtyping's hook puts around each function of a module."""
     unknown = type_checking_names(function.__module__)
     function.__annotations__ = {
-        name: hint for name, hint in function.__annotations__.items() if unknown.isdisjoint(names(hint))
+        name: hint
+        for name, hint in function.__annotations__.items()
+        if has_shape(hint) and unknown.isdisjoint(names(hint))
     }
     return beartype(function)
+
+
+def has_shape(hint: object) -> bool:
+    """Whether an annotation, or a part of it, names the axes of an array."""
+    if isinstance(hint, type) and issubclass(hint, AbstractArray):
+        return True
+    parts = hint if isinstance(hint, list | tuple) else typing.get_args(hint)
+    return any(map(has_shape, parts))
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 """What to compare models against where each item has one true class and the votes are noisy: a table in Markdown.
 
-    python tests/slow/class_estimand.py > docs/validity/class-estimand.md
+    python tests/slow/class_estimand.py
 
 takes about five minutes. 30 replications of 400 items: a coverage of 0.95 has a standard error of 0.04.
 """

@@ -1,43 +1,34 @@
 """Simulation-based calibration of the comparison programs under NUTS, as a table in Markdown.
 
-    python tests/slow/comparison_calibration.py 1000 > docs/validity/comparison_programs.md
+    python tests/slow/comparison_calibration.py 1000
 
 takes some half an hour on a free core with 1,000 simulations.
 """
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
-from likelihood_worlds import LIKELIHOODS, folds_world, likelihood_world
 from scipy.stats import chisquare, kstest
 
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.likelihoods import programs as likelihood_programs
-from probtruth.comparison.posterior import programs
-from probtruth.comparison.posterior.margins import margins
-from probtruth.comparison.posterior.pooling import Groups, Prior
-from probtruth.comparison.posterior.population import program_data
+from probtruth.comparison import program
+from probtruth.comparison.design import Structure
+from probtruth.comparison.groups import Groups, Prior, from_draws
+from probtruth.comparison.location import combine, means_of
+from probtruth.comparison.margin import margins
 from probtruth.inference import nuts
 
 KEPT, THIN, BINS = 99, 8, 20
 """Draws whose ranks are taken, one in so many of a chain, and bins of the 100 ranks."""
-SLOW = {"two-component": 32}
-"""The same for a likelihood whose chains mix slowly: with one in 8, draws are alike and the outer bins too full."""
 GROUPS = 5
-BASIS = np.array([[1.0, 0.0], [-0.5, 0.75**0.5], [-0.5, -(0.75**0.5)]])
-"""Three models in two directions."""
-
 Ranks = dict[str, list[int]]
 
 
 def draws(
-    program: nuts.Program, data: Mapping[str, np.ndarray], seed: int, target_accept: float = 0.8, thin: int = THIN
+    data: Mapping[str, np.ndarray], seed: int, target_accept: float = 0.8, thin: int = THIN
 ) -> dict[str, np.ndarray]:
     """One chain, thinned."""
-    sites = nuts.sample(program, data, seed, draws=KEPT * thin, chains=1, target_accept=target_accept).sites
+    sites = nuts.sample(program.comparison, data, seed, draws=KEPT * thin, chains=1, target_accept=target_accept).sites
     return {name: values[0, ::thin][:KEPT] for name, values in sites.items()}
 
 
@@ -54,7 +45,9 @@ def hierarchy(many: int) -> Ranks:
     for seed in range(many):
         between = prior.knee * np.expm1(rng.uniform(size=2) * prior.reach)
         mean = np.sqrt(variance + between**2) * rng.standard_normal((GROUPS, 2))
-        drawn = draws(programs.hierarchy, program_data(Groups.of(mean, variance), prior), seed)
+        groups = Groups.of(mean, variance)
+        drawn = draws({**vars(groups), **vars(prior)}, seed)
+        drawn["centre"] = from_draws(groups, drawn["between"]).draws(KEPT, seed)[0].T
         for pair, word in enumerate(("first", "second")):
             note(ranks, f"between, {word} pair", drawn["between"][:, pair], between[pair])
             note(ranks, f"centre, {word} pair", drawn["centre"][:, pair], 0.0)
@@ -64,39 +57,14 @@ def hierarchy(many: int) -> Ranks:
 def location(many: int) -> Ranks:
     """Nothing is observed but what is plugged in: the draws themselves are from the distribution that is written."""
     rng, ranks = np.random.default_rng(2), Ranks()
-    mean, root, df = np.array([0.3, -0.1, -0.2]), BASIS @ np.diag([0.4, 0.1]), 7.0
+    root, df = np.array([[1.0, 0.0], [0.6, 0.8]]), 7.0
     for seed in range(many):
         scale, innovation = rng.gamma(df / 2, 2 / df), rng.standard_normal(2)
-        drawn = draws(programs.location, {"mean": mean, "root": root, "df": np.asarray(df)}, seed)
+        drawn = draws({"root": root, "df": np.asarray(df)}, seed)
         note(ranks, "scale", drawn["scale"], scale)
-        note(ranks, "innovation, first direction", drawn["innovation"][:, 0], innovation[0])
-        note(ranks, "innovation, second direction", drawn["innovation"][:, 1], innovation[1])
-        true = mean + root @ innovation / scale**0.5
-        difference = drawn["contrast"][:, 0] - drawn["contrast"][:, 1]
-        note(ranks, "difference of models 1 and 2", difference, true[0] - true[1])
-    return ranks
-
-
-def likelihood(name: str, many: int) -> Ranks:
-    """The parameters of one likelihood of 32 differences."""
-    rng, ranks = np.random.default_rng(4), Ranks()
-    for seed in range(many):
-        data, true = likelihood_world(name, rng)
-        drawn = draws(likelihood_programs.LIKELIHOODS[name], data, seed, 0.95, SLOW.get(name, THIN))
-        for what, value in true.items():
-            note(ranks, what, drawn[what], value)
-    return ranks
-
-
-def correlated_hierarchy(many: int) -> Ranks:
-    """Folds of six data sets."""
-    rng, ranks = np.random.default_rng(5), Ranks()
-    for seed in range(many):
-        data, true = folds_world(rng)
-        drawn = draws(programs.correlated_hierarchy, data, seed, 0.95)
-        drawn["first data set's spread"] = drawn["within"][:, 0]
-        for what, value in true.items():
-            note(ranks, what, drawn[what], value)
+        true = root @ innovation / scale**0.5
+        for step, word in enumerate(("first", "second")):
+            note(ranks, f"shift, {word} step", drawn["shift"][:, step], true[step])
     return ranks
 
 
@@ -105,7 +73,7 @@ def matching(many: int, n_items: int) -> float:
     rows = np.random.default_rng(3).standard_normal((many, n_items))
     within = Structure.of(np.zeros(n_items, np.int64), None)
     means = means_of(rows, np.abs(rows).max(1), within, None)
-    place = combine(Moments.of(within, means, means), means, np.ones(1))
+    place = combine(GroupMeans.of(within, means, means), means, np.ones(1))
     plain = [type(one)(one.centre, one.scale, one.df) for one in margins(place)]
     return float(kstest([one.below(0.0) for one in plain], "uniform").pvalue)
 
@@ -117,9 +85,7 @@ def main(many: int) -> None:
     simulated: dict[str, Callable[[int], Ranks]] = {
         "location": location,
         "hierarchy": hierarchy,
-        "correlated_hierarchy": correlated_hierarchy,
     }
-    simulated |= {f"likelihood {name}": partial(likelihood, name) for name in LIKELIHOODS}
     for name, simulate in simulated.items():
         for what, ranks in simulate(many).items():
             counts = np.bincount(np.asarray(ranks) * BINS // (KEPT + 1), minlength=BINS)
@@ -141,12 +107,11 @@ OPENING = """# Validity of the comparison programs
 Written by `tests/slow/comparison_calibration.py`. Simulation-based calibration (Talts et al. 2018,
 doi:10.48550/arXiv.1804.06788) of the programs that NUTS samples, their plug-in quantities (variances within groups,
 degrees of freedom, the root of the covariance, where the prior of the sd between groups bends) held fixed: parameters
-from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs (folds of six data
-sets, 32 differences of a pair) from the parameters, and the rank of each true value among {kept} draws, one in {thin}
-of a chain (in 32 for two components, which mix slowly). {many} simulations; p-values of chi-squared over {bins} bins
-of ranks. `location` observes only its plug-in quantities (its flat prior on the mean is integrated out), so its rows
-test only whether NUTS draws from the program as written; the last rows test whether the closed form, with its flat
-prior, gives uniform probabilities to the truth of 10,000 normal data sets.
+from the prior (the population's mean, whose prior is flat, is 0), five groups' means of two pairs from the
+parameters, and the rank of each true value among {kept} draws, one in {thin} of a chain. {many} simulations; p-values
+of chi-squared over {bins} bins of ranks. `location` observes only its plug-in quantities (its flat prior on the mean
+is integrated out), so its rows test only whether NUTS draws from the program as written; the last rows test whether
+the closed form, with its flat prior, gives uniform probabilities to the truth of 10,000 normal data sets.
 """
 
 CLOSING = """

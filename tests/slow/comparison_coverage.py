@@ -1,6 +1,6 @@
 """Coverage, width and calibration of the default comparison over a bank of generators, as a table in Markdown.
 
-    PYTHONPATH=tests/comparison python tests/slow/comparison_coverage.py > docs/validity/comparison.md
+    PYTHONPATH=tests/comparison python tests/slow/comparison_coverage.py
 
 takes about ten minutes on two cores. 10,000 replications (2,000 at 1,000 items): a share of 0.95 has a standard error
 of 0.002 (0.005).

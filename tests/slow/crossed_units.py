@@ -1,6 +1,6 @@
 """Coverage where the same few annotators (or seeds) stand behind all items: a table in Markdown.
 
-    PYTHONPATH=. python tests/slow/crossed_units.py 2000 > docs/validity/crossed.md
+    PYTHONPATH=. python tests/slow/crossed_units.py 2000
 
 takes about two minutes on one idle core.
 """
@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtrit
 
-from probtruth.comparison.evidence.crossed import Excess, skewness_of, wider
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import Location, Moments, combine, means_of
-from probtruth.comparison.posterior.margins import margins
+from probtruth.comparison.design import Structure
+from probtruth.comparison.location import GroupMeans, Location, combine, means_of
+from probtruth.comparison.margin import margins
+from probtruth.comparison.shared_units import Excess, skewness_of, wider
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
 UNITS, ITEMS = (2, 3, 5, 10, 30), (20, 300, 5000)
@@ -68,7 +68,7 @@ def drawn(rng: np.random.Generator, n: int, units: int, noise: float) -> tuple[L
     within = Structure.ungrouped(n)
     of_items = means_of(values, np.abs(values).max(1), within, None)
     return (
-        combine(Moments.of(within, of_items, of_items), of_items, np.ones(1)),
+        combine(GroupMeans.of(within, of_items, of_items), of_items, np.ones(1)),
         np.concatenate(means),
         np.concatenate(left),
     )

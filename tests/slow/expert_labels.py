@@ -1,6 +1,6 @@
 """How few expert labels make a comparison under the estimand `class` right: a table in Markdown.
 
-    python tests/slow/expert_labels.py > docs/validity/expert-labels.md
+    python tests/slow/expert_labels.py
 
 takes about ten minutes on one core. 100 replications of 400 items: a coverage of 0.95 has a standard error of 0.02.
 With `ppi-python` installed, its interval stands beside the others; without it, that column is left out.
@@ -19,11 +19,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 import probtruth as pt
-from probtruth.comparison.evidence.design import design
-from probtruth.comparison.evidence.from_scores import of_scores
-from probtruth.comparison.evidence.moments import combine
+from probtruth.comparison.design import design
+from probtruth.comparison.evidence import of_scores
+from probtruth.comparison.location import combine
+from probtruth.comparison.margin import margins
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.posterior.margins import margins
 from probtruth.io.gold import ExpertAnswers
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import score_on_evidence
@@ -177,7 +177,7 @@ of the 95% interval; its mean width as a multiple of that of all {ITEMS} expert 
 - *gold alone*: the t interval of a uniform sample's expert labels.
 - *ppi_py*: PPI++ of the package `ppi-python` on the same sample, with the inferred scores as its predictions.
 - *uniform*: `evaluate(..., gold=...)` with the same sample.
-- *chosen*: the same with items and probabilities of `choose-gold`.
+- *chosen*: the same with items and probabilities of `plan --gold`.
 
 The classes are inferred by a method that is too sure of itself, which is hard on every column but *gold alone*.
 """

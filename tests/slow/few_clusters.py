@@ -1,6 +1,6 @@
 """Coverage of the mean difference with few clusters of equal, unequal and tied sizes: a table in Markdown.
 
-    PYTHONPATH=. python tests/slow/few_clusters.py 1000 > docs/validity/clusters.md
+    PYTHONPATH=. python tests/slow/few_clusters.py 1000
 
 takes about four minutes on one idle core.
 """
@@ -10,9 +10,9 @@ import sys
 import numpy as np
 from scipy.special import stdtrit
 
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import combine, moments
-from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.design import Structure
+from probtruth.comparison.location import combine, moments
+from probtruth.comparison.margin import Margin, margins
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 COUNTS, SPREADS, TYPICAL = (3, 4, 5, 8, 12, 20), (0.0, 0.1, 0.3, 1.0, 10.0), 20

@@ -4,7 +4,7 @@ Run from the repository's root, with ChaosNLI's SNLI part under PROBTRUTH_DATA (
 
     PROBTRUTH_DATA=... python tests/slow/few_votes.py
 
-Prints a Markdown table of docs/validity/truth.md: KL divergence (nats, mean over items and subsamples) of the other
+Prints a Markdown table of KL divergence (nats, mean over items and subsamples) of the other
 votes' shares from the posterior mean, and how often a count of the other votes lies in its 95% predictive
 interval.
 """
@@ -21,7 +21,6 @@ METHODS = {
     "vote shares, zeros at 1e-12": ("vote-share", {}),
     "shares + 1": ("dirichlet", {"prior": 1}),
     "`dirichlet`": ("dirichlet", {}),
-    "`dirichlet-mixture`": ("dirichlet-mixture", {}),
 }
 VOTES, SUBSAMPLES, FLOOR = (1, 3, 5, 10), 5, 1e-12
 

@@ -1,6 +1,6 @@
 """Coverage of intervals for the difference of two learners under cross-validation, as a table in Markdown.
 
-    PYTHONPATH=tests/comparison python tests/slow/fold_coverage.py > docs/validity/folds.md
+    PYTHONPATH=tests/comparison python tests/slow/fold_coverage.py
 
 takes about two minutes on one core.
 """
@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import t
 
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.evidence.moments import Moments, combine, means_of
-from probtruth.comparison.evidence.replicates import correlated_folds
-from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison.design import Structure
+from probtruth.comparison.location import combine, means_of
+from probtruth.comparison.margin import Margin, margins
+from probtruth.comparison.replicates import correlated_folds
 
 SIGNAL = np.array([0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0, 0.0])
 SPREAD = 0.4 * np.ones((8, 8)) + 0.6 * np.eye(8)
@@ -74,7 +74,7 @@ def reported(by_fold: np.ndarray) -> Margin:
     """What `compare(..., replicates="folds", fold_correlation=1/10)` reports."""
     within = Structure.of(np.zeros(len(by_fold), int), None)
     means = means_of(by_fold[None], np.abs(by_fold).max(keepdims=True), within, None)
-    parts = correlated_folds(Moments.of(within, means, means), 1 / FOLDS)
+    parts = correlated_folds(GroupMeans.of(within, means, means), 1 / FOLDS)
     return margins(combine(parts, parts.pairs, np.ones(1)))[0]
 
 

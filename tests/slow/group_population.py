@@ -1,6 +1,6 @@
 """The population of groups beside Hartung-Knapp-Sidik-Jonkman: coverage and width over sizes, spreads and effects.
 
-    PYTHONPATH=. python tests/slow/group_population.py --runs 400 > docs/validity/groups.md
+    PYTHONPATH=. python tests/slow/group_population.py --runs 400
 
 takes about four minutes on one idle core. `--cells` takes rows that contain the text (`"1 to 500 | gamma"`). The
 quadrature is written for all runs at once, and checked against the package's on some of them. Hundreds of runs each: a
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import t as student
 
-from probtruth.comparison.posterior.pooling import KNEE, LEAST, REACH, Groups, Prior, hierarchy
+from probtruth.comparison.groups import KNEE, LEAST, REACH, Groups, Prior, hierarchy
 
 BETWEEN = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 GROUPS = (2, 3, 5, 10, 20, 50)

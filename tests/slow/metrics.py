@@ -1,6 +1,6 @@
 """Coverage of the difference of two models by metrics that are not means: a table in Markdown.
 
-    PYTHONPATH=. python tests/slow/metrics.py 1 > docs/validity/metrics.md
+    PYTHONPATH=. python tests/slow/metrics.py 1
 
 takes about three minutes on one idle core; a larger number multiplies the data sets.
 """
@@ -14,9 +14,9 @@ from typing import get_args
 import numpy as np
 
 import probtruth as pt
-from probtruth.comparison.evidence import resampled as engine
-from probtruth.comparison.evidence.design import Structure
-from probtruth.comparison.posterior.margins import Margin, margins
+from probtruth.comparison import resampled as engine
+from probtruth.comparison.design import Structure
+from probtruth.comparison.margin import Margin, margins
 from probtruth.line.compare_metric import FEWEST_EVENTS, label_draws
 from probtruth.scoring.align import Aligned, align
 from probtruth.scoring.metrics import weighted_metric

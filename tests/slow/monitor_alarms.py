@@ -1,8 +1,8 @@
 """False alarms of the monitor when one looks after every item, and how soon it finds an effect, as a table in Markdown.
 
-    PYTHONPATH=tests/comparison python tests/slow/monitor_alarms.py > docs/validity/monitor.md
+    PYTHONPATH=tests/study python tests/slow/monitor_alarms.py
 
-takes about eight minutes on two cores; `tests/slow/monitor_figure.py` then draws the figure. A share of 0.05 has a
+takes about eight minutes on two cores. A share of 0.05 has a
 standard error of 0.005 with 2,000 streams.
 """
 

@@ -1,6 +1,6 @@
 """The default interval beside bootstraps: a table in Markdown.
 
-    PYTHONPATH=tests/comparison python tests/slow/other_intervals.py > docs/validity/other-intervals.md
+    PYTHONPATH=tests/comparison python tests/slow/other_intervals.py
 
 takes about half an hour. 2,000 replications: a coverage of 0.95 has a standard error of 0.005.
 """

@@ -109,25 +109,6 @@ def scoring_rules() -> None:
         print(f"  brier_score with the soft label 0.7: ValueError: {problem}; ours {ours:.4f}")
 
 
-def baycomp() -> None:
-    import baycomp
-
-    random = np.random.default_rng(4)
-    folds = 0.008 + random.normal(0, 0.03, size=(12, 10)) + random.normal(0, 0.01, size=(12, 1))
-    np.random.seed(0)  # noqa: NPY002 - baycomp draws from NumPy's global generator
-    theirs = baycomp.two_on_multiple(folds.mean(1), np.zeros(12), rope=0.01)
-    ours = pt.companions.signed_rank_test(folds.mean(1), rope=0.01)
-    print(f"  signed-rank {tuple(round(float(p), 3) for p in theirs)}; ours {regions(ours)}")
-    theirs = baycomp.two_on_single(folds[1], np.zeros(10), rope=0.01)
-    ours = pt.companions.correlated_t_test(folds[1], correlation=1 / 10, rope=0.01)
-    print(f"  one data set {tuple(round(float(p), 4) for p in theirs)}; ours {regions(ours, 4)}")
-
-
-def regions(found: pt.companions.ThreeRegions, digits: int = 3) -> tuple[float, ...]:
-    """In baycomp's order: x better, rope, y better."""
-    return tuple(round(float(p), digits) for p in (found.right, found.rope, found.left))
-
-
 def autorank() -> None:
     from autorank import autorank as rank
 
@@ -176,7 +157,6 @@ TOOLS: dict[str, Callable[[], None]] = {
     "krippendorff": krippendorff,
     "scikit-learn": scikit_learn,
     "scoringrules": scoring_rules,
-    "baycomp": baycomp,
     "autorank": autorank,
     "bayesian-testing": bayesian_testing,
     "evalica": evalica,

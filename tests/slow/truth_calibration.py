@@ -1,6 +1,6 @@
 """Simulation-based calibration of the sampled truth programs, as a table in Markdown.
 
-    PYTHONPATH=tests/truth python tests/slow/truth_calibration.py 300 > docs/validity/truth_programs.md
+    PYTHONPATH=tests/truth python tests/slow/truth_calibration.py 300
 
 takes some minutes on two cores with 300 simulations; the number is a multiple of 50, a thousand can be asked for.
 """
@@ -15,7 +15,6 @@ from probtruth.truth import programs
 PROGRAMS = {
     "dawid-skene": programs.dawid_skene,
     "hierarchical-dawid-skene": programs.hierarchical_dawid_skene,
-    "ordinal": programs.ordinal,
 }
 WARMUP, THIN, BATCH = 200, 5, 50
 

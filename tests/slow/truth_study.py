@@ -4,7 +4,7 @@ Run from the repository's root (some ten minutes on two cores):
 
     python tests/slow/truth_study.py --replicates 6
 
-Prints the Markdown tables of docs/validity/truth.md. No gold of any real data set enters.
+Prints the Markdown tables of `docs/validity/truth-methods.csv`. No gold of any real data set enters.
 """
 
 import argparse

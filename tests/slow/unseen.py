@@ -1,4 +1,4 @@
-"""False claims where the reversing outcome was not seen, and claims that ordinary data lose: `docs/validity/unseen.md`.
+"""False claims where the reversing outcome was not seen, and claims that ordinary data lose.
 
 Run: `PYTHONPATH=. python tests/slow/unseen.py --runs 300`
 

@@ -48,10 +48,10 @@ def numbers(watch):
 def test_numbers_by_hand():
     watch = monitor(table(), bounds=(0, 1), higher_is_better=True, rope=0.01)
     assert (watch.a, watch.b, watch.method, watch.n_items, watch.n_units) == ("x", "y", "betting", N, N)
-    assert watch.difference == pytest.approx(float((SCORES[1] - SCORES[0]).mean()), rel=1e-12)  # higher is better
+    assert watch.difference == pytest.approx(float((SCORES[0] - SCORES[1]).mean()), rel=1e-12)
     assert watch.decision == "b"
     low, high = watch.interval
-    assert 0 < low < watch.difference < high
+    assert low < watch.difference < high < 0
     assert watch.e_b_better > 40 > 1 > watch.e_a_better
     assert watch.p_value <= 2 / watch.e_b_better
 
@@ -60,8 +60,8 @@ def test_beside_it_stands_the_posterior_of_compare():
     watch = monitor(table(), bounds=(0, 1))
     scores = pt.Scores.from_frame(table(), higher_is_better=False)
     row = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
-    assert watch.p_a_better == row["p_a_better"]
-    assert watch.difference == row["difference"]
+    assert watch.p_a_better == pytest.approx(row["p_a_better"], rel=1e-9)
+    assert watch.difference == pytest.approx(row["difference"], rel=1e-12)
 
 
 @settings(deadline=None, max_examples=12, derandomize=True)
@@ -160,7 +160,7 @@ def test_a_drift_is_said():
     rows["score"] = d + [0.0] * 400 + [1.0] * 1500
     watch = monitor(rows, bounds=(0, 1))
     assert watch.interval[0] > watch.interval[1]
-    assert "drifted" in watch.warnings[0]
+    assert any("drifted" in said for said in watch.warnings)
 
 
 @pytest.mark.parametrize(("spread", "warned"), [(0.5, False), (1.5, True)])
@@ -169,8 +169,21 @@ def test_tails_that_raise_more_false_alarms_are_named(spread, warned):
     rows = {"item": [*range(300)] * 2, "model": ["a"] * 300 + ["b"] * 300, "score": [*loss, *[0.0] * 300]}
     watch = monitor(rows, method="asymptotic", higher_is_better=False)
     assert any("far from normal" in said for said in watch.warnings) == warned
-    alike = monitor({**rows, "score": [1.0] * 300 + [0.0] * 300}, method="asymptotic", higher_is_better=False)
-    assert not any("far from normal" in said for said in alike.warnings)
+
+
+def test_differences_that_follow_each_other_are_named():
+    """AR(1) of correlation .5: .45 false alarms without a word."""
+    shock = np.random.default_rng(2).uniform(-0.5, 0.5, (200, 300))
+    for at in range(1, 300):
+        shock[:, at] = 0.5 * shock[:, at - 1] + 0.5 * shock[:, at]
+    said = {"apart": 0, "alike": 0}
+    for row in shock[:40]:
+        for name, d in (("alike", row), ("apart", np.random.default_rng(3).permutation(row))):
+            rows = {"item": [*range(300)] * 2, "model": ["a"] * 300 + ["b"] * 300, "score": [*d, *np.zeros(300)]}
+            watch = monitor(rows, bounds=(-1, 1))
+            said[name] += any("follow each other" in line for line in watch.warnings)
+    assert said["alike"] == 40
+    assert said["apart"] <= 2  # .005 nominal
 
 
 def test_asymptotic_where_nothing_bounds_the_scores():
@@ -223,7 +236,7 @@ def test_one_difference_on_every_item_is_no_certainty(gap, n):
         (lambda: monitor(table(), bounds=(0, 1), method="asymptotic"), "one of the two"),
         (lambda: monitor(table(), bounds=(1, 0)), "bounds 1 and 0, expected the lower one first"),
         (lambda: monitor(table(), bounds=3), "two numbers"),
-        (lambda: monitor(table(), bounds=(0, math.inf)), "bound 'inf'"),
+        (lambda: monitor(table(), bounds=(0, math.inf)), "bound inf"),
         (lambda: monitor(table(), bounds=(0, 0.5)), "score 1, expected a number from 0 to 0.5"),
         (
             lambda: monitor({**table(), "score": [math.nan] * 2 * N}, bounds=(0, 1)),
@@ -231,7 +244,7 @@ def test_one_difference_on_every_item_is_no_certainty(gap, n):
         ),
         (lambda: monitor({**table(), "score": [math.inf] * 2 * N}, method="asymptotic"), "score inf"),
         (lambda: monitor(table(), bounds=(0, 1), method="guess"), "method 'guess'"),
-        (lambda: monitor(table(), bounds=(0, 1), alpha=1.5), "alpha '1.5', expected a number between 0 and 1"),
+        (lambda: monitor(table(), bounds=(0, 1), alpha=1.5), "alpha 1.5, expected a number"),
         (lambda: monitor(table(), bounds=(0, 1), rope=-1), "rope"),
         (lambda: monitor(table(), bounds=(0, 1), a="x"), "no b"),
         (lambda: monitor(table(), bounds=(0, 1), a="x", b="x"), "'x' twice"),
@@ -248,7 +261,7 @@ def test_one_difference_on_every_item_is_no_certainty(gap, n):
         ),
         (
             lambda: monitor(table(5, [0] * 5), bounds=(0, 1), cluster="cluster", largest_cluster=4),
-            "cluster 'c0' with 5 items, expected at most 4",
+            "cluster 'c0' with more than 4 items, expected at most 4",
         ),
         (
             lambda: monitor(table(3, [0, 1, 0]), bounds=(0, 1), cluster="cluster", largest_cluster=4),

@@ -10,7 +10,6 @@ from scipy.stats import ks_2samp
 from simulation_calibration import THINNED, p_values, simulations, z_values
 
 from probtruth.truth import programs
-from probtruth.truth.programs import annotator_effects
 from probtruth.truth.sampled import ROWS, distinct_items
 
 
@@ -32,37 +31,6 @@ def test_ranks_of_a_wrong_width_are_not_even() -> None:
         assert p_values(ranks)[0] < 0.001, spread
     even = generator.integers(THINNED + 1, size=(400, 1))
     assert p_values(even)[0] > 0.01
-
-
-def test_the_ordinal_program_does_not_know_which_end_is_up() -> None:
-    """With labels and parameters turned round, the density is the same: classes stand around 0, as the cuts do."""
-    generator = np.random.default_rng(0)
-    n_labels, n_annotators, n_items = 4, 3, 5
-    item = np.repeat(np.arange(n_items), n_annotators)
-    annotator, label = np.tile(np.arange(n_annotators), n_items), generator.integers(n_labels, size=len(item))
-    own = generator.normal(size=(n_annotators, n_labels))
-    drawn = {
-        "log_spread": -1.0, "log_precision": 1.2, "shared_cuts": generator.normal(size=n_labels - 1),
-        "spreads": np.array([0.3, 0.2, 0.4]), "own": own, "random": np.full(n_annotators, 0.1),
-        "marginals": generator.dirichlet(np.ones(n_labels)),
-    }  # fmt: skip
-    turned = drawn | {
-        "shared_cuts": np.r_[-drawn["shared_cuts"][0], drawn["shared_cuts"][:0:-1]],
-        "own": np.c_[own[:, 0], -own[:, 1], own[:, :1:-1]],
-        "marginals": drawn["marginals"][::-1],
-    }
-
-    of_data = jax.jit(lambda data, drawn: log_density(programs.ordinal, (), data, drawn)[0])
-
-    def density(labels: np.ndarray, parameters: dict[str, object]) -> float:
-        cell, kinds = jnp.asarray(annotator * n_labels + labels), jnp.tile(jnp.eye(n_labels + 1)[0], (n_items, 1))
-        table = jnp.zeros((0, n_annotators * n_labels))
-        data = {"item": jnp.asarray(item), "cell": cell, "weight": jnp.ones(len(item)), "kinds": kinds}
-        data |= {"annotators": jnp.zeros(n_annotators), "table": table, "times": jnp.ones(n_items)}
-        return float(of_data(data, jax.tree.map(jnp.asarray, parameters)))
-
-    with jax.enable_x64(True):
-        np.testing.assert_allclose(density(n_labels - 1 - label, turned), density(label, drawn), rtol=1e-9)
 
 
 def test_contrasts_have_the_prior_of_independent_logits() -> None:
@@ -88,15 +56,6 @@ def test_contrasts_have_the_prior_of_independent_logits() -> None:
         assert ks_2samp(one, other).pvalue > 1e-4  # twelve of a fixed seed
     for statistic in (lambda x: x[:, 0, 0, 0] * x[:, 0, 0, 1], lambda x: x[:, 0, 1, 0] * x[:, 1, 1, 0]):
         assert ks_2samp(statistic(found), statistic(wanted)).pvalue > 1e-4
-
-
-def test_the_opinions_of_an_item_are_a_distribution() -> None:
-    """Whatever the labels' frequencies: what is sampled as an item's distribution sums to 1 over labels."""
-    data = {"item": jnp.array([0, 1]), "annotator": jnp.array([0, 1]), "label": jnp.array([2, 2])}
-    rest = {"weight": jnp.ones(2), "items": jnp.arange(2.0), "annotators": jnp.arange(2.0), "labels": jnp.arange(3.0)}
-    trace = handlers.trace(handlers.seed(annotator_effects, 0)).get_trace
-    drawn = jax.jit(lambda data: trace(**data)["log_p"]["value"])
-    np.testing.assert_allclose(np.exp(drawn(data | rest)).sum(1), 1, rtol=1e-5)
 
 
 def test_a_table_of_the_annotations_gives_the_density_that_their_list_gives() -> None:

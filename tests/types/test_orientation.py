@@ -80,16 +80,16 @@ def test_a_large_table_of_a_bare_score_is_refused(tmp_path: Path):
         tmp_path / "s.parquet"
     )
     with pytest.raises(InputError, match=BOTH):
-        pt.Result.of_scores(tmp_path / "s.parquet", engine="exact")
+        pt.Result.of(pt.compare(tmp_path / "s.parquet", engine="exact"))
 
 
-@pytest.mark.parametrize(("way", "said"), [(True, "Higher score is better."), (False, "Lower score is better.")])
+@pytest.mark.parametrize(("way", "said"), [(True, "Higher is better (score)."), (False, "Lower is better (score).")])
 def test_the_report_says_first_which_way_is_better(way: bool, said: str):
-    from probtruth.report.words.verdict import verdict
+    from probtruth.report.verdict import verdict
 
     scores = pt.Scores.from_frame(MARKS, higher_is_better=way)
-    words = verdict(pt.Result.of_scores(scores, engine="exact"))
-    assert "".join(words.details[1]) == said
+    words = verdict(pt.Result.of(pt.compare(scores, engine="exact")))
+    assert words.details[1] == said
 
 
 def test_the_documented_list_is_the_list():

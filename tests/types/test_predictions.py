@@ -103,7 +103,7 @@ MAKE = {
         ("probs", {"a": PROBS, "b": [[0.5, 0.49], [1, 0]]}, "model 'b', item '0': got probabilities that sum to 0.99"),
         ("probs", {"a": [[0.5, 0.51]]}, "probabilities that sum to 1.01"),
         ("probs", {"a": [[]]}, "an empty table of probabilities"),
-        ("probs", {"a": [0.5, 0.5]}, "probabilities of model 'a' with shape (2,)"),
+        ("probs", {"a": [0.5, 1.5]}, "model 'a', item '1': got probabilities -0.5 for label '0'"),
         ("probs", {"a": [["x", "y"]]}, "probabilities of model 'a' that are not numbers"),
         ("probs", {"a": [[0.5 + 0j, 0.5]]}, "probabilities of model 'a' that are not numbers"),
         ("probs", {"a": np.array([["2020-01-01"]], "datetime64[D]")}, "that are not numbers"),

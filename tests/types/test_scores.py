@@ -27,9 +27,10 @@ def test_items_that_some_model_lacks_are_counted() -> None:
     assert (scores.rule, scores.higher_is_better, scores.n_replicates) == ("score", False, 1)
 
 
-def test_higher_is_better_is_negated_on_the_way_in() -> None:
+def test_scores_stay_as_given_and_losses_are_their_negatives() -> None:
     scores = Scores.from_frame(FRAME, higher_is_better=True)
-    assert scores.values.tolist() == [[-1, -4], [-2, -3]]
+    assert scores.values.tolist() == [[1, 4], [2, 3]]
+    assert scores.losses.tolist() == [[-1, -4], [-2, -3]]
     assert scores.higher_is_better
 
 

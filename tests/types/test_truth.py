@@ -46,7 +46,7 @@ def test_given_labels_know_nothing_of_annotators() -> None:
         ([[0.5, np.nan]], {}, "item 0: got soft labels nan for label '1'"),
         ([[1.5, -0.5]], {}, "got soft labels -0.5"),
         ([], {}, "soft labels with shape (0,)"),
-        (PROBS, {"estimand": "classes"}, "estimand 'classes', expected one of 'distribution', 'attentive', 'class'"),
+        (PROBS, {"estimand": "classes"}, "estimand 'classes', expected one of 'distribution', 'class'"),
         (PROBS, {"items": ["a"]}, "2 items, expected 1"),
         (PROBS, {"labels": ["a", "a"]}, "label 'a' more than once"),
     ],

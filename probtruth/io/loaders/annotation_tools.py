@@ -79,10 +79,10 @@ def _of_version_2(record: Record) -> Iterator[tuple[str, Record]]:
     return ((question, answer) for question in responses for answer in responses.objects_at(question, []))
 
 
+# The types of results that are one label, and the key under which each has it.
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
-"""The types of results that are one label, and the key under which each has it."""
+# Keys of a JSON-MIN task that are neither data nor answers.
 OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
-"""Keys of a JSON-MIN task that are neither data nor answers."""
 
 
 @check.checks_itself
@@ -231,10 +231,7 @@ def _session(row: Record) -> str:
 def _annotations(
     votes: Sequence[Vote], question: str | None, labels: Iterable[object] | None, option: str, path: StrPath
 ) -> Annotations:
-    """The votes on one question as annotations; `option` names the argument that chooses the question.
-
-    Errors: `InputError` for several questions without a choice, no vote, or an annotator who labels an item twice.
-    """
+    """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)
     if not votes:
         raise InputError("no label", "at least one", "Check that the export has annotations.", name)

@@ -14,12 +14,10 @@ from probtruth.io.tables.read import shown
 from probtruth.types import Annotations
 from probtruth.types.arguments import StrPath
 
+# Keys that hold votes, the first that a file has; of `label_count` the labels must be known.
 VOTES = ("label_counter", "annotator_labels", "label_count")
-"""Keys that hold votes, the first that a file has; of `label_count` the labels must be known."""
-ITEMS = ("uid", "pairID", "item", "id")
-"""Keys that name the item."""
-LARGEST = 2**31
-"""More votes than an item can have."""
+ITEMS = ("uid", "pairID", "item", "id")  # Keys that name the item
+LARGEST = 2**31  # More votes than an item can have
 
 
 @check.checks_itself

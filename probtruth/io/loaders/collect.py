@@ -15,8 +15,9 @@ from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.addresses import Address, location, matching
+from probtruth.io.addresses import is_address, location, matching
 from probtruth.io.tables.read import shown
+from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores
 from probtruth.types.arguments import Files, StrPath
 from probtruth.types.index import sort_names
@@ -24,11 +25,7 @@ from probtruth.types.index import sort_names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSample:
-    """One answer of a model in a log; `values` are its scores by name, as they stand there.
-
-    `content` identifies the item's question and `prompt` the words that were sent, if the log has them; `where` is
-    the position in the file.
-    """
+    """One answer of a model in a log; `values` are its scores by name, as they stand there."""
 
     item: str
     model: str
@@ -42,10 +39,7 @@ class LogSample:
 
 @dataclass(frozen=True)
 class Listing:
-    """The models, the tasks with their numbers of items, and the metrics (or scorers) of some logs.
-
-    `of_tasks` are the metrics under each filter of each task, in logs that have filters.
-    """
+    """The models, the tasks with their numbers of items, and the metrics (or scorers) of some logs."""
 
     models: tuple[str, ...]
     tasks: tuple[tuple[str, int], ...]
@@ -76,13 +70,7 @@ def listing(
 def choose(
     names: Collection[str], wanted: str | None, option: str, flag: str, where: str, none: str = "", hint: str = ""
 ) -> str:
-    """The name that the caller wants, or the only one.
-
-    Arguments: `option` and `flag` choose it in Python and on the command line; `none` and `hint` are for logs without
-    any name.
-
-    Errors: `InputError` for a name that is not there, or several without a choice.
-    """
+    """The name that the caller wants, or the only one."""
     known = sorted(names)
     if not known:
         raise InputError(none, f"one {option}", hint, where)
@@ -97,12 +85,7 @@ def choose(
 def scores(
     scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, repeated: str, what: str
 ) -> Scores:
-    """The samples, each with its score, as scores of which tasks are the groups; with the audit of the items.
-
-    Arguments: `repeated` is the hint if an item of a model stands twice; `what` names the logs in messages.
-
-    Errors: `InputError` for repeated samples, no sample, or no item that all models have.
-    """
+    """The samples, each with its score, as scores of which tasks are the groups; with the audit of the items."""
     if not scored:
         raise InputError("no scores", "at least one", "Check that the run was finished.", what)
     audit = differences([sample for sample, _ in scored], repeated, what)
@@ -125,10 +108,7 @@ def scores(
 
 
 def differences(samples: Sequence[LogSample], repeated: str, what: str) -> Audit:
-    """The items that are another question, or were asked in other words, in some of the samples.
-
-    Errors: `InputError` for an item of a model that stands twice, or if no item is the same question in all.
-    """
+    """The items that are another question, or were asked in other words, in some of the samples."""
     once(
         (((sample.item, sample.model, sample.replicate), sample.where) for sample in samples),
         lambda key: f"item {check.quote(key[0])} of model {check.quote(key[1])} again",
@@ -170,13 +150,7 @@ def digest(value: object) -> str:
 
 
 def log_files(files: Files, patterns: tuple[str, ...]) -> list[tuple[str | None, Path]]:
-    """The files, each with the name of its model (None: without one).
-
-    `files` is a path, a list of paths, or {model name: path or list of paths}; a folder stands for the files below it
-    that match one of the patterns, in the order of their paths.
-
-    Errors: `InputError` if there is no file, or one stands twice.
-    """
+    """The files, each with the name of its model (None: without one)."""
     pairs: list[tuple[str | None, Path]]
     if isinstance(files, Mapping):
         models = [name_text(model) for model in files]
@@ -199,9 +173,9 @@ def _paths(files: StrPath | Iterable[StrPath], patterns: tuple[str, ...]) -> lis
     for file in [files] if isinstance(files, (str, bytes, Path)) or not isinstance(files, Iterable) else files:
         if not isinstance(file, (str, Path)):
             raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
+        if is_address(str(file)):
+            raise InputError("logs at an address", "local files", "Copy the logs here first.", redacted(str(file)))
         where = location(file)
-        if isinstance(where, Address):
-            raise InputError("logs at an address", "local files", "Copy the logs here first.", str(where))
         paths += [log for one in matching(where) or [where] for log in _expanded(one, patterns)]
     return paths
 

@@ -8,12 +8,12 @@ from probtruth.errors import InputError
 from probtruth.io.addresses import location
 from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, refuse_others
 from probtruth.io.loaders import helm, inspect_logs, json_values, lm_eval
-from probtruth.io.tables.batches import SUFFIXES, has_several
+from probtruth.io.tables.binary import SUFFIXES
 from probtruth.io.tables.json_lines import strict
-from probtruth.io.tables.read import read_bytes, shown, utf8
+from probtruth.io.tables.read import has_several, read_bytes, shown, utf8
 
+# For each of the tools whose files hold scores: what there is to compare in files.
 LISTED = {"lm-eval": lm_eval.listed, "inspect": inspect_logs.listed, "helm": helm.listed}
-"""For each of the tools whose files hold scores: what there is to compare in files."""
 SIGNS: dict[str, tuple[set[str], ...]] = {
     "inspect": ({"status", "eval"},),
     "helm": ({"instance_id", "stats"},),
@@ -22,20 +22,15 @@ SIGNS: dict[str, tuple[set[str], ...]] = {
     "argilla": ({"fields", "responses"},),
     "prodigy": ({"_input_hash", "answer"},),
     "chaosnli": ({"label_counter"}, {"annotator_labels"}, {"label_count"}),
-}
-"""The keys by which a JSON object of each tool is known: any of these sets."""
-FIRST_LINE = 1 << 24
-"""Bytes of JSON lines in which the first object is looked for."""
+}  # The keys by which a JSON object of each tool is known: any of these sets
+FIRST_LINE = 1 << 24  # Bytes of JSON lines in which the first object is looked for
 
 
 def format_of(path: str | Path) -> str:
-    """The tool that wrote a file, or the files of a folder; `table` for what is of none, and for several at an address.
-
-    Errors: `InputError` where the file cannot be read, or a `.json` file or a folder is of no tool that is known.
-    """
+    """The tool that wrote a file, or the files of a folder"""
     where = location(path)
     if has_several(where):
-        return _of_folder(where) if isinstance(where, Path) and where.is_dir() else "table"
+        return _of_folder(where) if where.is_dir() else "table"
     suffix = where.suffix.lower()
     if suffix == ".eval":
         return "inspect"

@@ -13,11 +13,9 @@ from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
-PATTERNS = ("per_instance_stats.json",)
-"""The name of HELM's files."""
+PATTERNS = ("per_instance_stats.json",)  # The name of HELM's files
 MODEL = re.compile(r"(?<=[:,])model(_deployment)?=[^,]*,?")
-WHAT = "the statistics"
-"""The logs in messages."""
+WHAT = "the statistics"  # The logs in messages
 REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
 
@@ -46,7 +44,7 @@ def read_helm(
     >>> _ = (folder / "per_instance_stats.json").write_text(
     ...     json.dumps([{"instance_id": "id1", "train_trial_index": 0, "stats": [stat]}]))
     >>> scores = pt.loaders.read_helm(folder)
-    >>> scores.models, scores.items, (-scores.values).tolist()
+    >>> scores.models, scores.items, scores.values.tolist()
     (('small',), ('quiz:subject=birds/id1',), [[1.0]])
     """
     instances = _instances(files, perturbation)

@@ -7,7 +7,8 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders import archive, collect
+from probtruth.io.loaders import collect
+from probtruth.io.loaders.archive import Archive
 from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
 from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described
 from probtruth.io.tables.json_lines import strict
@@ -15,19 +16,16 @@ from probtruth.io.tables.read import read_bytes, shown, utf8
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
-PATTERNS = ("*.eval", "*.json")
-"""The names of Inspect's files."""
+PATTERNS = ("*.eval", "*.json")  # The names of Inspect's files
+# Inspect's grades (correct, incorrect, partial, no answer) and words as numbers, as its own metrics read them.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""Inspect's grades (correct, incorrect, partial, no answer) and words as numbers, as its own metrics read them."""
-WHAT = "the logs"
-"""The logs in messages."""
+WHAT = "the logs"  # The logs in messages
 REPEATED = "Leave out older runs of the task, or name the models: {'my model': path, 'other': path}."
 
+# Inspect's own scorers, which say how right an answer is.
 MERITS = ("match", "includes", "pattern", "answer", "choice", "math", "model_graded_qa", "model_graded_fact")
-"""Inspect's own scorers, which say how right an answer is."""
 
 
-@check.checks_itself
 def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool | None = None) -> Scores:
     r"""Scores from the logs of Inspect, `.eval` or `.json`.
 
@@ -50,7 +48,7 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.json"
     >>> _ = path.write_text(json.dumps(log))
     >>> scores = pt.loaders.read_inspect(path)
-    >>> scores.models, scores.items, (-scores.values).tolist()
+    >>> scores.models, scores.items, scores.values.tolist()
     (('mockllm/small',), ('sums/q1',), [[1.0]])
     """
     samples = _samples(files)
@@ -80,7 +78,7 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
     name = shown(path)
     data = read_bytes(path)
     if data.startswith(b"PK"):
-        header, samples = _archived(archive.open_archive(data, name))
+        header, samples = _archived(Archive(data, name))
     else:
         header = as_object(strict(utf8(data, name), name), name)
         samples = header.need("samples", "The log was written without its samples.")
@@ -99,7 +97,7 @@ def _of_file(model: str | None, path: Path) -> Iterator[LogSample]:
         yield _sample(as_object(sample, f"{name}, sample {number}"), model, task)
 
 
-def _archived(log: archive.Archive) -> tuple[Record, Any]:
+def _archived(log: Archive) -> tuple[Record, Any]:
     """The header of an archive, and its samples: their summaries, or else the samples themselves."""
     if "header.json" not in log.members:
         raise InputError(

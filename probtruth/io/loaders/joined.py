@@ -5,20 +5,14 @@ from pathlib import Path
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.io.addresses import Address, location
-from probtruth.io.tables.batches import can_stream, columns_of
+from probtruth.io.tables.on_disk import columns_of
 from probtruth.io.tables.read import Block, Joined, shown
-from probtruth.io.tables.wide import label_difference
 from probtruth.types.arguments import Frame, StrPath
 
-SOFT, VOTES = "truth", "votes"
-"""The names of the reference: soft labels, or counts of votes."""
-SEPARATORS = (".", "_")
-"""What stands between the name of a block and that of a label; the first is tried first."""
-LABEL = "{label}"
+SOFT, VOTES = "truth", "votes"  # The names of the reference: soft labels, or counts of votes
+SEPARATORS = (".", "_")  # What stands between the name of a block and that of a label; the first is tried first
 
 
-@check.checks_itself
 def joined_table(
     table: StrPath | Frame, columns: Mapping[str, str] | None = None, item: str = "item"
 ) -> tuple[Block, dict[str, Block]]:
@@ -29,9 +23,8 @@ def joined_table(
     part of a block. Pass what comes back to `evaluate`: `pt.evaluate(*pt.loaders.joined_table("T.parquet"))`.
 
     Arguments: `table` is a file (CSV, TSV, JSONL, Parquet, Arrow), a folder of Parquet or Arrow files, or a dataframe;
-    `columns` says how the columns of a block are called where it is not by its name: {"truth": "human", "ours":
-    "p_ours"} for `human.cat` and `p_ours.cat`, or with `{label}` for any other form: {"ours": "{label} by ours"}. With
-    models in it, only these are read; `item` is the column of items.
+    `columns` says how the columns of a block begin where it is not by its name: {"truth": "human", "ours": "p_ours"}
+    for `human.cat` and `p_ours.cat`. With models in it, only these are read; `item` is the column of items.
 
     Returns: the reference and {model: block}, which are read where they are used.
 
@@ -45,134 +38,73 @@ def joined_table(
     >>> pt.score(models, reference).values.round(3).tolist()
     [[0.693, 0.288]]
     """
-    joined = Joined(location(table) if isinstance(table, str | Path) else frames.as_polars(table))
-    if isinstance(joined.table, Path | Address):
+    joined = Joined(table if isinstance(table, str | Path) else frames.as_polars(table))
+    if isinstance(joined.table, str | Path):
         where = shown(joined.table)
-        names = columns_of(joined.table) if can_stream(joined.table) else joined.whole[0].columns
+        names = columns_of(joined.table)
     else:
         where, names = shown(None), joined.table.columns
     frames.need_columns(names, {"item": item}, where)
     others, chosen = [name for name in names if name != item], dict(columns or {})
-    reference, counts, separators = _reference(others, chosen, where)
-    models = {name: prefix for name, prefix in chosen.items() if name not in (SOFT, VOTES)}
+    reference, counts = _reference(others, chosen, where)
+    named = {name: prefix for name, prefix in chosen.items() if name not in (SOFT, VOTES)}
     left = [name for name in others if name not in reference.values()]
-    if models:
-        by_model = {name: _named(name, prefix, left, reference, where) for name, prefix in models.items()}
-    else:
-        by_model = _all(left, reference, separators, where)
-    _check_blocks(by_model, reference, where)
-    blocks = {model: Block(joined, item, own) for model, own in by_model.items()}
+    models = {name: _block(prefix, left) for name, prefix in named.items()} or _all(left, reference, where)
+    for model, own in models.items():
+        absent = [label for label in reference if label not in own]
+        if absent:
+            raise InputError(
+                f"no column {check.shortlist(absent)} for model {check.quote(model)}",
+                f"the labels of the reference: {check.shortlist(reference)}",
+                check.did_you_mean(f"{named.get(model, model)}{SEPARATORS[0]}{absent[0]}", left),
+                where,
+            )
+    blocks = {model: Block(joined, item, {label: own[label] for label in reference}) for model, own in models.items()}
     return Block(joined, item, reference, counts), blocks
 
 
-def _reference(
-    names: Sequence[str], chosen: Mapping[str, str], where: str
-) -> tuple[dict[str, str], bool, tuple[str, ...]]:
-    """The reference's columns by label, whether they count votes, and the separators that models may have."""
-    named = [name for name in (SOFT, VOTES) if name in chosen]
-    matched = {name: _matching(name, chosen.get(name, name), names, where) for name in named or (SOFT, VOTES)}
-    present = [name for name, own in matched.items() if own]
-    if len(present) != 1 or len(named) > 1:
-        got = f"both {SOFT!r} and {VOTES!r}" if len(present) > 1 or len(named) > 1 else "no columns of the reference"
+def _reference(names: Sequence[str], chosen: Mapping[str, str], where: str) -> tuple[dict[str, str], bool]:
+    """The reference's columns by label, and whether they count votes."""
+    named = [name for name in (SOFT, VOTES) if name in chosen] or [SOFT, VOTES]
+    present = {name: own for name in named if (own := _block(chosen.get(name, name), names))}
+    if len(present) != 1:
+        got = f"both {SOFT!r} and {VOTES!r}" if present else "no columns of the reference"
         raise InputError(
             f"{got} (columns: {check.shortlist(names, 12)})",
             f"one block called {SOFT!r} (soft labels: {SOFT}.cat, {SOFT}.dog) or {VOTES!r} (counts of votes)",
-            f"Say how they are called: columns={{{SOFT!r}: 'human'}} (command line: --columns {SOFT}=human).",
+            f"Rename them, or say how they begin: joined_table(path, columns={{{SOFT!r}: 'human'}}).",
             where,
         )
-    own = matched[present[0]]
-    prefix = chosen.get(present[0], present[0])
-    separators = SEPARATORS if LABEL in prefix else (next(iter(own.values()))[len(prefix)],)
-    return own, present[0] == VOTES, separators
+    ((name, own),) = present.items()
+    return own, name == VOTES
 
 
-def _matching(block: str, prefix: str, names: Sequence[str], where: str) -> dict[str, str]:
-    """The columns of a block by label, from the beginning of their names or a form with `{label}`."""
-    if LABEL in prefix:
-        before, _, after = prefix.partition(LABEL)
-        long = [name for name in names if len(name) > len(before) + len(after)]
-        both = [name for name in long if name.startswith(before) and name.endswith(after)]
-        return {name[len(before) : len(name) - len(after)]: name for name in both}
-    by_separator = [
-        {
-            name.removeprefix(prefix + mark): name
-            for name in names
-            if name.startswith(prefix + mark) and name != prefix + mark
-        }
-        for mark in SEPARATORS
-    ]
-    some = [own for own in by_separator if own]
-    if len(some) > 1:
-        raise InputError(
-            f"columns of {check.quote(block)} with two separators: "
-            f"{check.shortlist([next(iter(own.values())) for own in some])}",
-            "one separator between the name of a block and a label",
-            f"Write the form out: --columns '{block}={prefix}{SEPARATORS[0]}{LABEL}' (Python: columns=).",
-            where,
-        )
-    return some[0] if some else {}
+def _block(prefix: str, names: Sequence[str]) -> dict[str, str]:
+    """The columns that begin with the prefix and a separator, by label."""
+    for mark in SEPARATORS:
+        begin = prefix + mark
+        own = {name.removeprefix(begin): name for name in names if name.startswith(begin) and name != begin}
+        if own:
+            return own
+    return {}
 
 
-def _named(model: str, prefix: str, names: Sequence[str], labels: Mapping[str, str], where: str) -> dict[str, str]:
-    """The columns of a model; those of a longer name that begins like its own are not among them."""
-    own = _matching(model, prefix, names, where)
-    if LABEL not in prefix:
-        tails = tuple(mark + label for mark in SEPARATORS for label in labels)
-        own = {label: name for label, name in own.items() if label in labels or not label.endswith(tails)}
-    if not own:
-        raise InputError(
-            f"no column of model {check.quote(model)} ({prefix})",
-            f"one for each label, such as {prefix}{SEPARATORS[0]}{next(iter(labels))}",
-            check.did_you_mean(prefix, names),
-            where,
-        )
-    return own
-
-
-def _all(
-    names: Sequence[str], labels: Mapping[str, str], separators: Sequence[str], where: str
-) -> dict[str, dict[str, str]]:
-    """The columns of all models."""
+def _all(names: Sequence[str], labels: Mapping[str, str], where: str) -> dict[str, dict[str, str]]:
+    """The columns of all models, which end like a column of the reference."""
     models: dict[str, dict[str, str]] = {}
-    hint = (
-        "Name the models, and all other columns are left alone: --columns ours=ours (Python: columns={'ours': 'ours'})."
-    )
+    hint = "Name the models, and all other columns are left alone: joined_table(path, columns={'ours': 'ours'})."
+    label, first = next(iter(labels.items()))
+    mark = first.removesuffix(label)[-1]
     for name in names:
-        tails = [(mark + label, label) for mark in separators for label in labels]
-        readings = [(name.removesuffix(tail), label) for tail, label in tails if name.endswith(tail) and name != tail]
+        readings = [(name.removesuffix(mark + label), label) for label in labels if name.endswith(mark + label)]
         if len(readings) > 1:
             words = " or ".join(f"{label!r} of {model!r}" for model, label in readings)
             raise InputError(f"the column {check.quote(name)}, which may be {words}", "one reading", hint, where)
-        if readings:
-            model, label = readings[0]
-            models.setdefault(model, {})[label] = name
-        elif any(mark in name for mark in separators):
-            expected = f"MODEL{separators[0]}LABEL with a label of the reference: {check.shortlist(labels)}"
+        if readings and readings[0][0]:
+            models.setdefault(readings[0][0], {})[readings[0][1]] = name
+        elif mark in name:
+            expected = f"MODEL{mark}LABEL with a label of the reference: {check.shortlist(labels)}"
             raise InputError(f"the column {check.quote(name)}", expected, hint, where)
     if not models:
-        raise InputError(
-            "no column of a model", f"columns such as ours{separators[0]}{next(iter(labels))}", hint, where
-        )
+        raise InputError("no column of a model", f"columns such as ours{mark}{label}", hint, where)
     return models
-
-
-def _check_blocks(blocks: Mapping[str, Mapping[str, str]], labels: Mapping[str, str], where: str) -> None:
-    """Raises where a block lacks a label of the reference or has others, or a column is in two blocks."""
-    owner: dict[str, str] = {}
-    for block, own in blocks.items():
-        difference = label_difference(tuple(labels), tuple(own))
-        if difference is not None:
-            raise InputError(
-                f"{difference} for model {check.quote(block)}",
-                f"the labels of the reference: {check.shortlist(labels)}",
-                "Give every block the same labels.",
-                where,
-            )
-        for name in own.values():
-            if owner.setdefault(name, block) != block:
-                raise InputError(
-                    f"the column {check.quote(name)} in {owner[name]!r} and {block!r}",
-                    "every column in one block",
-                    "Check the forms with {label}.",
-                    where,
-                )

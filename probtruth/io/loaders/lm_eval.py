@@ -1,6 +1,7 @@
 """EleutherAI's lm-evaluation-harness: `samples_TASK_DATE.jsonl`, as `--log_samples` writes them."""
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,43 +12,51 @@ from probtruth.errors import InputError
 from probtruth.io.loaders import collect
 from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
-from probtruth.io.loaders.lm_eval_tasks import ByTask, Metrics, Task, TaskMeasure, chosen_tasks, measured, rule_of
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
 from probtruth.types.arguments import Files
 
-PATTERNS = ("samples_*.jsonl",)
-"""The names of the harness's files."""
+PATTERNS = ("samples_*.jsonl",)  # The names of the harness's files
 TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))?\.jsonl")
+# The keys of a sample that are no metrics.
 OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
     *("doc_hash", "prompt_hash", "target_hash"),
 }
-"""The keys of a sample that are no metrics."""
-WHAT = "the samples"
-"""The logs in messages."""
+WHAT = "the samples"  # The logs in messages
 REPEATED = (
     "Give one run of each task: keep the harness's file names (samples_TASK_DATE.jsonl), which tell the tasks apart, "
     "and leave out files of other dates; give models of one name names of their own: NAME=FOLDER."
 )
+EVERY = ""  # In place of a task: all that are not named
+MOST_NAMED = 3  # How many tasks the name of the scores lists for a metric
+
+type ByTask = str | Mapping[str, str] | None
+"""A name for all tasks, or one for each; None for each task's first."""
+type _Run = tuple[str, Mapping[str, Any]]
+"""What `results_DATE.json` says of a run: the model's name, and which metrics count upwards, for each task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LmEvalSample(LogSample):
-    """A sample, with all that its line holds, and the filter that made its answers out of the model's.
-
-    `upward` is what its run says of the metrics of each task.
-    """
+    """A sample, with all that its line holds, and the filter that made its answers out of the model's."""
 
     values: Record
     filter: str
     upward: Mapping[str, Any]
 
 
-type _Run = tuple[str, Mapping[str, Any]]
-"""What `results_DATE.json` says of a run: the model's name, and which metrics count upwards, for each task."""
+@dataclass(frozen=True)
+class Measure:
+    """The metric and the filter by which a task counts; written as the harness does where there are several filters."""
+
+    metric: str
+    filter: str
+    one_of_several: bool
+
+    def __str__(self) -> str:
+        return f"{self.metric},{self.filter}" if self.one_of_several else self.metric
 
 
-@check.checks_itself
 def read_lm_eval_samples(
     files: Files,
     metric: ByTask = None,
@@ -65,7 +74,7 @@ def read_lm_eval_samples(
     Arguments: `files` is {model name: file, folder or list of them}, or a folder in which each model has a folder of
     its own, as the harness writes it; models then have the names in `results_DATE.json`. `metric` and `filter` are
     names, or {task: name}; a task without one counts by its first metric and its first filter. `tasks` are the tasks to
-    read; `*` stands for any letters, also in {task: name}. `higher_is_better` is needed for metrics that are not known.
+    read. `higher_is_better` is needed for metrics that are not known.
 
     Errors: `InputError` names file and line of what cannot be used.
 
@@ -76,21 +85,22 @@ def read_lm_eval_samples(
     ...     (folder / model).mkdir()
     ...     _ = (folder / model / "samples_quiz_2026-01-31T10-00-00.000000.jsonl").write_text("\n".join(lines))
     >>> scores = pt.loaders.read_lm_eval_samples(folder)
-    >>> scores.models, scores.items, (-scores.values).tolist()
+    >>> scores.models, scores.items, scores.values.tolist()
     (('large', 'small'), ('quiz/0', 'quiz/1'), [[1.0, 1.0], [0.0, 1.0]])
     """
     samples = samples_in(files, tasks)
-    measures = measured(tasks_of(samples), metric, filter)
-    of_task = {one.task: one for one in measures}
-    scored = [(one, _score(one, of_task[one.task].metric)) for one in samples if one.filter == of_task[one.task].filter]
-    return collect.scores(scored, rule_of(measures), _upward(samples, of_task, higher_is_better), REPEATED, WHAT)
+    measures = _measures(first_samples(samples), metric, filter)
+    scored = [(one, _score(one, measures[one.task].metric)) for one in samples
+              if one.filter == measures[one.task].filter]  # fmt: skip
+    return collect.scores(scored, _rule(measures), _upward(samples, measures, higher_is_better), REPEATED, WHAT)
 
 
 def listed(files: Files) -> Listing:
     """What there is to compare: models, tasks, filters, and the metrics that are one number a sample."""
     samples = samples_in(files, None)
     of_tasks = {
-        task.name: {name: metrics.numbers for name, metrics in task.filters.items()} for task in tasks_of(samples)
+        task: {filter: _numbers(one.values) for filter, one in own.items()}
+        for task, own in first_samples(samples).items()
     }
     return replace(listing(samples, lambda one: _numbers(one.values)), of_tasks=of_tasks)
 
@@ -103,35 +113,114 @@ def _numbers(row: Mapping[str, Any]) -> list[str]:
     return [key for key in known if key not in OWN and isinstance(row[key], (int, float))]
 
 
-def tasks_of(samples: Sequence[LmEvalSample]) -> tuple[Task, ...]:
-    """The tasks, each with its filters and the metrics of each filter, in the order of the files."""
-    tasks: dict[str, dict[str, Metrics]] = {}
+def first_samples(samples: Sequence[LmEvalSample]) -> dict[str, dict[str, LmEvalSample]]:
+    """The first sample of each task under each of its filters, in the order of the files."""
+    tasks: dict[str, dict[str, LmEvalSample]] = {}
     for sample in samples:
-        own = tasks.setdefault(sample.task, {})
-        if sample.filter not in own:
-            numbers = _numbers(sample.values)
-            others = tuple(key for key in sample.values if key not in OWN and key not in numbers)
-            own[sample.filter] = Metrics(tuple(numbers), others, sample.where)
-    return tuple(Task(name, own) for name, own in sorted(tasks.items()))
+        tasks.setdefault(sample.task, {}).setdefault(sample.filter, sample)
+    return dict(sorted(tasks.items()))
 
 
-def _upward(samples: Sequence[LmEvalSample], of_task: Mapping[str, TaskMeasure], stated: bool | None) -> bool:
-    """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says.
+def _measures(tasks: Mapping[str, Mapping[str, LmEvalSample]], metric: ByTask, filter: ByTask) -> dict[str, Measure]:
+    """The metric and filter of each task."""
+    metrics, filters = _by_task(metric, tasks), _by_task(filter, tasks)
+    if EVERY in filters:
+        check.one_of(filters[EVERY], sorted({name for own in tasks.values() for name in own}), "filter")
+    ways = {task: _filter(task, own, filters) for task, own in tasks.items()}
+    first = {task: own[ways[task]] for task, own in tasks.items()}
+    wanted = {task: metrics.get(task, metrics.get(EVERY)) for task in tasks}
+    lacking = [
+        task
+        for task, one in first.items()
+        if not (_numbers(one.values) if wanted[task] is None else wanted[task] in {*one.values} - OWN)
+    ]
+    if lacking:
+        raise _no_metric(
+            {task: first[task] for task in lacking if wanted[task] == wanted[lacking[0]]}, wanted[lacking[0]]
+        )
+    return {
+        task: Measure(wanted[task] or _numbers(one.values)[0], ways[task], len(tasks[task]) > 1)
+        for task, one in first.items()
+    }
 
-    Errors: `InputError` where nothing says it, or the tasks differ.
-    """
+
+def _by_task(option: ByTask, tasks: Mapping[str, Any]) -> Mapping[str, str]:
+    named = {} if option is None else option if isinstance(option, Mapping) else {EVERY: option}
+    for task in named:
+        if task != EVERY:
+            check.one_of(task, list(tasks), "task")
+    return named
+
+
+def _filter(task: str, own: Mapping[str, LmEvalSample], named: Mapping[str, str]) -> str:
+    """The filter that is named, the first, or the only one where another is named for every task."""
+    wanted, names = named.get(task, named.get(EVERY)), list(own)
+    if wanted in own:
+        return str(wanted)
+    if wanted is None or (len(names) == 1 and task not in named):
+        return names[0]
+    raise InputError(
+        f"no filter {check.quote(wanted)} of the task {check.quote(task)}",
+        f"one of {check.shortlist(names, 20)}",
+        f"{check.did_you_mean(wanted, names)} Name one for that task, filter={{{task!r}: {names[0]!r}}} (command line: "
+        f"--filter {task}={names[0]}), or none: then it counts by its first.",
+        own[names[0]].where,
+    )
+
+
+def _no_metric(lacking: Mapping[str, LmEvalSample], wanted: str | None) -> InputError:
+    """The error for tasks without a metric to count by, with what they have."""
+    numbers = {task: _numbers(one.values) for task, one in lacking.items()}
+    where = next(iter(lacking.values())).where
+    tasks = f"the task{'s' if len(lacking) > 1 else ''} {check.shortlist(lacking)}"
+    if wanted is None or not all(numbers.values()):
+        return InputError(
+            f"no metric of {tasks} that is one number",
+            "one metric",
+            "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
+            "--task NAME).",
+            where,
+        )
+    own = list(dict.fromkeys(name for names in numbers.values() for name in names))
+    choice = {task: names[0] for task, names in numbers.items()}
+    options = tuple(word for task, name in choice.items() for word in ("--metric", f"{task}={name}"))
+    return InputError(
+        f"no metric {check.quote(wanted)} of {tasks}",
+        f"one of {check.shortlist(own, 20)}",
+        f"{check.did_you_mean(wanted, own)} Name one for {'each' if len(lacking) > 1 else 'it'}, metric={choice} "
+        f"(command line: {shlex.join(options)}), or none: then it counts by its first.",
+        where,
+        options,
+    )
+
+
+def _rule(measures: Mapping[str, Measure]) -> str:
+    """The name of the scores: the metric or, where tasks differ, each metric with its tasks."""
+    tasks: dict[str, list[str]] = {}
+    for task, one in measures.items():
+        tasks.setdefault(str(one), []).append(task)
+    if len(tasks) == 1:
+        return next(iter(tasks))
+    parts = []
+    for metric, names in tasks.items():
+        more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+        parts.append(f"{', '.join(names[:MOST_NAMED] + more)} by {metric}")
+    return f"score ({'; '.join(parts)})"
+
+
+def _upward(samples: Sequence[LmEvalSample], measures: Mapping[str, Measure], stated: bool | None) -> bool:
+    """Whether higher is better: as the caller says, else by the names of the metrics, else as the run says."""
     upward: dict[str, bool] = {}
     for sample in samples:
         if sample.task not in upward:
-            metric = of_task[sample.task].metric
-            own = sample.upward.get(sample.task)
+            metric, own = measures[sample.task].metric, sample.upward.get(sample.task)
             declared = own.get(metric) if isinstance(own, dict) else None
             way = orientation.known(metric) if stated is None else stated
             way = declared if way is None and isinstance(declared, bool) else way
             upward[sample.task] = orientation.upward(metric, way, WHAT)
     if len(set(upward.values())) > 1:
         ways = [next(task for task, way in upward.items() if way is wanted) for wanted in (True, False)]
-        words = [f"{check.quote(of_task[task].metric)} of {check.quote(task)}" for task in ways]
+        words = [f"{check.quote(measures[task].metric)} of {check.quote(task)}" for task in ways]
         raise InputError(
             f"{words[0]}, of which more is better, and {words[1]}, of which less is",
             "metrics that count the same way",
@@ -143,10 +232,7 @@ def _upward(samples: Sequence[LmEvalSample], of_task: Mapping[str, TaskMeasure],
 
 
 def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEvalSample]:
-    """The samples of the tasks that are wanted (None: of all) in the files.
-
-    Errors: `InputError` where there is none.
-    """
+    """The samples of the tasks that are wanted (None: of all) in the files."""
     samples: list[LmEvalSample] = []
     runs: dict[tuple[Path, str], _Run] = {}
     for model, path in log_files(files, PATTERNS):
@@ -176,7 +262,11 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None) -> Sequence[LmEv
             )
     if not samples:
         raise InputError("empty files", "at least one sample", "Check that the run was finished.", WHAT)
-    return chosen_tasks(samples, tasks)
+    if tasks is None:
+        return samples
+    names = sorted({sample.task for sample in samples})
+    chosen = {check.one_of(task, names, "task") for task in ([tasks] if isinstance(tasks, str) else tasks)}
+    return [sample for sample in samples if sample.task in chosen]
 
 
 def _run(path: Path, date: str) -> _Run:

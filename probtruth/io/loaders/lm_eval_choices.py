@@ -12,27 +12,22 @@ from probtruth.errors import InputError
 from probtruth.io import groups
 from probtruth.io.loaders.collect import LogSample, differences
 from probtruth.io.loaders.json_values import Record, as_name, described
-from probtruth.io.loaders.lm_eval import REPEATED, WHAT, LmEvalSample, samples_in, tasks_of
+from probtruth.io.loaders.lm_eval import REPEATED, WHAT, LmEvalSample, first_samples, samples_in
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Files
 from probtruth.types.index import sort_names
 
-MOST = 1000
-"""How many choices an item may have."""
+MOST = 1000  # How many choices an item may have
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice(LogSample):
-    """A model's log-weights of an item's choices (up to a constant), and the position of the right one.
-
-    `content` is the question, if that is known, and always the number of choices and the right one.
-    """
+    """A model's log-weights of an item's choices (up to a constant), and the position of the right one."""
 
     logs: Float[np.ndarray, " choice"]
     gold: int
 
 
-@check.checks_itself
 def read_lm_eval_choices(
     files: Files,
     normalise: Literal["none", "characters"] = "none",
@@ -60,7 +55,7 @@ def read_lm_eval_choices(
     """
     check.one_of(normalise, ("none", "characters"), "normalise")
     samples = samples_in(files, tasks)
-    first = {task.name: next(iter(task.filters)) for task in tasks_of(samples)}
+    first = {task: next(iter(own)) for task, own in first_samples(samples).items()}
     samples = [one for one in samples if one.filter == first[one.task]]
     _refuse_generated(samples)
     return _together([_choice(sample, normalise) for sample in samples])
@@ -78,10 +73,9 @@ def _refuse_generated(samples: Sequence[LogSample]) -> None:
         raise InputError(
             f"tasks of generated answers: {check.shortlist(task for task, one in generated.items() if one)}",
             "multiple-choice tasks, whose choices have log-likelihoods",
-            f"Name those, tasks={others[:20]} (command line: --task); read the others with read_lm_eval_samples "
-            "(probtruth compare).",
+            f"Name those, tasks={others[:20]}, or their files (NAME='FOLDER/samples_{others[0]}*.jsonl'); read the "
+            "others with read_lm_eval_samples (probtruth compare).",
             WHAT,
-            tuple(word for task in others for word in ("--task", task)),
         )
 
 
@@ -122,7 +116,7 @@ def _log_likelihood(entry: object, where: str) -> float:
         raise InputError(
             described(entry),
             "a log-likelihood and whether it is the greedy answer",
-            "Only multiple-choice tasks have distributions: name them, tasks=[...] (command line: --task NAME), and "
+            "Only multiple-choice tasks have distributions: name them, tasks=[...], or their files, and "
             "read others with read_lm_eval_samples (probtruth compare).",
             f"{where}, 'filtered_resps'",
         ) from None
@@ -179,10 +173,7 @@ def _chosen(target: object, words: Sequence[str] | None, n_choices: int, where: 
 
 
 def _together(choices: Sequence[_Choice]) -> tuple[Predictions, Truth]:
-    """Predictions and truth on the items that are the same question for all models; `audit` counts the others.
-
-    Errors: `InputError` for repeated items, items without any possible choice, or no item in common.
-    """
+    """Predictions and truth on the items that are the same question for all models; `audit` counts the others."""
     audit = differences(choices, REPEATED, WHAT)
     different = set(audit.different)
     of_model: dict[str, dict[str, _Choice]] = {}

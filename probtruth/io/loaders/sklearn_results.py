@@ -62,7 +62,7 @@ def read_cv_results(
     >>> import probtruth as pt
     >>> results = {"params": [{"C": 1}, {"C": 10}], "split0_test_score": [0.8, 0.9], "split1_test_score": [0.7, 0.6]}
     >>> scores = pt.loaders.read_cv_results(results)
-    >>> scores.models, scores.items, (-scores.values).tolist()
+    >>> scores.models, scores.items, scores.values.tolist()
     (('C=1', 'C=10'), ('0', '1'), [[0.8, 0.7], [0.9, 0.6]])
     """
     if isinstance(results, Mapping) and results and all(_is_results(one) for one in results.values()):

@@ -50,7 +50,8 @@ def read_wide_scores(
     for model in columns:
         full = (~_blank(frames.cells(frame, model))).arg_true()
         part = frame.select(selectors.by_name(*of_items, model))[full]
-        where = Source(source.name, lines=None if source.lines is None else source.lines[full.to_numpy()])
+        lines = range(1, len(frame) + 1) if source.lines is None else source.lines
+        where = replace(source, lines=[lines[row] for row in full.to_list()])
         values = polars.Series("score ", frame_numbers.numbers(part, model, where))
         parts.append(part.select(selectors.by_name(*of_items)).with_columns(polars.lit(model).alias("model "), values))
     scores = Scores.from_frame(

@@ -12,12 +12,11 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.output.folder import check_file, whole_file
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes as the start of a formula, or skips before one."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # What a spreadsheet takes as the start of a formula, or skips before one
 
 
+# Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written.
 CONTROLS = {chr(code): f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\r\n"}
-"""Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written."""
 _ESCAPES = {ord(character): escape for character, escape in CONTROLS.items()}
 _ANY_CONTROL = f"[{''.join(f'\\x{{{ord(character):x}}}' for character in CONTROLS)}]"
 
@@ -63,11 +62,7 @@ def write_csv(frame: polars.DataFrame, path: str | Path) -> None:
 
 
 def write_new_csv(frame: polars.DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
-    """Writes a CSV that is read again, never over a file that is there.
-
-    Errors: `InputError` where a name would not come back as it is, because it needs an apostrophe; `hint` says what to
-    do about it.
-    """
+    """Writes a CSV that is read again, never over a file that is there."""
     risky = [name for name in names if safe_text(name) != name]
     if risky:
         problem = f"names that a spreadsheet would take for formulas: {check.shortlist(risky, 3)}"

@@ -1,8 +1,10 @@
-"""Output that is written whole or not at all: work goes to a hidden sibling, which replaces the output in one step."""
+"""Output that is written whole or not at all: work goes to a hidden sibling, which is renamed to the output."""
 
 import errno
 import json
 import os
+import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -10,7 +12,6 @@ from pathlib import Path
 
 from probtruth.errors import InputError
 from probtruth.io.addresses import refuse
-from probtruth.io.output.swap import alone_in, discard, exchange, left_over, work_beside
 from probtruth.io.tables.read import shown
 
 OUR_FILES = (
@@ -21,59 +22,30 @@ OUR_FILES = (
     "posterior.nc",
     "pairwise.csv",
     "models.csv",
+    "items.parquet",
     "annotators.csv",
     "soft.parquet",
     "scores.parquet",
     "figures/*.svg",
-)
-"""What a result of probtruth may hold; a folder with anything else in it is never replaced."""
-PLACED: dict[Path, os.stat_result] = {}
-"""The outputs of this process that stand, or are being put in their places at this moment."""
-
-
-def written() -> list[str]:
-    """The outputs of this process that stand, each whole, as they are shown to a user."""
-    return [shown(path) for path, work in PLACED.items() if path.exists() and os.path.samestat(path.stat(), work)]
+)  # What a result of probtruth may hold; a folder with anything else in it is never replaced
 
 
 @contextmanager
 def whole_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new folder to write into, which becomes `out` when the block ends, and vanishes if it fails.
-
-    `out` may be absent, an empty folder, or an earlier result of probtruth (a `result.json` of ours and nothing but
-    our own files), which stays until the new one replaces it.
-
-    Errors: `InputError` where `out` is anything else, or cannot be written.
-    """
+    """A new folder to write into, which becomes `out` when the block ends, and vanishes if it fails."""
     target = _output(out)
-    with _input_errors(target), _made_parents(target):
-        with alone_in(target.parent):
-            _replaceable(target)
-            _clear(target)
-        with work_beside(target, folder=True) as work:
-            yield work
-            with alone_in(target.parent):
-                _put_folder(work, target)
+    with _work(target, _replaceable, folder=True) as work:
+        yield work
+        _put(work, target)
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> Iterator[Path]:
-    """A new file to write, which becomes `path` when the block ends, and vanishes if it fails.
-
-    Arguments: `ours` says of an existing file whether probtruth wrote it; only such files, and empty ones, are
-    replaced.
-
-    Errors: `InputError` where something else is there, or it cannot be written.
-    """
+    """A new file to write, which becomes `path` when the block ends, and vanishes if it fails."""
     target = _output(path)
-    with _input_errors(target), _made_parents(target):
-        with alone_in(target.parent):
-            _replaceable_file(target, ours)
-            _clear(target)
-        with work_beside(target, folder=False) as work:
-            yield work
-            PLACED[target] = work.stat()
-            os.replace(work, target)
+    with _work(target, lambda path: _replaceable_file(path, ours), folder=False) as work:
+        yield work
+        os.replace(work, target)
 
 
 def check_out(out: str | os.PathLike[str]) -> None:
@@ -161,49 +133,67 @@ def _writable_above(target: Path) -> None:
         raise PermissionError(errno.EACCES, "")
 
 
-def _clear(target: Path) -> None:
-    """Removes what killed writers of this output left beside it: files, and folders of nothing but our own files."""
-    for entry in left_over(target):
-        # Its writer may remove it meanwhile, and Windows removes no file that is open.
-        with suppress(FileNotFoundError, PermissionError):
-            if entry.is_file():
-                entry.unlink()
-            elif all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in _contents(entry)):
-                discard(entry)
-
-
-def _put_folder(work: Path, target: Path) -> None:
-    """Moves the finished folder to its path; what is there must still be replaceable, or it stays."""
-    _replaceable(target)
-    PLACED[target] = work.stat()
-    try:
-        os.rename(work, target)  # absent or empty
-    except OSError:
-        if not target.is_dir():
-            raise
-        exchange(work, target)
-        try:
-            _replaceable(work)
-        except BaseException:  # somebody wrote into it meanwhile: it goes back
-            exchange(work, target)
-            raise
-
-
 @contextmanager
-def _made_parents(target: Path) -> Iterator[None]:
-    """Makes the folders above, and removes those it made if the block fails."""
-    absent = [folder for folder in target.parents if not folder.exists()]
+def _work(target: Path, check: Callable[[Path], None], folder: bool) -> Iterator[Path]:
+    """An empty hidden file or folder beside the target; what is not renamed goes, and so do the folders made above."""
     made: list[Path] = []
-    try:
-        for folder in reversed(absent):
-            folder.mkdir()
-            made.append(folder)
-        yield
-    except BaseException:
-        for folder in reversed(made):
-            with suppress(OSError):  # somebody else uses it by now
-                folder.rmdir()
-        raise
+    work = _sibling(target)
+    with _input_errors(target):
+        try:
+            check(target)
+            for above in reversed([above for above in target.parents if not above.exists()]):
+                above.mkdir()
+                made.append(above)
+            work.mkdir() if folder else work.touch(exist_ok=False)
+            yield work
+        except BaseException:
+            _discard(work)
+            for above in reversed(made):
+                with suppress(OSError):  # somebody else uses it by now
+                    above.rmdir()
+            raise
+
+
+def _put(work: Path, target: Path) -> None:
+    """Moves the finished folder to its path; what is there must still be replaceable, or it comes back."""
+    while True:
+        _replaceable(target)
+        try:
+            os.rename(work, target)  # absent or empty
+            return
+        except OSError:
+            if not target.is_dir():
+                raise
+        aside = _sibling(target)
+        try:
+            os.rename(target, aside)
+        except FileNotFoundError:
+            continue  # another writer was quicker
+        try:
+            _replaceable(aside)
+            os.rename(work, target)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # another writer put its result there
+                _discard(aside)
+                continue
+            os.rename(aside, target)
+            raise
+        except BaseException:  # somebody wrote into it meanwhile
+            os.rename(aside, target)
+            raise
+        _discard(aside)
+        return
+
+
+def _sibling(path: Path) -> Path:
+    return path.with_name(f".{path.name[:40]}.probtruth-{secrets.token_hex(6)}.tmp")
+
+
+def _discard(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

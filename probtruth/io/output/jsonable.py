@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+# What `json` writes; lists and dicts hold the same again.
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
-"""What `json` writes; lists and dicts hold the same again."""
 
 
 def jsonable(value: object) -> Json:
@@ -52,8 +52,8 @@ def _key(key: object) -> str:
     raise TypeError(f"{type(key).__name__} cannot be a key in JSON")
 
 
+# Characters that control a terminal and that `json` leaves as they are.
 TERMINAL = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-"""Characters that control a terminal and that `json` leaves as they are."""
 
 
 def dumps(value: object, encoding: str = "utf-8") -> str:

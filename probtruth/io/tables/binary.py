@@ -1,64 +1,68 @@
-"""Parquet and Arrow files as tables; a damaged file is an error, never a crash."""
+"""Parquet and Arrow files, decoded and then validated by pyarrow: a damaged file is an error."""
 
-import json
-import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars
 
 from probtruth import check
-from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.tables import decoding
-from probtruth.io.tables.handed import Decoded
+from probtruth.io.addresses import origin
 from probtruth.kernels.host import free_memory
 
-BYTES_PER_ROW, BYTES_PER_CELL = 100, 8
-"""What a row takes at least once it is read: its names as text, and its cells."""
-HUGE, MOST_EXPANDED = 1 << 27, 1000
-"""Beyond 128 MiB, cells that take so many times what their file takes are no table of a study."""
+SUFFIXES = (".parquet", ".arrow", ".ipc", ".feather")
+ROWS = 1 << 16  # of a batch
+BYTES_PER_ROW, BYTES_PER_CELL = 100, 8  # What a row takes at least once it is read: its names as text, and its cells
 
 
-def parquet(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-    """The bytes of a Parquet file as a frame."""
-    _check_marks(data, name)
-    footer = int.from_bytes(data[-8:-4], "little") + 8
-    _check_size(data[:4] + data[-footer:], len(data), name)
-    return _table(b"p", data, "Parquet", name)
+def whole(path: Path) -> polars.DataFrame:
+    """All of a file."""
+    with _sound(path):
+        opened = _opened(path)
+        if path.suffix.lower() == ".parquet":
+            check_fits(opened.count_rows(), len(opened.schema.names), origin(path))
+        table = opened.to_table()
+        table.validate(full=True)
+        return _frame(table)
 
 
-def parquet_at(path: Path, ends: bytes, n_bytes: int, name: str) -> tuple[polars.DataFrame, Source]:
-    """A Parquet file of so many bytes as a frame, read by the process that decodes; `ends` are its mark and footer."""
-    _check_marks(ends, name)
-    _check_size(ends, n_bytes, name)
-    return _table(b"f", json.dumps({"path": os.path.abspath(path)}).encode(), "Parquet", name, n_bytes)
+def batches(path: Path, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
+    """Some columns of a file, some rows at a time."""
+    with _sound(path):
+        opened = _opened(path)
+        wanted = None if columns is None else [name for name in columns if name in opened.schema.names]
+        for batch in opened.to_batches(columns=wanted, batch_size=ROWS, batch_readahead=2, fragment_readahead=1):
+            batch.validate(full=True)
+            if batch.num_rows:
+                yield _frame(batch)
 
 
-def _check_size(ends: bytes, n_bytes: int, name: str) -> None:
-    """Raises where the rows that the footer counts would fill the memory, or the file is next to nothing beside them.
-
-    A table of 32 million equal rows takes 255 kB.
-    """
-    extent = json.loads(decoded(b"s", ends, "Parquet", name).data)
-    rows, cells = int(extent["rows"]), int(extent["rows"]) * int(extent["columns"])
-    check_fits(rows, int(extent["columns"]), name)
-    if cells * BYTES_PER_CELL > max(HUGE, MOST_EXPANDED * n_bytes):
-        raise InputError(
-            f"{check.count(rows, 'row')} in {n_bytes / 1e3:.3g} kB",
-            "a table whose rows differ",
-            "Almost all rows are the same: check how the file was made. Were they meant, write it as CSV.",
-            name,
-        )
+def columns_of(path: Path) -> list[str]:
+    """The names of the columns, from the metadata."""
+    with _sound(path):
+        return list(_opened(path).schema.names)
 
 
-def need(rows: int, columns: int) -> int:
-    """The bytes that a table takes at least once it is read."""
-    return BYTES_PER_ROW * rows + BYTES_PER_CELL * rows * columns
+def size_of(path: Path) -> float:
+    """The bytes of the cells as float64."""
+    with _sound(path):
+        opened = _opened(path)
+        return float(8 * opened.count_rows() * len(opened.schema.names))
+
+
+def metadata_of(path: Path) -> dict[bytes, bytes]:
+    """The metadata of a Parquet file."""
+    import pyarrow.parquet
+
+    with _sound(path):
+        return dict(pyarrow.parquet.read_metadata(path).metadata or {})
 
 
 def check_fits(rows: int, columns: int, name: str) -> None:
     """Raises where so many rows would fill the memory."""
-    least, free = need(rows, columns), free_memory()
+    least, free = BYTES_PER_ROW * rows + BYTES_PER_CELL * rows * columns, free_memory()
     if least > free:
         raise InputError(
             f"{check.count(rows, 'row')}, which take some {least / 1e9:.3g} GB when they are read whole",
@@ -69,55 +73,67 @@ def check_fits(rows: int, columns: int, name: str) -> None:
         )
 
 
-def arrow(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-    """An Arrow IPC file (Feather version 2) or stream as a frame."""
-    if data.startswith(b"FEA1"):
-        raise InputError("Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", name)
-    return _table(b"a", data, "Arrow", name)
+def _opened(path: Path) -> Any:
+    """A file as a dataset of pyarrow; of a stream, which it cannot open, the table."""
+    import pyarrow.dataset
+
+    with path.open("rb") as stream:
+        start = stream.read(8)
+    if path.suffix.lower() == ".parquet":
+        opened = pyarrow.dataset.dataset(path, format="parquet", partitioning=None)
+    elif start.startswith(b"FEA1"):
+        raise InputError(
+            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", origin(path)
+        )
+    elif start.startswith(b"ARROW1"):
+        opened = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
+    else:
+        with pyarrow.memory_map(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
+            table = reader.read_all()
+            table.validate(full=True)
+            opened = pyarrow.dataset.InMemoryDataset(table)
+    check.unique(opened.schema.names, "column")
+    if not opened.schema.names or not opened.count_rows():
+        raise InputError("a table without rows", "at least one row", "Check the file.", origin(path))
+    return opened
 
 
-def parquet_notes(data: bytes, name: str) -> dict[str, str]:
-    """The key-value metadata of a Parquet file."""
-    _check_marks(data, name)
-    notes: dict[str, str] = json.loads(decoded(b"n", data, "Parquet", name).data)
-    return notes
+def _frame(table: Any) -> polars.DataFrame:
+    made = polars.from_arrow(table)
+    return made if isinstance(made, polars.DataFrame) else made.to_frame()
 
 
-def _check_marks(data: bytes, name: str) -> None:
-    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1") and len(data) >= 12):
-        raise damaged("Parquet", "its marks at both ends are missing", name)
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """What goes wrong while a file is decoded becomes one error, without the words of a library about its own code."""
+    import pyarrow
 
-
-def _table(
-    kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None
-) -> tuple[polars.DataFrame, Source]:
-    frame = decoded(kind, data, form, name, n_bytes).frame()
-    if frame.height == 0 or frame.width == 0:
-        raise InputError("a table without rows", "at least one row", "Check the file.", name)
-    return frame, Source(name)
-
-
-def decoded(kind: bytes, data: bytes, form: str, name: str, n_bytes: int | None = None) -> Decoded:
-    """The answer to a question; `n_bytes` are those of the file, where the question only names it.
-
-    Errors: `InputError` for a file that is not sound.
-    """
+    form = "Parquet" if path.suffix.lower() == ".parquet" else "Arrow"
     try:
-        return decoding.decode(kind, data) if n_bytes is None else decoding.decode(kind, data, n_bytes)
-    except decoding.DecodingError as error:
-        raise damaged(form, str(error), name) from None
+        yield
+    except InputError as error:
+        raise InputError(error.got, error.expected, error.hint, error.where or origin(path)) from None
+    except (
+        pyarrow.ArrowException,
+        polars.exceptions.PolarsError,
+        polars.exceptions.PanicException,
+        OSError,
+        ValueError,
+        TypeError,
+        MemoryError,
+        OverflowError,
+    ) as error:
+        kind = type(error).__name__
+        raise InputError(
+            f"something that is not sound {form} ({_reason(str(error)) or kind})",
+            f"a {form} file",
+            "Write it again, or check the extension.",
+            origin(path),
+        ) from None
 
 
-INSIDE = ("unwrap()", "JoinError", "panicked", "panic", "called `", "assertion", "index out of bounds", "Err(")
-"""Words of the decoder about its own code, which say nothing of a file."""
-
-
-def damaged(form: str, why: str, name: str) -> InputError:
-    """The error for a file that cannot be decoded; `why` may be what a library says of itself, which is left out."""
-    reason = "it is damaged" if any(word in why for word in INSIDE) else why
-    return InputError(
-        f"something that is not sound {form} ({reason})",
-        f"a {form} file",
-        "Write it again, or check the extension.",
-        name,
-    )
+def _reason(words: str) -> str:
+    """The first line of a library's words, where it is text."""
+    line = words.strip().split("\n")[0][:100]
+    inside = any(word in line for word in ("unwrap()", "panicked", "called `", "assertion", "0x", "/"))
+    return "" if inside or not line.isprintable() else line

@@ -6,7 +6,6 @@ JSON is read strictly, also that of other tools: no key stands twice, and what i
 import json
 from typing import Any
 
-import numpy as np
 import polars
 
 from probtruth import check
@@ -19,10 +18,7 @@ Cell = str | int | float | bool | None
 
 
 def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "Check that file.") -> Any:
-    """One JSON value.
-
-    Errors: `InputError` for what is not JSON, too deep a nesting, and an object in which a key stands twice.
-    """
+    """One JSON value."""
 
     def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         row = dict(pairs)
@@ -38,15 +34,11 @@ def strict(text: bytes | str, where: str, expected: str = "JSON", hint: str = "C
         raise InputError(f"text that is not JSON ({str(error).split(':')[0]})", expected, hint, where) from None
 
 
-def parse(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-    """The table of JSON lines in UTF-8, and the line of each row; blank lines are skipped.
-
-    Errors: `InputError` with the line for what is not JSON, not an object, nested, or has other keys than the first
-    object.
-    """
+def parse(data: bytes, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
+    """The table of JSON lines in UTF-8, and the line of each row; blank lines are skipped."""
     rows: list[dict[str, Cell]] = []
     lines: list[int] = []
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(data.split(b"\n"), 1 + before):
         if line.strip():
             rows.append(_object(line, f"{name}, line {number}"))
             lines.append(number)
@@ -55,7 +47,7 @@ def parse(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
     if not rows or not rows[0]:
         raise InputError("an empty file" if not rows else "an empty object", "rows", "Check the file.", name)
     frame = polars.DataFrame({key: _column(key, [row[key] for row in rows]) for key in rows[0]})  # a list would name ""
-    return frame, Source(name, lines=np.array(lines))
+    return frame, Source(name, lines=lines)
 
 
 def _object(line: bytes, where: str) -> dict[str, Cell]:

@@ -13,9 +13,8 @@ import polars
 from probtruth import check
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import Address, Location, location, matching
-from probtruth.io.tables import binary, csv_text, json_lines, objects
-from probtruth.redaction import redacted
+from probtruth.io.addresses import location, matching, origin
+from probtruth.io.tables import binary, csv_text, json_lines
 
 MAGIC = {
     b"PAR1": "a Parquet file; name it .parquet",
@@ -24,18 +23,16 @@ MAGIC = {
     b"\x1f\x8b": "gzip; decompress it first",
     b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
     b"\x89HDF": "HDF5 or netCDF; export the table as Parquet",
-}
-"""How common binary files begin, and what to do with them."""
+}  # How common binary files begin, and what to do with them
 
-BOM = b"\xef\xbb\xbf"
-"""The byte-order mark in UTF-8."""
+BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A table from which several blocks of columns are read: a path or an address, or a frame; memory reads it once."""
+    """A table from which several blocks of columns are read: a file, or a frame; memory reads it once."""
 
-    table: Location | polars.DataFrame
+    table: str | Path | polars.DataFrame
 
     @cached_property
     def whole(self) -> tuple[polars.DataFrame, Source]:
@@ -55,21 +52,6 @@ class Block:
     columns: Mapping[str, str]
     counts: bool = False
 
-    @property
-    def path(self) -> Location | None:
-        """The file, or the folder of files; None for a frame."""
-        return None if isinstance(self.joined.table, polars.DataFrame) else self.joined.table
-
-    @property
-    def stored(self) -> Location:
-        """The file, or the folder of files.
-
-        Errors: `InputError` for a frame.
-        """
-        if self.path is None:
-            raise InputError("columns of a dataframe", "those of a file", "Write the table as Parquet.")
-        return self.path
-
     def renamed(self, frame: polars.DataFrame, source: Source) -> tuple[polars.DataFrame, Source]:
         """The columns of a frame under the names of the labels; messages name them as the table does."""
         series = {self.item: frame.get_column(self.item)} if self.item in frame.columns else {}
@@ -77,53 +59,44 @@ class Block:
         return polars.DataFrame(series), replace(source, columns=self.columns)
 
 
-def path_of(table: str | Path | Address | Block) -> Location | None:
-    """Where a table is stored; None for a block of a frame."""
-    return table.path if isinstance(table, Block) else location(table)
-
-
-def read_table(path: str | Path | Address | Block) -> tuple[polars.DataFrame, Source]:
-    """A file, or a block of columns, as a polars frame, and where its rows stand.
-
-    The extension names the format: `.csv`, `.tsv`, `.jsonl` or `.ndjson`, `.parquet`, `.arrow`, `.feather` or `.ipc`.
-    All cells of CSV and TSV are text as written (`007` stays `007`); a byte-order mark is skipped, CRLF is a line end.
-    The files that a pattern matches are one table, in the order of their names. Addresses are read as `io.addresses`
-    says.
-
-    Errors: `InputError` with file and line for everything that is not one sound table: missing or unreadable files,
-    other encodings than UTF-8, NUL bytes, ragged rows, repeated column names, nested values, no rows.
-    """
+def read_table(path: str | Path | Block) -> tuple[polars.DataFrame, Source]:
+    """A file, or a block of columns, as a polars frame, and where its rows stand."""
     if isinstance(path, Block):
         return path.renamed(*path.joined.whole)
     where = location(path)
     files = members(where)
     if len(files) > 1:
         return _joined([read_table(file) for file in files], shown(where), [shown(file) for file in files])
-    where = files[0]
-    if isinstance(where, Address) and where.form not in ("text", "other"):
-        return objects.frame(where)
-    name = shown(where)
-    reader = _READERS.get(where.suffix.lower())
-    if reader is None:
-        if isinstance(where, Path):
-            regular(where)
+    file, name = files[0], shown(files[0])
+    regular(file)
+    if file.suffix.lower() in binary.SUFFIXES:
+        return binary.whole(file), Source(name)
+    if file.suffix.lower() not in TEXTS:
         raise InputError(
-            f"the extension {where.suffix!r}" if where.suffix else "a file without an extension",
-            f"one of {', '.join(_READERS)}",
+            f"the extension {file.suffix!r}" if file.suffix else "a file without an extension",
+            f"one of {', '.join((*TEXTS, *binary.SUFFIXES))}",
             "Convert the file, or rename it after what it holds.",
             name,
         )
-    if reader is binary.parquet and isinstance(where, Path) and name == str(where):  # a name that can be handed on
-        return binary.parquet_at(where, read_ends(where), guarded(where, where.stat).st_size, name)
-    return reader(read_bytes(where), name)
+    return text_table(read_bytes(file), file.suffix.lower(), name)
 
 
-def members(where: Location) -> Sequence[Location]:
-    """The files that a pattern stands for; a path that is none stands for itself, and so does a table of several files.
+def members(path: Path) -> list[Path]:
+    """The files that a pattern stands for; the Parquet and Arrow files of a folder."""
+    several = matching(path) or [path]
+    return [file for one in several for file in (_of_folder(one) if guarded(one, one.is_dir) else [one])]
 
-    Errors: `InputError` for a pattern that matches nothing.
-    """
-    return objects.members(where) if isinstance(where, Address) else matching(where) or [where]
+
+def _of_folder(folder: Path) -> list[Path]:
+    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in binary.SUFFIXES and file.is_file())
+    if not files:
+        raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(folder))
+    return files
+
+
+def has_several(path: Path) -> bool:
+    """Whether a path stands for several files: a folder or a pattern."""
+    return path.is_dir() or matching(path) is not None
 
 
 def _joined(
@@ -156,42 +129,19 @@ def same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_
         )
 
 
-def shown(path: str | Path | Address | None) -> str:
+def shown(path: str | Path | None) -> str:
     """A path as messages show it: as it is, unless it holds characters that would break the line."""
     if path is None:
         return Source().name
-    text = redacted(str(path))
+    text = origin(path)
     return text if text.isprintable() else repr(text)
 
 
-def read_bytes(path: str | Path | Address) -> bytes:
-    """All of a regular file, or of a text at an address.
-
-    Errors: `InputError` for what is missing, a folder, a device or pipe, or may not be read.
-    """
+def read_bytes(path: str | Path) -> bytes:
+    """All of a regular file."""
     where = location(path)
-    if isinstance(where, Address):
-        return objects.text(where)
     regular(where)
     return guarded(where, where.read_bytes)
-
-
-def read_ends(path: Path) -> bytes:
-    """A Parquet file without its rows: its first mark and its footer, whose length stands before the last mark.
-
-    Errors: as `read_bytes`.
-    """
-    regular(path)
-
-    def read() -> bytes:
-        with path.open("rb") as stream:
-            mark, size = stream.read(4), stream.seek(0, 2)
-            stream.seek(max(size - 8, 4))
-            footer = int.from_bytes(stream.read(4), "little")
-            stream.seek(max(size - 8 - footer, 4))
-            return mark + stream.read()
-
-    return guarded(path, read)
 
 
 def regular(path: Path) -> None:
@@ -217,68 +167,39 @@ def _reason(error: OSError) -> str:
     return "no such file" if error.errno == errno.ENOENT else strerror(error.errno or 0).lower()
 
 
-def utf8(data: bytes, name: str) -> bytes:
-    """The bytes, if they are text in UTF-8; without the byte-order mark."""
+def utf8(data: bytes, name: str, before: int = 0) -> bytes:
+    """The bytes, if they are text in UTF-8; without the byte-order mark. So many lines come `before`."""
     for start, what in MAGIC.items():
         if data.startswith(start):
             raise InputError(f"what looks like {what.split(';')[0]}", "text", f"It seems to be {what}.", name)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("text in UTF-16", "text in UTF-8", "Save the file as UTF-8.", name)
     data = data.removeprefix(BOM)
-    again = 0 if data.startswith(BOM) else data.find(b"\n" + BOM)
-    if again >= 0:  # parsers drop it from one line and keep it in another
-        line = data.count(b"\n", 0, again + 1) + 1
-        hint = "The file seems to be joined of several; save it as UTF-8 without these marks."
-        raise InputError("a second byte-order mark", "one at most, at the start", hint, f"{name}, line {line}")
-    nul = data.find(b"\0")
-    if nul >= 0:
-        raise InputError(
-            "a NUL byte",
-            "text in UTF-8",
-            "The file is binary, damaged, or in UTF-16; save it as UTF-8 text.",
-            f"{name}, line {data.count(b'\n', 0, nul) + 1}",
-        )
     try:
         data.decode()
+        bad, what = data.find(b"\0"), "a NUL byte"
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"the byte 0x{data[error.start]:02x}, which is not UTF-8",
-            "text in UTF-8",
-            "Save the file as UTF-8.",
-            f"{name}, line {data.count(b'\n', 0, error.start) + 1}",
-        ) from None
+        bad, what = error.start, f"the byte 0x{data[error.start]:02x}, which is not UTF-8"
+        nul = data.find(b"\0", 0, bad)
+        bad, what = (nul, "a NUL byte") if nul >= 0 else (bad, what)
+    if bad < 0:  # parsers drop a second mark from one line and keep it in another
+        bad, what = 0 if data.startswith(BOM) else data.find(b"\n" + BOM) + 1 or -1, "a second byte-order mark"
+    if bad >= 0:
+        line = data.count(b"\n", 0, bad) + 1 + before
+        raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
     return data
 
 
-def _separated(separator: str) -> Callable[[bytes, str], tuple[polars.DataFrame, Source]]:
-    def read(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-        text = csv_text.dissect(utf8(data, name), separator, name)
-        frame = polars.read_csv(
-            text.rows,
-            has_header=False,
-            schema=dict.fromkeys(text.header, polars.String),
-            separator=separator,
-            quote_char='"' if b'"' in text.rows else None,
-            infer_schema=False,
-        )
-        check.length(frame.height, len(text.lines), f"rows of {name}")
-        return frame, Source(name, lines=text.lines)
-
-    return read
+def text_table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[polars.DataFrame, Source]:
+    """The table of a text by the extension of its file."""
+    data = utf8(data, name, before)
+    if suffix in SEPARATED:
+        separator = csv_text.separator_of(data, SEPARATED[suffix])
+        frame, source = csv_text.parse(data, separator, name, before)
+        words = f"{name}: read as separated by {csv_text.SEPARATORS[separator]}"
+        return frame, source if separator == SEPARATED[suffix] else replace(source, notes=(words, *source.notes))
+    return json_lines.parse(data, name, before)
 
 
-def _json_lines(data: bytes, name: str) -> tuple[polars.DataFrame, Source]:
-    return json_lines.parse(utf8(data, name), name)
-
-
-_READERS: dict[str, Callable[[bytes, str], tuple[polars.DataFrame, Source]]] = {
-    ".csv": _separated(","),
-    ".tsv": _separated("\t"),
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-    ".parquet": binary.parquet,
-    ".arrow": binary.arrow,
-    ".feather": binary.arrow,
-    ".ipc": binary.arrow,
-}
-"""How each extension is read."""
+SEPARATED = {".csv": ",", ".tsv": "\t"}
+TEXTS = (*SEPARATED, ".jsonl", ".ndjson")

@@ -13,24 +13,20 @@ from jaxtyping import Float, Int
 from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.formats import refuse_others
+from probtruth.io.tables.columns import OWN, item_column
 from probtruth.io.tables.read import Block, read_table
 from probtruth.kernels.host import block_rows
-from probtruth.kernels.later import Rows
 from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions
 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
+# What the cells of a table can be; `log_probs` is another way to write one of them.
 KINDS = get_args(CellKind.__value__)[:-1]
-"""What the cells of a table can be; `log_probs` is another way to write one of them."""
 REPEATED = "Remove one of its rows; if the table has a row for each item and label, pivot it: a column for each label."
 
 
 def known_kind(kind: str) -> str:
-    """The kind of the cells, one of `KINDS`.
-
-    Errors: `InputError` for an unknown one.
-    """
+    """The kind of the cells, one of `KINDS`."""
     known: str = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
@@ -60,46 +56,43 @@ class WideTable:
         """The cells as they are, but percentages as probabilities, some rows at a time; the first row of each block."""
         size, n = block_rows(len(self.labels)), self.columns.n_rows
         for start in range(0, n, size):
-            yield start, self.some_rows(slice(start, min(start + size, n)), kind)
-
-    def some_rows(self, rows: Rows, kind: str) -> Float[np.ndarray, "some label"]:
-        """Some of these rows."""
-        if isinstance(rows, slice):
-            return in_kind(self.columns.rows(rows.start, rows.stop), kind)
-        return in_kind(self.columns.of(rows, np.arange(len(self.labels))).all_rows(), kind)
+            yield start, in_kind(self.columns.rows(start, min(start + size, n)), kind)
 
 
-def read_wide(
-    table: StrPath | Frame | Block, item: str, used: frozenset[str] | None = None, what: str = ""
-) -> WideTable:
-    """A file or a dataframe (called `what`) as a wide table: every item once, every other column full of numbers.
-
-    Errors: `InputError` with file, line and column; a column of text that is no label is not taken for one in silence.
-    """
+def read_wide(table: StrPath | Frame | Block, item: str, like: Sequence[polars.Series] = ()) -> WideTable:
+    """A file or a dataframe as a wide table: every item once, every other column full of numbers."""
     if isinstance(table, str | Path | Block):
         frame, source = read_table(table)
-        if item not in frame.columns:
-            refuse_others(frame.columns, source.name)
     else:
-        frame, source = frames.as_polars(table), Source(what)
+        frame, source = frames.as_polars(table), Source()
+    item, _ = item_column(frame, item, like, source)
     items = distinct_items(frame, item, source, "every item once", REPEATED)
-    labels = labels_of(frame.columns, item, source)
+    made = wide_table(frame, source, item, labels_of(frame.columns, item, source), None)
+    return replace(made, items=items)
+
+
+def wide_table(
+    frame: polars.DataFrame, source: Source, item: str, labels: Sequence[str], used: frozenset[str] | None
+) -> WideTable:
+    """The numbers of a frame under the labels, without the names of the items."""
     columns = frame_numbers.float_columns(frame, labels)
     if columns.unread is not None:
         refuse(frame, columns.unread, source, known_label=used is not None and columns.unread in used)
-    return WideTable(items, tuple(labels), columns, source, item, used)
+    return WideTable((), tuple(labels), columns, source, item, used)
 
 
 def distinct_items(frame: polars.DataFrame, item: str, source: Source, expected: str, hint: str) -> frames.Names:
-    """The names of the items, each of which has one row.
-
-    Errors: `InputError` at the first row of an item that had one before.
-    """
+    """The names of the items, each of which has one row."""
     names = frames.keys(frame, item, source, "item")
+    distinct(names, item, source, expected, hint)
+    return frames.Names(names)
+
+
+def distinct(names: polars.Series, item: str, source: Source, expected: str, hint: str) -> None:
+    """Raises at the first row of an item that had one before."""
     if not frames.rising(names) and names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
         raise InputError(f"item {check.quote(names[row])} a second time", expected, hint, source.at(row, item))
-    return frames.Names(names)
 
 
 def unnamed(source: Source) -> InputError:
@@ -110,39 +103,13 @@ def unnamed(source: Source) -> InputError:
 
 
 def labels_of(columns: Sequence[str], item: str, source: Source) -> list[str]:
-    """All columns but that of the items.
-
-    Errors: `InputError` where there is none, or one has no name.
-    """
-    labels = [column for column in columns if column != item]
+    """All columns but that of the items."""
+    labels = [column for column in columns if column != item and not column.startswith(OWN)]
     if not labels:
         raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
     if not all(label.strip() for label in labels):
         raise unnamed(source)
     return labels
-
-
-def cells(
-    frame: polars.DataFrame, labels: Sequence[str], source: Source, item: str, kind: str, what: str = "probabilities"
-) -> Float[np.ndarray, "item label"]:
-    """The checked cells of some columns; an error for what is no distribution."""
-    values = np.empty((frame.height, len(labels)))
-    for start, block in checked_blocks(frame, labels, source, item, kind, what):
-        values[start : start + len(block)] = block
-    return values
-
-
-def checked_blocks(
-    frame: polars.DataFrame, labels: Sequence[str], source: Source, item: str, kind: str, what: str = "probabilities"
-) -> Iterator[tuple[int, Float[np.ndarray, "item label"]]]:
-    """`cells`, some rows at a time, which stay in the processor's cache while they are worked on; with the first row of
-    each block."""
-    columns = frame_numbers.float_columns(frame, labels)
-    if columns.unread is not None:
-        refuse(frame, columns.unread, source, known_label=True)
-    table = WideTable((), tuple(labels), columns, source, item, None)
-    check_rows(table, kind, what)
-    yield from table.blocks(kind)
 
 
 def refuse(frame: polars.DataFrame, label: str, source: Source, known_label: bool) -> None:
@@ -213,10 +180,7 @@ def in_kind(values: Float[np.ndarray, "item label"], kind: str) -> Float[np.ndar
 
 
 def renormalised(table: WideTable, kind: str) -> tuple[WideTable, Float[np.ndarray, " row"]]:
-    """The table with every row divided by its sum that is off by more than the tolerance, and the sums of those rows.
-
-    Rows that cannot be divided (a cell that is no number, or negative; a sum of 0) stay, for `check_rows` to refuse.
-    """
+    """The table with every row divided by its sum that is off by more than the tolerance."""
     if kind == "logits":
         return table, np.empty(0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -229,8 +193,7 @@ def renormalised(table: WideTable, kind: str) -> tuple[WideTable, Float[np.ndarr
     return replace(table, columns=frame_numbers.FloatColumns(list(cells.T), len(cells), None)), sums[off]
 
 
-NEAR = 0.02
-"""How far from 1 the sums of rows may be, relatively, that are to look like distributions."""
+NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to look like distributions
 
 
 def looks_like(table: WideTable, kind: str, what: str) -> tuple[str, tuple[str, ...]]:

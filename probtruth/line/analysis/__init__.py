@@ -3,24 +3,28 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from probtruth.line.analysis import annotators, calibration, curves, items, predictive_check
+from probtruth.line.analysis import annotators, calibration, items
 from probtruth.line.labelled import Labelled
-from probtruth.scoring.calibration.decompositions import decompose_aligned
-from probtruth.streaming.compare_files import Streamed
-from probtruth.types import Comparison, Scores
+from probtruth.scoring.calibration.decompositions import decompose
+from probtruth.types import Comparison, NotKept, Scores
 from probtruth.types.shown import Brief
+
+if TYPE_CHECKING:
+    import polars
+
+MOST_LISTED = 2_000  # Items that a page lists: those on which the two leading models differ most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(Brief):
-    """The parts of a report, each computed when it is first asked for, and once.
+    """The parts of a report, each computed when it is first read, and once.
 
-    What needs labels is None (or empty) for bare scores; what needs every item is so where input was streamed.
+    What needs labels is None (or empty) for bare scores; what needs every item is so where scores were not kept.
     """
 
-    scores: Scores | Streamed
+    scores: Scores | NotKept
     comparison: Comparison
     labelled: Labelled | None
 
@@ -45,36 +49,29 @@ class Analysis(Brief):
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:
         """The rows of `decompose`, one for each model."""
         known = self._labelled_items
-        return (
-            None if known is None else decompose_aligned(known.aligned, known.rule, self.scores.known.floor).to_dicts()
-        )
+        if known is None:
+            return None
+        sides: tuple[Any, Any] = (known.aligned, None)  # what stands side by side takes the place of both
+        return decompose(*sides, known.rule, self.scores.known.floor).to_dicts()
 
     @cached_property
     def annotators(self) -> annotators.AnnotatorAnalysis:
-        """How far annotators agree, how good each is, and which answer like copies of each other."""
+        """How far annotators agree, and how good each is."""
         return annotators.annotators_of(self.labelled)
 
     @cached_property
-    def disputed(self) -> Sequence[items.DisputedItem]:
-        """The items on which the labels disagree most."""
-        return [] if self._labelled_items is None else items.disputed_items(self._labelled_items)
+    def items(self) -> "polars.DataFrame | None":
+        """What is known of each item (see `Result.items`); None where scores were not kept."""
+        return items.items_frame(self.scores, self.comparison, self.labelled)
 
     @cached_property
-    def divided(self) -> Sequence[items.DividedItem]:
-        """The items on which the two leading models differ most."""
-        return items.divided_items(self.scores, self.comparison, self.labelled)
+    def listed(self) -> "polars.DataFrame | None":
+        """The items that a page lists, those first on which the two leading models differ most."""
+        if self.items is None:
+            return None
+        rows = items.most_telling(self.items, MOST_LISTED)
+        return self.items[rows].with_row_index().with_columns(index=rows)
 
-    @cached_property
-    def listed(self) -> items.ListedItems | None:
-        """The items with what is known of each; None where scores were streamed."""
-        return items.listed_items(self.scores, self.comparison, self.labelled)
-
-    @cached_property
-    def curves(self) -> curves.DifferenceCurves | None:
-        """The posterior of each pair's difference, as quantiles."""
-        return curves.curves_of(self.comparison)
-
-    @cached_property
-    def replicates(self) -> predictive_check.ReplicatedDifferences | None:
-        """Differences of the two leading models, item by item, beside replicated ones."""
-        return predictive_check.replicates_of(self.scores, self.comparison)
+    def named_shares(self, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
+        """The labels of items, by their positions, with their shares of the votes, the largest first."""
+        return [] if self.labelled is None else items.named_shares(self.labelled.aligned, rows)

@@ -1,96 +1,61 @@
-"""How far annotators agree, how good each is, and which answer like copies of each other."""
+"""How far annotators agree, and how good each is."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from probtruth.check import as_float
-from probtruth.errors import InputError
 from probtruth.line.labelled import Labelled
-from probtruth.truth.annotators.agreement import Agreement, AgreementMeasure, agreement
-from probtruth.truth.annotators.pairs import annotator_pairs
+from probtruth.truth.annotators.agreement import Agreement, agreement
 from probtruth.truth.annotators.quality import skill_columns
-from probtruth.types import Annotations, Truth
+from probtruth.types import Truth
 from probtruth.types.comparison import Row
 
-MEASURES: tuple[AgreementMeasure, ...] = ("krippendorff", "percentage")
-"""The measures of agreement."""
-RESAMPLES = 500
-"""Bootstrap resamples of the interval of the agreement."""
-CHECKED = ("agreement", "agreement_spread")
-"""The statistics of annotations that truth methods replicate."""
+RESAMPLES = 200  # Bootstrap resamples of the interval of the agreement
 
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorAnalysis:
-    """`agreement` by each measure; `rows` on single annotators, best first, by the method of `truth`; `copies`, pairs
-    that agree more than their skill explains; `replicated`, the agreement beside that of replicated annotations.
+    """`agreement` of all (None where no item has two annotations); `rows` on single annotators, best first, by `truth`.
 
-    What nothing is known of is empty. `truth` is the one asked for if its method says how accurate annotators
-    are, else that of the other estimand.
+    `truth` is the one that was asked for if its method says how accurate annotators are, else that of the other
+    estimand. `replicated` is the share of agreeing pairs in annotations replicated from the truth's draws: its 95%
+    interval, and the observed one; None where the truth was not sampled.
     """
 
-    truth: Truth | None
-    agreement: Sequence[Agreement]
-    rows: Sequence[Row]
-    copies: Sequence[Row]
-    replicated: Sequence[Row]
+    truth: Truth | None = None
+    agreement: Agreement | None = None
+    rows: Sequence[Row] = ()
+    replicated: tuple[float, float, float] | None = None
 
 
 def annotators_of(labelled: Labelled | None) -> AnnotatorAnalysis:
     """What is known of the annotators behind a result."""
     if labelled is None:
-        return AnnotatorAnalysis(None, (), (), (), ())
-    truths = [labelled.truth] + ([] if labelled.other is None else [labelled.other.truth])
+        return AnnotatorAnalysis()
+    truths = [labelled.truth, *([] if labelled.other is None else [labelled.other.truth])]
     truth = next((truth for truth in truths if "accuracy" in truth.annotator_results), None)
+    known = labelled.annotations
+    several = known is not None and int(known.counts().sum(1).max(initial=0)) > 1
+    replicated = None
+    if "agreement" in labelled.truth.sampled:
+        low, high = np.quantile(labelled.truth.sampled["agreement"], [0.025, 0.975])
+        replicated = float(low), float(high), float(str(labelled.truth.diagnostics["agreement"]))
     return AnnotatorAnalysis(
         truth,
-        _agreement(labelled.annotations),
+        agreement(known, bootstrap=RESAMPLES) if known is not None and several else None,
         () if truth is None else annotator_rows(truth),
-        () if truth is None else _copies(labelled.annotations, truth),
-        _replicated(labelled.truth),
+        replicated,
     )
 
 
 def annotator_rows(truth: Truth) -> list[Row]:
     """The rows of `truth.annotators()`, best first, with skill and flag also where the method does not have them."""
     table = truth.annotators().to_dict(as_series=False)
-    unknown = {name: [None] * len(table["annotator"]) for name in ("skill", "skill_low", "skill_high")}
-    skill = {name: values.tolist() for name, values in skill_columns(truth).items()}
-    columns = {**unknown, "flag": [""] * len(table["annotator"]), **table, **skill}
+    n = len(table["annotator"])
+    unknown = {**dict.fromkeys(("skill", "skill_low", "skill_high"), [None] * n), "flag": [""] * n}
+    columns = {**unknown, **table, **{name: values.tolist() for name, values in skill_columns(truth).items()}}
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    return sorted(rows, key=_worst_last)
-
-
-def _worst_last(row: Row) -> float:
-    """The most skilled first, those of unknown skill last."""
-    skill = as_float(row["skill"])
-    return np.inf if skill is None else -skill
-
-
-def _agreement(annotations: Annotations | None) -> list[Agreement]:
-    """By each measure; nothing where no item has two annotations."""
-    if annotations is None or int(annotations.counts().sum(1).max(initial=0)) < 2:
-        return []
-    return [agreement(annotations, measure, bootstrap=RESAMPLES) for measure in MEASURES]
-
-
-def _copies(annotations: Annotations | None, truth: Truth) -> list[Row]:
-    if annotations is None or truth.confusion is None:
-        return []
-    try:
-        return [*annotator_pairs(annotations, truth).filter("copies").to_dicts()]
-    except InputError:  # the truth is of other items or annotators: nothing can be said of pairs
-        return []
-
-
-def _replicated(truth: Truth) -> list[Row]:
-    """The agreement of annotators beside that of replicated annotations, where the truth was sampled."""
-    rows: list[Row] = []
-    for name in CHECKED:
-        if name in truth.sampled and f"p_{name}" in truth.diagnostics:
-            low, high = np.quantile(truth.sampled[name], [0.025, 0.975])
-            seen = {"observed": truth.diagnostics[name], "p": truth.diagnostics[f"p_{name}"]}
-            rows.append({"statistic": name, "low": float(low), "high": float(high), **seen})
-    return rows
+    return sorted(rows, key=lambda row: math.inf if (skill := as_float(row["skill"])) is None else -skill)

@@ -8,23 +8,22 @@ import numpy as np
 
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.corp import decomposition_aligned
-from probtruth.scoring.calibration.reliability import error_aligned, reliability_aligned
-from probtruth.scoring.nelson.profile import profile_aligned
+from probtruth.scoring.calibration.corp import calibration_decomposition
+from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
+from probtruth.scoring.nelson.profile import risk_profile
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import sampled_items
-from probtruth.streaming.compare_files import Streamed
-from probtruth.types import Comparison, Scores
+from probtruth.types import Comparison, NotKept, Scores
+from probtruth.types.arguments import JudgedBy
 from probtruth.types.comparison import Row
 
 if TYPE_CHECKING:
     import polars
 
-MOST_MODELS = 6
-"""Models whose calibration is computed, the best first."""
-BUBBLES = 12
-"""Bubbles of one label (of all labels, where there are more than two)."""
+MOST_MODELS = 6  # Models whose calibration is computed, the best first
+RESAMPLES = 80  # Of the band of a curve, and of the calibration error by chance
+BUBBLES = 12  # Bubbles of one label (of all labels, where there are more than two)
 
 
 @dataclass(frozen=True)
@@ -45,20 +44,21 @@ class CalibrationAnalysis:
     n_all: int
 
 
-def calibration_of(labelled: Labelled, scores: Scores | Streamed, comparison: Comparison) -> CalibrationAnalysis:
+def calibration_of(labelled: Labelled, scores: Scores | NotKept, comparison: Comparison) -> CalibrationAnalysis:
     """The calibration of the best models, on all items or, where there are many, a random sample of them."""
     ranked = tuple(str(row["model"]) for row in comparison.ranks)
     models = ranked[:MOST_MODELS]
     known = labelled.aligned
     aligned = known.subset(sampled_items(len(known.items), len(known.labels)), models)
     two = len(aligned.labels) == 2
-    way = "label" if two else "top-label"
-    risk = profile_aligned(aligned, powers=list(MARKS.values()))
+    way: JudgedBy = "label" if two else "top-label"
+    sides: tuple[Any, Any] = (aligned, None)  # what stands side by side takes the place of both
+    risk = risk_profile(*sides, powers=list(MARKS.values()))
     return CalibrationAnalysis(
         models,
         len(ranked) - len(models),
         aligned.labels[-1] if two else None,
-        reliability_aligned(aligned, by=way, n_resamples=100),
+        reliability_curve(*sides, by=way, n_resamples=RESAMPLES),
         replace(risk, bins=tuple(_bubbles(risk))),
         tuple(_rows(scores, labelled.rule, aligned, way)),
         len(aligned.items),
@@ -66,13 +66,15 @@ def calibration_of(labelled: Labelled, scores: Scores | Streamed, comparison: Co
     )
 
 
-def _rows(scores: Scores | Streamed, rule: ScoringRule, aligned: AlignedOnHost, way: str) -> list[dict[str, Any]]:
+def _rows(scores: Scores | NotKept, rule: ScoringRule, aligned: AlignedOnHost, way: JudgedBy) -> list[dict[str, Any]]:
     """Miscalibration and discrimination under the rule, where that has a name, and the calibration error."""
     rows: dict[str, dict[str, Any]] = {model: {"model": model} for model in aligned.models}
-    for row in error_aligned(aligned, by=way).to_dicts():  # of two labels both have the same error
+    sides: tuple[Any, Any] = (aligned, None)
+    errors = calibration_error(*sides, by=way, n_resamples=RESAMPLES)
+    for row in errors.to_dicts():  # of two labels both have the same error
         rows[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if scores.rule in RULES:
-        for row in decomposition_aligned(aligned, rule, "joint", scores.known.floor).to_dicts():
+        for row in calibration_decomposition(*sides, rule, "joint", scores.known.floor).to_dicts():
             rows[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}
     return list(rows.values())
 

@@ -7,18 +7,16 @@ from matplotlib.axes import Axes
 from probtruth import check
 from probtruth.check import as_float
 from probtruth.line.analysis.annotators import annotator_rows
+from probtruth.report.numbers import short_names
 from probtruth.report.plots import axes as figures
 from probtruth.report.plots.axes import BLUE, DASHES, INK, RED
-from probtruth.report.words.numbers import short_names
 from probtruth.truth.annotators.quality import NO_SKILL
 from probtruth.types import Truth
 from probtruth.types.comparison import Row
 
-MOST = 30
-"""Annotators that are drawn: of more, the best and the worst half of them."""
+MOST = 30  # Annotators that are drawn: of more, the best and the worst half of them
 
 
-@check.checks_itself
 def plot_annotators(truth: Truth, ax: Axes | None = None) -> Axes:
     """Skill of each annotator with its 95 per cent interval, best first; flagged ones are orange, with the flag.
 
@@ -49,7 +47,7 @@ def draw_annotators(rows: Sequence[Row], ax: Axes | None = None) -> Axes:
     """Each annotator's skill and its interval, from the rows of `annotator_rows`."""
     names = short_names(str(row["annotator"]) for row in rows)
     flagged = any(row["flag"] for row in rows)
-    ax = ax or figures.panel_of_rows(len(rows), left=12 + figures.room_for(names), right=86 if flagged else 16)
+    ax = ax or figures.panel_of_rows(len(rows), left=12 + figures.name_margin(names), right=86 if flagged else 16)
     for position in (0.0, NO_SKILL):
         ax.axvline(position, color=INK, linewidth=1, linestyle="-" if position == 0 else DASHES)
     for position, row in enumerate(rows):
@@ -59,8 +57,8 @@ def draw_annotators(rows: Sequence[Row], ax: Axes | None = None) -> Axes:
             ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
         if skill is not None:
             ax.plot(skill, position, "o", color=colour, markersize=6)
-        figures.beside(ax, -0.03, position, names[str(row["annotator"])], "right")
-        figures.beside(ax, 1.03, position, str(row["flag"]), "left")
+        figures.row_text(ax, -0.03, position, names[str(row["annotator"])], "right")
+        figures.row_text(ax, 1.03, position, str(row["flag"]), "left")
     figures.finish(ax, len(rows), "skill (kappa with the class)")
     ax.set_xlim(min(-0.02, ax.get_xlim()[0]), max(1.0, ax.get_xlim()[1]))
     return ax

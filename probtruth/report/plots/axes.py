@@ -17,23 +17,20 @@ from matplotlib.transforms import Transform
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.words.numbers import width
+from probtruth.report.numbers import width
 
+# Text, axes and points: 4.2 to 1 or more against white and against near-black.
 INK = "#767b83"
-"""Text, axes and points: 4.2 to 1 or more against white and against near-black."""
+# Better and worse: Okabe and Ito's blue and vermilion.
 BLUE, RED = "#0072b2", "#d55e00"
-"""Better and worse: Okabe and Ito's blue and vermilion."""
+# Okabe and Ito's green, and their purple a little darker: 3 to 1 or more against white and near-black.
 GREEN, PURPLE = "#009e73", "#b06a9a"
-"""Okabe and Ito's green, and their purple a little darker: 3 to 1 or more against white and near-black."""
-COLOURS = (BLUE, RED, GREEN, PURPLE)
-"""One for each thing that is compared; no more are told apart at a glance."""
+COLOURS = (BLUE, RED, GREEN, PURPLE)  # One for each thing that is compared; no more are told apart at a glance
+# The mark of each, so that they are told apart in grey too, and the character that stands for it in words.
 MARKERS = (("o", "●"), ("^", "▲"), ("s", "■"), ("D", "◆"))
-"""The mark of each, so that they are told apart in grey too, and the character that stands for it in words."""
-FRACTION = "axes fraction"
-"""For words at a place in fractions of the axes."""
+FRACTION = "axes fraction"  # For words at a place in fractions of the axes
 DASHES, DOTS = (0, (4, 3)), (0, (1, 2))
-WIDTH = 480
-"""Points, which are the CSS pixels of the page."""
+WIDTH = 480  # Points, which are the CSS pixels of the page
 ROW = 26
 SIZE = 13
 
@@ -77,12 +74,12 @@ def panel_of_rows(
     return _new(WIDTH, top + rows * row + bottom, left, right, top, bottom)
 
 
-def room_for(names: Mapping[str, str], least: int = 0) -> float:
+def name_margin(names: Mapping[str, str], least: int = 0) -> float:
     """Points that the widest name needs beside the axes."""
     return 14 + 7.4 * max(least, *(width(name) for name in names.values()))
 
 
-def beside(ax: Axes, x: Number, position: Number, words: str, align: str) -> None:
+def row_text(ax: Axes, x: Number, position: Number, words: str, align: str) -> None:
     """Text at a row, `x` in fractions of the axes."""
     text(ax, x, position, words, align=align, within=ax.get_yaxis_transform())
 
@@ -109,7 +106,7 @@ def finish(ax: Axes, rows: int | None, title: str) -> None:
 def panel(
     ax: Axes | None, x: str, y: str, width: Number = WIDTH, height: Number = 320, left: Number = 56, right: Number = 20
 ) -> Axes:
-    """The axes given, or new ones of that size in points, with few lines and the unit on each axis."""
+    """These axes, or new ones of that size in points, with few lines and the unit on each axis."""
     ax = ax or _new(width, height, left, right, top=16, bottom=46)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -148,7 +145,7 @@ def text(
     size: Number = SIZE,
     within: str | Transform = "data",
 ) -> None:
-    """Words at a place in units of the data (or `within` what else), moved by points; names hold no mathematics."""
+    """Words at a place in units of the data (or `within` what else), shifted by points; names hold no mathematics."""
     ax.annotate(
         words,
         (x, y),
@@ -165,20 +162,20 @@ def text(
 
 
 def spread(places: Sequence[float], gap: float) -> Float[np.ndarray, " place"]:
-    """The places moved as little as needed to stand at least a gap apart, their order kept."""
+    """The places shifted as little as needed to stand at least a gap apart, their order kept."""
     wanted = np.asarray(places, np.float64)
     order = np.argsort(wanted, kind="stable")
-    moved = wanted[order]
+    shifted = wanted[order]
     for _ in range(200):
-        close = np.flatnonzero(np.diff(moved) < gap - 1e-9)
+        close = np.flatnonzero(np.diff(shifted) < gap - 1e-9)
         if not len(close):
             break
         for at in close:
-            short = max(0.0, gap - (moved[at + 1] - moved[at])) / 2
-            moved[at] -= short
-            moved[at + 1] += short
-    result = np.empty_like(moved)
-    result[order] = moved
+            short = max(0.0, gap - (shifted[at + 1] - shifted[at])) / 2
+            shifted[at] -= short
+            shifted[at + 1] += short
+    result = np.empty_like(shifted)
+    result[order] = shifted
     return result
 
 

@@ -1,49 +1,34 @@
-"""Figures of a comparison: differences of pairs, P(row beats column), ranks.
-
-The figure of a pair's differences item by item, beside replicated ones.
-"""
+"""Figures of a comparison: differences of pairs, of the leading models by group, and ranks."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from probtruth import check
 from probtruth.check import as_float
 from probtruth.errors import InputError
-from probtruth.line.analysis.predictive_check import ReplicatedDifferences, replicated
+from probtruth.report.numbers import INFINITE, MINUS, advantage, of_leaders, probability, rank_chances, short_names
 from probtruth.report.plots import axes as figures
-from probtruth.report.plots.axes import BLUE, DASHES, INK, RED, SIZE, panel, text
-from probtruth.report.tables.models import rank_table
-from probtruth.report.tables.pairs import chances_of_pairs
-from probtruth.report.words.numbers import INFINITE, MINUS, probability, short_names, shown
-from probtruth.report.words.sentences import mean_with_unit, measure, unit
-from probtruth.types import Comparison, Scores
-from probtruth.types.comparison import Row, leaders
+from probtruth.report.plots.axes import BLUE, INK, RED, text
+from probtruth.report.words import mean_of
+from probtruth.types import Comparison
+from probtruth.types.comparison import Row, leaders, leading_pair
 
-MOST_PAIRS = 45
-"""Pairs of a forest; of more, those among the best models are drawn."""
-MOST_MODELS = 20
-"""Models of a matrix or of ranks, the best first."""
-LEAST_CHANCE = 0.001
-"""Of a rank, to be drawn."""
-MOST_NAMED = 6
-"""Models whose names stand above their columns; of more, their numbers do."""
-DEEPEST = 0.4
-"""Opacity of a cell of probability 0 or 1: the number in it stays legible."""
+# Pairs of a forest (of more, those among the best models), models (the best first) and groups (the first by name).
+MOST_PAIRS, MOST_MODELS, MOST_GROUPS = 45, 20, 60
+LEAST_CHANCE = 0.001  # Of a rank, to be drawn
 
 
-@check.checks_itself
-def plot_forest(comparison: Comparison, ax: Axes | None = None) -> Axes:
+def plot_forest(comparison: Comparison, ax: Axes | None = None, *, most: int = MOST_PAIRS) -> Axes:
     """Differences of all pairs with 95 per cent intervals; an interval to the left of 0 favours the model named there.
 
-    Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.
+    Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on; of more pairs than `most` those
+    among the best models are drawn.
 
-    Returns: the axes, in units of the score; the ROPE is shaded. Of many models the best are drawn.
+    Returns: the axes, in units of the score; the ROPE is shaded.
 
     Errors: `InputError` for anything but a comparison.
 
@@ -54,8 +39,14 @@ def plot_forest(comparison: Comparison, ax: Axes | None = None) -> Axes:
     'difference of mean score'
     """
     known = comparison_in(comparison)
-    rows = best_pairs(known, MOST_PAIRS)[0]
-    return forest(rows, known.rope, difference_title(known), ax, known.higher_is_better)
+    pairs = best_pairs(known, most)[0]
+    left, right = ("b", "a") if known.higher_is_better else ("a", "b")
+    names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
+    margin = figures.name_margin(names, 10)
+    ax = ax or figures.panel_of_rows(len(pairs), left=margin, right=margin)
+    words = [(names[str(row[left])], names[str(row[right])]) for row in pairs]
+    heads, title = ("← favours", "favours →"), f"difference of {mean_of(known, with_units=True)}"
+    return intervals(ax, pairs, words, heads, title, known.rope, (BLUE, BLUE), apart=0.04)
 
 
 def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
@@ -63,84 +54,58 @@ def best_pairs(comparison: Comparison, most: int) -> tuple[list[Row], int]:
     models = [str(row["model"]) for row in leaders(comparison.ranks)]
     while math.comb(len(models), 2) > most:
         models.pop()
-    chosen = set(models)
-    rows = [shown(comparison, row) for row in comparison.pairs if row["a"] in chosen and row["b"] in chosen]
-    return rows, len(models)
+    return [row for row in comparison.pairs if row["a"] in models and row["b"] in models], len(models)
 
 
-def difference_title(comparison: Comparison) -> str:
-    """The title of an axis of differences."""
-    return f"difference of {mean_with_unit(comparison)}"
+def plot_behind(comparison: Comparison, most: int = MOST_MODELS) -> Axes:
+    """How much worse each model is than the leading one, with 95 per cent intervals, and P(best)."""
+    ranked = leaders(comparison.ranks)[:most]
+    lead = str(ranked[0]["model"])
+    rows: list[Row] = [{"difference": 0.0, "low": None, "high": None}]
+    rows += [advantage(comparison, lead, str(row["model"])) for row in ranked[1:]]
+    names = short_names(str(row["model"]) for row in ranked)
+    words = [(names[str(row["model"])], probability(row["p_best"])) for row in ranked]
+    worse = "lower" if comparison.higher_is_better else "higher"
+    title = f"{mean_of(comparison, with_units=True)}: how much {worse} than the leader's"
+    ax = figures.panel_of_rows(len(rows), left=figures.name_margin(names), right=66)
+    return intervals(ax, rows, words, ("", "P(best)"), title, comparison.rope, (BLUE, RED))
 
 
-@check.checks_itself
-def plot_matrix(comparison: Comparison, ax: Axes | None = None) -> Axes:
-    """P(row beats column) of all pairs, best model first: blue where the row is better, orange where the column is.
+def plot_groups(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """The difference of the two leading models in every group with 95 per cent intervals, partially pooled.
 
-    Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.
+    Arguments: `comparison` is what `compare` returned, with groups; `ax` are the axes to draw on.
 
-    Returns: the axes. Of many models the best 20 are drawn.
+    Returns: the axes, in units of the score; the ROPE is shaded, and P(the model named there is better) stands on the
+    right. Of many groups the first 60 are drawn.
 
-    Errors: `InputError` for anything but a comparison.
+    Errors: `InputError` for anything but a comparison with groups.
 
     >>> import probtruth as pt
-    >>> frame = {"item": [1, 1, 2, 2, 3, 3], "model": ["a", "b"] * 3, "score": [0.1, 0.3, 0.2, 0.3, 0.1, 0.4]}
-    >>> ax = pt.figures.plot_matrix(pt.compare(pt.Scores.from_frame(frame, higher_is_better=False), engine="exact"))
-    >>> [text.get_text() for text in ax.texts]
-    ['a', 'b', 'a', 'b', '0.96', '0.04']
+    >>> frame = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), 2, 4, 3, 5, 7, 6, 9, 8]}
+    >>> scores = pt.Scores.from_frame(frame | {"group": [*"uuuuvvvv"] * 2}, group="group", higher_is_better=False)
+    >>> [text.get_text() for text in pt.figures.plot_groups(pt.compare(scores, engine="exact")).texts][2:4]
+    ['u', '>0.999']
     """
     known = comparison_in(comparison)
-    order = [str(row["model"]) for row in known.ranks][:MOST_MODELS]
-    better = chances_of_pairs(known)
-    names = short_names(order, 18)
-    numbered = len(order) > MOST_NAMED
-    heads = [str(position) if numbered else names[name] for position, name in enumerate(order, 1)]
-    ax = matrix_axes(ax, len(order), heads, numbered, 12 + figures.room_for(names) + 26 * numbered)
-    for position, name in enumerate(order):
-        if numbered:
-            figures.beside(ax, -0.02, position, str(position + 1), "right")
-        shift = (-34 if numbered else -8, 0)
-        text(ax, 0, position, names[name], align="right", shift=shift, within=ax.get_yaxis_transform())
-    for row_position, a in enumerate(order):
-        for position, b in enumerate(order):
-            p = as_float(better.get((a, b)))
-            if p is not None:
-                coloured_cell(ax, row_position, position, p)
-            if a != b and len(order) <= 10:
-                text(ax, position, row_position, probability(p), align="center", size=SIZE - (len(order) > 8) * 2)
-    return ax
+    rows = of_leaders(known)[:MOST_GROUPS]
+    if not rows:
+        raise InputError("a comparison without groups", "one with groups", "Pass groups= to compare.")
+    a, b = short_names(leading_pair(known.ranks)).values()
+    names = short_names(str(row["group"]) for row in rows)
+    ax = ax or figures.panel_of_rows(len(rows), left=figures.name_margin(names), right=96)
+    words = [(names[str(row["group"])], probability(row["p_a_better"])) for row in rows]
+    title = f"{a} − {b}: difference of {mean_of(known, with_units=True)}"
+    colours = (RED, BLUE) if known.higher_is_better else (BLUE, RED)
+    return intervals(ax, rows, words, ("", "P(first)"), title, known.rope, colours)
 
 
-def matrix_axes(ax: Axes | None, rows: int, heads: Sequence[str], numbered: bool, left: figures.Number) -> Axes:
-    """Axes for the cells of a matrix, with the heads above its columns: slanted where names have no room."""
-    longest = 7.0 * max(map(len, heads))
-    slanted = not numbered and longest * len(heads) > 250
-    ax = ax or figures.panel_of_rows(
-        rows, left=left, right=14 + (0.75 * longest if slanted else 0), top=16 + 0.62 * longest if slanted else 26,
-        bottom=12,
-    )  # fmt: skip
-    turned: dict[str, Any] = {"rotation": 35, "ha": "left", "rotation_mode": "anchor"} if slanted else {"ha": "center"}
-    for column, head in enumerate(heads):
-        ax.text(column, -0.62, head, va="bottom", color=INK, size=SIZE, parse_math=False, **turned)
-    ax.set_xlim(-0.5, len(heads) - 0.5)
-    ax.set_ylim(rows - 0.5, -0.5)
-    ax.set_axis_off()
-    return ax
-
-
-def coloured_cell(ax: Axes, row: int, column: int, p: float) -> None:
-    """A cell in blue where p is above one half, else in orange: the deeper, the surer."""
-    colour, depth = BLUE if p > 0.5 else RED, abs(2 * p - 1) * DEEPEST
-    ax.bar(column, 1, 0.98, bottom=row - 0.5, color=colour, alpha=depth, linewidth=0)
-
-
-@check.checks_itself
 def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """P(rank = r) of each model, best first, as a bar in the column of the rank.
 
     Arguments: `comparison` is what `compare` returned; `ax` are the axes to draw on.
 
-    Returns: the axes. Of many models the best 20 are drawn.
+    Returns: the axes; the number stands above a bar where there is room. Of many models the best 20 are drawn.
 
     Errors: `InputError` for anything but a comparison, and for one without joint draws of the means.
 
@@ -150,76 +115,32 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     >>> pt.figures.plot_ranks(comparison).get_xlabel()
     'rank (1 is best)'
     """
-    ranked = rank_table(comparison_in(comparison))
-    if ranked is None:
+    of_model = rank_chances(comparison_in(comparison))
+    if not of_model:
         raise InputError(
             "a comparison without ranks", "one with joint draws of two or more finite means", "See its warnings."
         )
-    models, table = ranked[0][:MOST_MODELS], np.asarray(ranked[1][:MOST_MODELS])
-    return rank_probabilities(models, table, ax)
-
-
-def behind_leader(
-    rows: Sequence[Row], rope: figures.Number | None = None, unit: str = "", ax: Axes | None = None
-) -> Axes:
-    """How much worse each model is than the leading one, with 95 per cent intervals.
-
-    Arguments: `rows`, best first, have `model`, `advantage` (of the leader, positive), `low`, `high` and `p_best`; the
-    leader's own advantage is 0 and its interval None. `unit` is the title of the axis.
-    """
-    names = short_names(str(row["model"]) for row in rows)
-    ax = ax or figures.panel_of_rows(len(rows), left=figures.room_for(names), right=66)
-    words = [(names[str(row["model"])], probability(row["p_best"])) for row in rows]
-    shown = [{**row, "difference": row["advantage"]} for row in rows]
-    return intervals(ax, shown, words, ("", "P(best)"), unit, rope, (BLUE, RED))
-
-
-def forest(
-    pairs: Sequence[Row],
-    rope: figures.Number | None = None,
-    unit: str = "",
-    ax: Axes | None = None,
-    higher_is_better: bool = False,
-) -> Axes:
-    """Differences of pairs with 95 per cent intervals: an interval to the left of 0 favours the model named there.
-
-    Arguments: `pairs` have `a`, `b`, `difference`, `low`, `high` (a minus b, negative favours a, or positive where
-    `higher_is_better`); `rope` is shaded.
-    """
-    left, right = ("b", "a") if higher_is_better else ("a", "b")
-    names = short_names(str(row[side]) for row in pairs for side in ("a", "b"))
-    ax = ax or figures.panel_of_rows(len(pairs), left=figures.room_for(names, 10), right=figures.room_for(names, 10))
-    words = [(names[str(row[left])], names[str(row[right])]) for row in pairs]
-    return intervals(ax, pairs, words, ("← favours", "favours →"), unit, rope, (BLUE, BLUE), apart=0.04)
-
-
-def rank_probabilities(
-    models: Sequence[str], probability_of_rank: Float[np.ndarray, "model rank"], ax: Axes | None = None
-) -> Axes:
-    """P(rank = r) of each model as a bar in the column of the rank; the number stands above where there is room.
-
-    Of many ranks, those after the last that any of these models may have are not drawn.
-    """
-    n_models, n_ranks = probability_of_rank.shape
+    models = list(of_model)[:MOST_MODELS]
+    chances = np.array([of_model[model] for model in models])
+    n_ranks = chances.shape[1]
     if n_ranks > MOST_MODELS:
-        n_ranks = int(np.nonzero((probability_of_rank >= LEAST_CHANCE).any(0))[0].max(initial=0)) + 1
+        n_ranks = int(np.nonzero((chances >= LEAST_CHANCE).any(0))[0].max(initial=0)) + 1
     names = short_names(models)
     roomy = n_ranks <= 7
     ax = ax or figures.panel_of_rows(
-        n_models, left=figures.room_for(names), right=12, row=figures.ROW + 12 if roomy else figures.ROW
+        len(models), left=figures.name_margin(names), right=12, row=figures.ROW + 12 * roomy
     )
     full = 0.62 if roomy else 0.85
     for position, model in enumerate(models):
         floor = position + 0.42
         ax.plot([0.5, n_ranks + 0.5], [floor, floor], color=INK, linewidth=0.6, alpha=0.5)
-        for rank in range(n_ranks):
-            p = float(probability_of_rank[position, rank])
+        for rank, p in enumerate(chances[position, :n_ranks].tolist(), 1):
             if p >= LEAST_CHANCE:
-                ax.bar(rank + 1, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
+                ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
             if roomy and p >= 0.005:
-                text(ax, rank + 1, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
-        figures.beside(ax, -0.03, position + 0.1, names[model], "right")
-    figures.finish(ax, n_models, "rank (1 is best)")
+                text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
+        figures.row_text(ax, -0.03, position + 0.1, names[model], "right")
+    figures.finish(ax, len(models), "rank (1 is best)")
     ax.set_xlim(0.5, n_ranks + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
     ax.tick_params(axis="x", length=0)
@@ -246,22 +167,16 @@ def intervals(
 ) -> Axes:
     """Differences with their intervals, one below the other, between words on either side; the ROPE is shaded.
 
-    Arguments: `colours` are those of sure differences below and above 0; `apart` is how far the words are from the
-    axes, in fractions of these.
+    `colours` are those of intervals below and above 0; one that holds 0 is hollow and grey.
     """
     if rope is not None and rope > 0:
         ax.axvspan(-rope, rope, color=INK, alpha=0.22, linewidth=0)
     ax.axvline(0, color=INK, linewidth=1)
-
-    def beside(position: figures.Number, sides: tuple[str, str]) -> None:
+    for position, (row, sides) in enumerate(zip([None, *rows], [heads, *words], strict=True), -1):
+        if row is not None:
+            _interval(ax, position, row, colours)
         for x, align, side in zip((-apart, 1 + apart), ("right", "left"), sides, strict=True):
-            if side:
-                figures.beside(ax, x, position, side, align)
-
-    for position, (row, sides) in enumerate(zip(rows, words, strict=True)):
-        _interval(ax, position, row, colours)
-        beside(position, sides)
-    beside(-0.95, heads)
+            figures.row_text(ax, x, max(position, -0.95), side, align)
     figures.finish(ax, len(rows), title)
     return ax
 
@@ -273,88 +188,11 @@ def _interval(ax: Axes, position: int, row: Row, colours: tuple[str, str]) -> No
         shown = "not known" if centre is None else f"{MINUS if centre < 0 else ''}{INFINITE}"
         side = 0.5 if centre is None else float(centre > 0)
         align = "center" if centre is None else "right" if centre > 0 else "left"
-        figures.beside(ax, side, position, shown, align)
+        figures.row_text(ax, side, position, shown, align)
         return
-    crosses = low is None or high is None or low <= 0 <= high
-    colour = INK if crosses else colours[centre >= 0]
+    crosses, colour = False, INK
     if low is not None and high is not None and np.isfinite([low, high]).all():
+        crosses = low <= 0 <= high
+        colour = INK if crosses else colours[centre >= 0]
         ax.plot([low, high], [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
-    ax.plot(centre, position, "o", color=colour, markersize=6)
-
-
-BINS = 41
-WIDE = 4.0
-"""Standard deviations on either side that are drawn; what lies beyond is counted in words."""
-
-
-@check.checks_itself
-def plot_differences(scores: Scores, a: str, b: str, *, seed: int = 0, ax: Axes | None = None) -> Axes:
-    """Differences of two models on each item as a histogram, and those that the normal program replicates as a line.
-
-    Arguments: `scores` is what `score` returned or `Scores.from_frame` made; `a` and `b` are names of models; `seed` is
-    that of the replicated differences; `ax` are the axes to draw on.
-
-    Returns: the axes; differences are a minus b of the scores as they were given. The mean is marked; items beyond four
-    standard deviations are counted at the edge.
-
-    Errors: `InputError` for unknown models, and for differences that are infinite or never vary.
-
-    >>> import numpy as np
-    >>> import probtruth as pt
-    >>> loss = np.random.default_rng(0).gamma(2.0, 0.5, 40)
-    >>> rows = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": [*loss, *loss[::-1] + 0.1]}
-    >>> pt.figures.plot_differences(pt.Scores.from_frame(rows, higher_is_better=False), "a", "b").get_ylabel()
-    'share of items'
-    """
-    scores = check.instance(scores, Scores, "score")
-    first, second = (scores.models.index(check.one_of(name, scores.models, "model")) for name in (a, b))
-    with np.errstate(invalid="ignore"):
-        differences = (-1.0 if scores.higher_is_better else 1.0) * (scores.values[first] - scores.values[second])
-    rows, again = replicated(differences, seed)
-    if not rows:
-        raise InputError(
-            f"differences of {a} and {b} that are infinite, fewer than three or never vary",
-            "finite differences that vary",
-            "Choose other models, or score with a floor.",
-        )
-    return draw_differences(
-        ReplicatedDifferences(str(a), str(b), scores.higher_is_better, differences, rows, again), scores.rule, ax
-    )
-
-
-def draw_differences(pair: ReplicatedDifferences, rule: str, ax: Axes | None = None) -> Axes:
-    """The differences of a pair of models, beside the replicated ones."""
-    ax = panel(ax, f"difference on an item ({unit(rule) or measure(rule)})", "share of items", height=310, left=62)
-    low, high = _drawn(ax, pair.differences, pair.replicated)
-    names = short_names((pair.a, pair.b))
-    left, right = (pair.b, pair.a) if pair.higher_is_better else (pair.a, pair.b)
-    for name, words, position, align in ((left, "← favours {}", low, "left"), (right, "favours {} →", high, "right")):
-        text(ax, position, ax.get_ylim()[1], words.format(names[name]), align=align, shift=(0, 7))
-    return ax
-
-
-def _drawn(ax: Axes, real: Float[np.ndarray, " item"], again: Float[np.ndarray, " value"]) -> tuple[float, float]:
-    """Bars, line and words; returns the ends of the axis."""
-    centre, reach = float(real.mean()), WIDE * float(real.std(ddof=1))
-    edges = np.linspace(centre - reach, centre + reach, BINS + 1)
-    observed = np.histogram(real, edges)[0] / len(real)
-    line = np.histogram(again, edges)[0] / len(again)
-    middle = (edges[1:] + edges[:-1]) / 2
-    ax.bar(middle, observed, 0.86 * (edges[1] - edges[0]), color=BLUE, linewidth=0)
-    ax.plot(middle, line, color=RED, linewidth=2)
-    top = 1.18 * max(observed.max(), line.max())
-    ax.axvline(centre, color=INK, linewidth=1, linestyle=DASHES)
-    text(ax, centre, top, f"mean {centre:+.3g}".replace("-", MINUS), shift=(6, -14))
-    at = int(np.argmin(np.abs(middle - centre - 0.2 * reach)))
-    text(ax, middle[at], line[at], "replicated", RED, shift=(8, 8))
-    tallest = int(observed.argmax())
-    side = "right" if middle[tallest] <= centre else "left"
-    text(ax, middle[tallest], observed[tallest], "observed", BLUE, side, shift=(-12 if side == "right" else 12, -4))
-    for beyond, position, align in ((real < edges[0], 0.0, "left"), (real > edges[-1], 1.0, "right")):
-        if n := int(beyond.sum()):
-            words = f"← {n:,} beyond" if position == 0 else f"{n:,} beyond →"
-            where = edges[0] if position == 0 else edges[-1]
-            text(ax, float(where), 0.14 * top, words, align=align)
-    ax.set_xlim(edges[0], edges[-1])
-    ax.set_ylim(0, top)
-    return float(edges[0]), float(edges[-1])
+    ax.plot(centre, position, "o", color=colour, markersize=6, fillstyle="none" if crosses else "full")

@@ -1,4 +1,4 @@
-"""Figures of Nelson's assessment: model against source probability, their ratio, and the spectrum of means."""
+"""Figures of Nelson's assessment: model against source probability, and their ratio."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,16 +7,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
-from probtruth.report.plots.axes import COLOURS, DASHES, DOTS, INK, chosen_models, panel, spread, square, text
-from probtruth.report.words.numbers import fixed
+from probtruth.report.numbers import fixed
+from probtruth.report.plots.axes import COLOURS, DOTS, INK, square, text
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 
-BUBBLE = 260
-"""Area in square points of the largest bubble; the others are in proportion to their true events."""
+BUBBLE = 260  # Area in square points of the largest bubble; the others are in proportion to their true events
 SHAPES = {"decisiveness": ("^", "▲"), "accuracy": ("o", "●"), "robustness": ("v", "▼")}
 
 
-@check.checks_itself
 def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
     """Model probability against source probability: bubbles of the bins, the three marks, the identity line.
 
@@ -64,7 +62,6 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     return ax
 
 
-@check.checks_itself
 def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
     """The divergence probability: the model's mark projected from the origin to a source probability of 1.
 
@@ -99,50 +96,6 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     text(ax, 0, reported, f"P_model {fixed(reported, 3)}", COLOURS[0], shift=(8, 9))
     text(ax, source, 0, f"P_source {fixed(source, 3)}", INK, shift=(8, 12))
     text(ax, 1, ratio, f"P_div {fixed(ratio, 3)}", COLOURS[1], shift=(10, 0))
-    return ax
-
-
-@check.checks_itself
-def plot_spectrum(risk: RiskProfile, models: Sequence[object] | None = None, ax: Axes | None = None) -> Axes:
-    """Generalised means over all powers of the profile: each model solid, its source dashed.
-
-    Arguments: `risk` is what `risk_profile` returned; `models` are the names to show, all unless given, four at most;
-    `ax` are the axes to draw on.
-
-    Returns: the axes. More is better, but only power 0 is a proper criterion; a model above its source to the right and
-    below it to the left of 0 is over-confident.
-
-    Errors: `InputError` for an unknown model or too many.
-
-    Source: Nelson (2017), doi:10.3390/e19060286, Equation 13.
-
-    >>> import probtruth as pt
-    >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
-    >>> risk = pt.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
-    >>> pt.figures.plot_spectrum(risk).get_ylabel()
-    'probability'
-    """
-    risk = check.instance(risk, RiskProfile, "risk_profile")
-    names = chosen_models(risk.models, models)
-    powers = np.array(risk.powers)
-    shown = np.isfinite(powers)
-    widest = max(len(name) for name in names)
-    ax = panel(ax, "power of the mean", "probability", right=24 + 7.2 * max(widest, 6))
-    for name, power in MARKS.items():
-        ax.axvline(power, color=INK, linewidth=1, linestyle=DASHES, alpha=0.8)
-        side = {"robustness": "right", "accuracy": "center", "decisiveness": "left"}[name]
-        text(ax, power, 1.0, name, INK, side, "bottom", ({"right": -2, "center": 0, "left": -6}[side], 2), size=10)
-    ends = []
-    for name, colour in zip(names, COLOURS, strict=False):
-        position = risk.models.index(name)
-        ax.plot(powers[shown], risk.source[position][shown], color=colour, linewidth=1.3, linestyle=DASHES)
-        ax.plot(powers[shown], risk.model[position][shown], color=colour, linewidth=2)
-        ends.append((name, colour, float(risk.model[position][shown][-1])))
-    for (name, colour, _), height in zip(ends, spread([end[2] for end in ends], 0.065), strict=True):
-        text(ax, float(powers[shown][-1]), float(height), name, colour, shift=(6, 0))
-    text(ax, float(powers[shown][-1]), 0.09, "solid: model\ndashed: source", INK, "right", shift=(-8, 0), size=11)
-    ax.set_xlim(float(powers[shown][0]), float(powers[shown][-1]))
-    ax.set_ylim(0, 1)
     return ax
 
 

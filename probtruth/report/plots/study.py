@@ -1,4 +1,4 @@
-"""Figures of studies: what one would show against its size, whether probabilities meant what they said, a monitor."""
+"""Figures of studies: what one would show against its size, and a monitor over time."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -9,14 +9,12 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.report.plots.axes import BLUE, DASHES, FRACTION, INK, RED, panel, spread, square, text
-from probtruth.report.words.numbers import exact, fixed, short_names
-from probtruth.study.monitored import Monitor
+from probtruth.report.numbers import exact, short_names
+from probtruth.report.plots.axes import BLUE, DASHES, FRACTION, INK, RED, panel, spread, text
+from probtruth.study.monitor_state import Monitor
 from probtruth.study.plan import Plan
-from probtruth.study.validate import Validation
 
-GAP = 0.06
-"""Between labels, in parts of the height."""
+GAP = 0.06  # Between labels, in parts of the height
 
 
 @check.checks_itself
@@ -66,10 +64,7 @@ def _points(
     height: Float[np.ndarray, " study"],
     wanted: float | None,
 ) -> None:
-    """A point and a name for each design: to the right of the line's own, to the left of those that do better.
-
-    Names stand above the line of what is wanted, not on it.
-    """
+    """A point and a name for each design: to the right of the line's own, to the left of those that do better."""
     gap = GAP * float(np.ptp(ax.get_ylim()))
 
     def on_line(x: float, y: float) -> bool:
@@ -83,43 +78,6 @@ def _points(
             align, shift = ("left", 8) if side else ("right", -8)
             up = 9 if wanted is not None and abs(place - wanted) < gap / 2 else 0
             text(ax, x, place, name.replace(" x ", " × "), colour, align, shift=(shift, up), size=12)
-
-
-BAR = 1.96
-"""Standard errors on either side of a point."""
-
-
-@check.checks_itself
-def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
-    """Calibration of P(a better): what was said in simulated studies, and how often it was so.
-
-    Arguments: `validation` is what `validate` returned; `ax` are the axes to draw on.
-
-    Returns: the axes. Bars are 95 per cent intervals of the simulation; the dashed line is perfection.
-
-    Errors: `InputError` for something else than a validation.
-
-    >>> import numpy as np, probtruth as pt
-    >>> loss = np.random.default_rng(0).normal([0.5, 0.56], 0.3, (60, 2))
-    >>> rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    >>> validation = pt.validate(pt.Scores.from_frame(rows, higher_is_better=False), replications=80)
-    >>> pt.figures.plot_validation(validation).get_xlabel()
-    'P(a better) that was said'
-    """
-    validation = check.instance(validation, Validation, "validate")
-    ax = square(ax, "P(a better) that was said", "share in which a was better")
-    bins: Sequence[Mapping[str, Any]] = validation.bins
-    stated, was, studies = (
-        np.array([row[key] for row in bins], np.float64) for key in ("p_a_better", "a_was_better", "studies")
-    )
-    p = (was * studies + 2) / (studies + 4)
-    ax.errorbar(
-        stated, was, BAR * np.sqrt(p * (1 - p) / (studies + 4)), color=BLUE, fmt="o", markersize=6, linewidth=1.5
-    )
-    row = next(row for row in validation.rows if row["truth"] == "drawn")
-    words = f"off by {fixed(validation.calibration['error'], 3)}\n95% holds {fixed(row['coverage'], 3)}"
-    text(ax, 0.04, 0.96, words, vertical="top", size=12, within=FRACTION)
-    return ax
 
 
 @check.checks_itself
@@ -152,9 +110,7 @@ def plot_monitor(
 def _difference(watch: Monitor, rows: list[dict[str, Any]], names: dict[str, str], ax: Axes | None) -> Axes:
     ax = panel(ax, "items", "mean difference", left=64)
     time, mean, low, high = (np.array([row[key] for row in rows]) for key in ("n_items", "difference", "low", "high"))
-    below, above = watch.a, watch.b
-    if watch.higher_is_better:
-        mean, low, high, below, above = -mean, -high, -low, above, below
+    below, above = (watch.b, watch.a) if watch.higher_is_better else (watch.a, watch.b)
     colour = {"a": BLUE, "b": RED}.get(watch.decision or "", INK)
     if watch.rope:
         ax.axhspan(-watch.rope, watch.rope, color=INK, alpha=0.22, linewidth=0)

@@ -1,7 +1,6 @@
 """Calibration: how well probabilities agree with frequencies, and how much of a loss is miscalibration."""
 
 from probtruth.scoring.calibration.corp import calibration_decomposition
-from probtruth.scoring.calibration.decompositions import grouping_decomposition
 from probtruth.scoring.calibration.murphy import murphy_diagram
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
 from probtruth.scoring.skill import skill_scores
@@ -9,7 +8,6 @@ from probtruth.scoring.skill import skill_scores
 __all__ = (
     "calibration_decomposition",
     "calibration_error",
-    "grouping_decomposition",
     "murphy_diagram",
     "reliability_curve",
     "skill_scores",

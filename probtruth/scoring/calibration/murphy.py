@@ -10,18 +10,16 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.align import align
-from probtruth.scoring.calibration.binning import item_weights, judged
+from probtruth.scoring.calibration.binning import Items, item_weights, judged
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import JudgedBy
 
 if TYPE_CHECKING:
     import polars
 
-Items = Float[np.ndarray, " item"]
 Thresholds = Float[np.ndarray, " threshold"]
 
 
-@check.checks_itself
 def murphy_diagram(
     predictions: Predictions,
     truth: Truth,
@@ -61,11 +59,10 @@ def murphy_diagram(
         raise InputError("thresholds outside 0 to 1 or NaN", "probabilities", "np.linspace(0, 1, 101) is the default.")
     aligned = align(predictions, truth).on_host()
     heavy = item_weights(weights, len(aligned.items))
-    shares = np.full(len(aligned.items), 1 / len(aligned.items)) if heavy is None else heavy / heavy.sum()
     rows: list[dict[str, object]] = []
     for named, forecasts, outcomes, kind in judged(aligned, by):
-        expected = elementary_score(forecasts, outcomes, grid, shares, simplex.lost_as_log(grid, kind))
-        entropy = elementary_score(outcomes, outcomes, grid, shares)
+        expected = elementary_score(forecasts, outcomes, grid, heavy / heavy.sum(), simplex.lost_as_log(grid, kind))
+        entropy = elementary_score(outcomes, outcomes, grid, heavy / heavy.sum())
         for threshold, loss, least in zip(grid.tolist(), expected.tolist(), entropy.tolist(), strict=True):
             parts = {"expected": loss, "entropy": least, "divergence": max(loss - least, 0.0)}
             rows.append({**named, "threshold": threshold, **parts})
@@ -75,10 +72,7 @@ def murphy_diagram(
 def elementary_score(
     forecasts: Items, outcomes: Items, thresholds: Thresholds, shares: Items, lost: Thresholds | float = 0.0
 ) -> Thresholds:
-    """Weighted mean elementary score at each threshold, from one sort of the forecasts.
-
-    Forecasts above a threshold by no more than the share `lost` of it are equal to it.
-    """
+    """Weighted mean elementary score at each threshold, from one sort of the forecasts."""
     order = np.argsort(forecasts, kind="stable")
     below = np.searchsorted(forecasts[order], thresholds * (1 + lost), side="right")
     came, stayed_away = (

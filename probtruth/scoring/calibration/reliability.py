@@ -1,7 +1,6 @@
 """Reliability: how often an event happens when its forecast has a given probability, as a curve and as one error."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -9,17 +8,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, frames
-from probtruth.scoring.align import Aligned, AlignedOnHost, align
-from probtruth.scoring.calibration.binning import (
-    ForecastBins,
-    Weights,
-    bands,
-    check_bins,
-    check_resampling,
-    item_weights,
-    judged,
-    resamples,
-)
+from probtruth.scoring.align import align
+from probtruth.scoring.calibration.binning import ForecastBins, Items, bands, item_weights, judged, resamples
 from probtruth.scoring.calibration.corp import Isotone
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import Binning, JudgedBy
@@ -27,14 +17,9 @@ from probtruth.types.arguments import Binning, JudgedBy
 if TYPE_CHECKING:
     import polars
 
-METHODS = ("isotonic", "uniform", "quantile")
-BANDS = ("consistency", "confidence", "none")
-
-Items = Float[np.ndarray, " item"]
-Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
+Points = Float[np.ndarray, " point"]
 
 
-@check.checks_itself
 def reliability_curve(
     predictions: Predictions,
     truth: Truth,
@@ -75,113 +60,69 @@ def reliability_curve(
     >>> curve.filter(label="1").select("forecast", "observed").rows()
     [(0.2, 0.5), (0.7, 1.0), (0.9, 1.0)]
     """
-    return reliability_aligned(
-        align(predictions, truth).on_host(), by, method, n_bins, band, level, n_resamples, weights, seed
-    )
-
-
-def reliability_aligned(
-    aligned: AlignedOnHost,
-    by: object = "label",
-    method: object = "isotonic",
-    n_bins: object = 10,
-    band: object = "consistency",
-    level: object = 0.9,
-    n_resamples: object = 200,
-    weights: object = None,
-    seed: int = 0,
-) -> "polars.DataFrame":
-    """`reliability_curve` of predictions and truth that are aligned."""
-    way = check.literal(by, JudgedBy, "by")
-    drawing = Drawing(
-        check.one_of(method, METHODS, "method"),
-        check_bins(n_bins, "uniform")[0],
-        check.one_of(band, BANDS, "band"),
-        *check_resampling(n_resamples, level),
-        seed,
-    )
-    shares = item_weights(weights, len(aligned.items))
+    aligned, way = align(predictions, truth).on_host(), check.literal(by, JudgedBy, "by")
+    check.one_of(method, ("isotonic", *get_args(Binning.__value__)), "method")
+    check.whole(n_bins, 1, "n_bins", "10 or 15 are usual.")
+    check.one_of(band, ("consistency", "confidence", "none"), "band")
+    n_drawn = 0 if band == "none" else check.whole(n_resamples, 0, "resamples", "200 are enough to see.")
+    check.number(level, "level", "0.95 is usual.", above=0, below=1)
+    heavy = item_weights(weights, len(aligned.items))
     rows: list[dict[str, object]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
-        curve, low, high = _curve(forecasts, outcomes, shares, drawing, kind)
+        order = Isotone.of(forecasts)
+        curve, fit = _isotonic(order, outcomes, heavy)
+        if method != "isotonic":
+            curve, fit = _binned(ForecastBins.of(forecasts, n_bins, method, kind), forecasts, outcomes, heavy)
+        low = high = np.full(len(curve[0]), np.nan)
+        if n_drawn:
+            if band == "confidence":
+                drawn = [fit(outcomes, resampled) for resampled in resamples(heavy, n_drawn, seed)]
+            else:
+                drawn = [fit(sample, heavy) for sample in _calibrated(order, forecasts, outcomes, heavy, n_drawn, seed)]
+            low, high = np.clip(bands(np.where(np.isnan(drawn), curve[1], drawn), level), 0, 1)
         columns = ("forecast", "observed", "weight", "low", "high")
-        points = zip(*curve, low, high, strict=True)
-        rows += [named | dict(zip(columns, map(float, point), strict=True)) for point in points]
+        rows += [
+            named | dict(zip(columns, map(float, point), strict=True)) for point in zip(*curve, low, high, strict=True)
+        ]
     return frames.from_rows(rows)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """The options of a curve and its band."""
-
-    method: str
-    n_bins: int
-    band: str
-    n_resamples: int
-    level: float
-    seed: int
+type Curve = tuple[tuple[Points, Points, Points], Callable[[Items, Items], Points]]
+"""Forecast, observed frequency and weight of each point; the frequencies there of other outcomes or weights."""
 
 
-def _curve(
-    forecasts: Items, outcomes: Items, weights: Weights, how: Drawing, kind: np.dtype[Any]
-) -> tuple[Curve, np.ndarray, np.ndarray]:
-    order = Isotone.of(forecasts)
-    bins = None if how.method == "isotonic" else ForecastBins.of(forecasts, weights, how.n_bins, how.method, kind)
-    if bins is None:
-        curve = _steps(order, order.fit(outcomes, weights), weights)
-    else:
-        curve = (bins.means(forecasts), bins.means(outcomes), bins.total)
-
-    def again(drawn: Items, heavy: Weights) -> np.ndarray:
-        if bins is None:
-            fitted: np.ndarray = np.interp(curve[0], order.points, order.fit(drawn, heavy))
-            return fitted
-        return (bins if heavy is None else bins.reweighted(heavy)).means(drawn)
-
-    nothing = np.full(len(curve[0]), np.nan)
-    if how.band == "none" or how.n_resamples == 0:
-        return curve, nothing, nothing
-    if how.band == "confidence":
-        drawn = [again(outcomes, heavy) for heavy in resamples(weights, len(forecasts), how.n_resamples, how.seed)]
-    else:
-        fitted = order.fit(outcomes, weights)[order.point_of]
-        drawn = [
-            again(sample, weights)
-            for sample in calibrated_outcomes(forecasts, outcomes, fitted, how.n_resamples, how.seed)
-        ]
-    low, high = bands(np.where(np.isnan(drawn), curve[1], drawn), how.level)
-    return curve, np.clip(low, 0, 1), np.clip(high, 0, 1)
+def _isotonic(order: Isotone, outcomes: Items, heavy: Items) -> Curve:
+    """The two ends of every flat piece of the fit (one row if they are equal)."""
+    fitted, total = order.fit(outcomes, heavy), order.weights(heavy)
+    first = np.concatenate([[True], fitted[1:] != fitted[:-1]])
+    piece = np.cumsum(first) - 1
+    ends = first | np.concatenate([first[1:], [True]])
+    share = np.bincount(piece, total)[piece] / total.sum()
+    points = order.points[ends]
+    return (points, fitted[ends], share[ends]), lambda drawn, some: np.interp(
+        points, order.points, order.fit(drawn, some)
+    )
 
 
-def calibrated_outcomes(
-    forecasts: Items, outcomes: Items, fitted: Items, n_resamples: int, seed: int
+def _binned(bins: ForecastBins, forecasts: Items, outcomes: Items, heavy: Items) -> Curve:
+    share = bins.sums(heavy) / heavy.sum()
+    return (bins.means(forecasts, heavy), bins.means(outcomes, heavy), share), bins.means
+
+
+def _calibrated(
+    order: Isotone, forecasts: Items, outcomes: Items, heavy: Items, n_resamples: int, seed: int
 ) -> Iterator[Items]:
-    """Possible outcomes if the forecasts were calibrated.
-
-    Hard outcomes are drawn from the forecasts; soft ones keep their distance from the fitted curve, its sign at random
-    (the wild bootstrap), around the forecast.
-    """
+    """Possible outcomes if the forecasts were calibrated."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     hard = bool(np.isin(outcomes, (0, 1)).all())
+    apart = outcomes - order.fit(outcomes, heavy)[order.point_of]
     for _ in range(n_resamples):
         if hard:
             yield (rng.random(len(forecasts)) < forecasts).astype(np.float64)
         else:
-            yield forecasts + (outcomes - fitted) * rng.choice([-1.0, 1.0], len(forecasts))
+            yield forecasts + apart * rng.choice([-1.0, 1.0], len(forecasts))
 
 
-def _steps(order: Isotone, fitted: np.ndarray, weights: Weights) -> Curve:
-    """The two ends of every flat piece of the fit (one row if they are equal)."""
-    first = np.concatenate([[True], fitted[1:] != fitted[:-1]])
-    last = np.concatenate([first[1:], [True]])
-    piece = np.cumsum(first) - 1
-    total = order.weights(weights)
-    share = np.bincount(piece, total)[piece] / total.sum()
-    ends = first | last
-    return order.points[ends], fitted[ends], share[ends]
-
-
-@check.checks_itself
 def calibration_error(
     predictions: Predictions,
     truth: Truth,
@@ -219,36 +160,30 @@ def calibration_error(
     >>> round(pt.calibration.calibration_error(pred, truth, n_bins=10)["error"][0], 3)
     0.25
     """
-    return error_aligned(align(predictions, truth), by, n_bins, bins, n_resamples, weights, seed)
-
-
-def error_aligned(
-    aligned: Aligned,
-    by: object = "top-label",
-    n_bins: object = 15,
-    bins: object = "uniform",
-    n_resamples: object = 200,
-    weights: object = None,
-    seed: int = 0,
-) -> "polars.DataFrame":
-    """`calibration_error` of predictions and truth that are aligned."""
+    aligned = align(predictions, truth)
     way = check.one_of(by, (*get_args(JudgedBy.__value__), "class-wise"), "by")
-    binning = check_bins(n_bins, bins)
-    size, _ = check_resampling(n_resamples, 0.5)
-    shares = item_weights(weights, len(aligned.items))
-    rows: list[dict[str, object]] = []
+    check.whole(n_bins, 1, "n_bins", "10 or 15 are usual.")
+    check.literal(bins, Binning, "bins")
+    check.whole(n_resamples, 0, "resamples", "200 are enough to see.")
+    heavy = item_weights(weights, len(aligned.items))
+    rows: list[dict[str, Any]] = []
     for named, forecasts, outcomes, kind in judged(aligned, way):
-        binned, order = ForecastBins.of(forecasts, shares, *binning, kind), Isotone.of(forecasts)
-        fitted = order.fit(outcomes, shares)[order.point_of]
-        samples = calibrated_outcomes(forecasts, outcomes, fitted, size, seed)
-        drawn = [binned.error(forecasts, sample) for sample in samples]
-        by_chance = float(np.mean(drawn)) if drawn else float("nan")
-        rows.append(named | {"error": binned.error(forecasts, outcomes), "if_calibrated": by_chance})
+        binned, order = ForecastBins.of(forecasts, n_bins, bins, kind), Isotone.of(forecasts)
+        errors = [
+            float(np.abs(binned.sums(heavy * (sample - forecasts))).sum() / heavy.sum())
+            for sample in (outcomes, *_calibrated(order, forecasts, outcomes, heavy, n_resamples, seed))
+        ]
+        rows.append(
+            named | {"error": errors[0], "if_calibrated": float(np.mean(errors[1:])) if n_resamples else np.nan}
+        )
     if way == "class-wise":
-        rows = [_mean([row for row in rows if row["model"] == model]) for model in aligned.models]
+        means = {
+            model: [
+                np.mean([row[name] for row in rows if row["model"] == model]) for name in ("error", "if_calibrated")
+            ]
+            for model in aligned.models
+        }
+        rows = [
+            {"model": m, "label": None, "error": float(e), "if_calibrated": float(c)} for m, (e, c) in means.items()
+        ]
     return frames.from_rows(rows)
-
-
-def _mean(rows: list[dict[str, object]]) -> dict[str, object]:
-    means = {name: float(np.mean([row[name] for row in rows])) for name in ("error", "if_calibrated")}  # type: ignore[call-overload]
-    return {"model": rows[0]["model"], "label": None} | means

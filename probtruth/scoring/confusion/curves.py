@@ -12,7 +12,7 @@ from probtruth import check, frames
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
 from probtruth.types import Predictions, Truth
-from probtruth.types.shown import Brief, Shown
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
@@ -21,8 +21,8 @@ Items = Float[np.ndarray, " item"]
 
 KINDS = {"roc": ("false_positive_rate", "true_positive_rate"), "precision-recall": ("recall", "precision")}
 
+# Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost.
 NEARLY_SURE = -1e-8
-"""Above this log-probability, -(1 - p) distinguishes reports, because it has the digits that log p lost."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +46,7 @@ class Curve(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curves(Shown):
+class Curves(Brief):
     """Curves of all models and labels: the actual and the implied one."""
 
     kind: str
@@ -82,7 +82,6 @@ class Curves(Shown):
         return frames.from_rows(rows)
 
 
-@check.checks_itself
 def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Receiver operating characteristic of each model against the truth, each label against the rest.
 
@@ -110,7 +109,6 @@ def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None =
     return _curves(align(predictions, truth).on_host(), label, "roc")
 
 
-@check.checks_itself
 def precision_recall_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:
     """Precision against recall of each model, each label against the rest; the implied curve as in `roc_curves`.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from probtruth import check, frames
+from probtruth import frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.scoring.confusion.measures import METRICS, label_columns, measure_table
@@ -14,13 +14,11 @@ from probtruth.types.truth import Truth
 if TYPE_CHECKING:
     import polars
 
-EQUAL = 1e-12
-"""Two values this close differ only by rounding."""
+EQUAL = 1e-12  # Two values this close differ only by rounding
 
 ANY = "any response"
 
 
-@check.checks_itself
 def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     """For each metric the response that it rewards most under this truth, compared with the truth itself as the
     answer.
@@ -50,57 +48,36 @@ def degeneracy_report(truth: Truth) -> "polars.DataFrame":
     table = truth.shares if truth.estimand != "class" and truth.shares is not None else to_host(truth.probs)
     y = table.astype(np.float64)
     honest, _ = measure_table(y.T @ y)
-    rows = [_row("accuracy", None, float(honest[0]), *_accuracy(y))]
+    same = np.ptp(y, axis=1).max() <= EQUAL
+    best = float(y.max(1).mean()), ANY if same else "the most probable label of every item"
+    found: list[tuple[str, str | None, float, float, str]] = [("accuracy", None, float(honest[0]), *best)]
     for metric in METRICS:
-        values = honest[label_columns(metric, y.shape[1])]
+        values = honest[label_columns(metric, y.shape[1])].tolist()
         for label, value, column in zip(truth.index.labels, values, y.T, strict=True):
-            rows.append(_row(metric, label, float(value), *_BEST[metric](label, column)))
+            found.append((metric, label, value, *_best(metric, label, column)))
     entropy = float(-(y * np.log(np.where(y > 0, y, 1))).sum(1).mean())
     for name, value in (("log", entropy), ("brier", float((1 - (y**2).sum(1)).mean()))):
-        rows.append(_row(name, None, value, value, "the truth itself"))
-    return frames.from_rows(rows)
+        found.append((name, None, value, value, "the truth itself"))
+    columns = ("metric", "label", "honest", "best", "best_response", "honest_is_best")
+    return frames.from_rows(
+        [dict(zip(columns, (*row, bool(abs(row[3] - row[2]) <= EQUAL)), strict=True)) for row in found]
+    )
 
 
-def _row(metric: str, label: str | None, honest: float, best: float, response: str) -> dict[str, object]:
-    same = bool(abs(best - honest) <= EQUAL)
-    return {
-        "metric": metric,
-        "label": label,
-        "honest": honest,
-        "best": best,
-        "best_response": response,
-        "honest_is_best": same,
-    }
-
-
-def _accuracy(y: Float[np.ndarray, "item label"]) -> tuple[float, str]:
-    best = float(y.max(1).mean())
-    return best, ANY if np.ptp(y, axis=1).max() <= EQUAL else "the most probable label of every item"
-
-
-def _recall(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
-    return (1.0, f"always {label!r}") if y.sum() > 0 else (np.nan, "none: the label never happens")
-
-
-def _specificity(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
-    return (1.0, f"never {label!r}") if y.sum() < len(y) else (np.nan, "none: the label always happens")
-
-
-def _precision(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
-    if np.ptp(y) <= EQUAL:
-        return float(y[0]), f"{label!r} for any of the items"
-    number = int((y >= y.max() - EQUAL).sum())
-    return float(y.max()), f"{label!r} only for the {number} of {len(y)} items most likely to have it"
-
-
-def _f(label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
-    if y.sum() == 0:
+def _best(metric: str, label: str, y: Float[np.ndarray, " item"]) -> tuple[float, str]:
+    """The greatest value of a metric of one label, and the response that reaches it."""
+    if y.sum() == 0 and metric in ("recall", "f"):
         return np.nan, "none: the label never happens"
-    ordered = np.sort(y)[::-1]
-    values = 2 * np.cumsum(ordered) / (np.arange(1, len(y) + 1) + y.sum())
+    if metric == "recall":
+        return 1.0, f"always {label!r}"
+    if metric == "specificity":
+        return (1.0, f"never {label!r}") if y.sum() < len(y) else (np.nan, "none: the label always happens")
+    if metric == "precision":
+        if np.ptp(y) <= EQUAL:
+            return float(y[0]), f"{label!r} for any of the items"
+        number = int((y >= y.max() - EQUAL).sum())
+        return float(y.max()), f"{label!r} only for the {number} of {len(y)} items most likely to have it"
+    values = 2 * np.cumsum(np.sort(y)[::-1]) / (np.arange(1, len(y) + 1) + y.sum())
     number = int(values.argmax()) + 1
     best = float(values[number - 1])
     return best, f"{label!r} for the {number} of {len(y)} items above {best / 2:.3g}, half of the best F"
-
-
-_BEST = {"precision": _precision, "recall": _recall, "specificity": _specificity, "f": _f}

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import jax
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.kernels import compensated, simplex
-from probtruth.kernels.arrays import on_device
-from probtruth.scoring.align import Aligned, align
+from probtruth.kernels import simplex
+from probtruth.kernels.arrays import Table, on_device, to_host
+from probtruth.scoring.align import align
 from probtruth.scoring.confusion.exact import exact_measures, posterior_measures, sampled_measures
 from probtruth.scoring.confusion.measures import (
     AVERAGES,
@@ -24,12 +25,10 @@ from probtruth.scoring.confusion.measures import (
     measure_names,
     measure_table,
 )
-from probtruth.scoring.means import devices, state
-from probtruth.scoring.means.state import check_threshold
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import ResponseMode
 from probtruth.types.index import Audit
-from probtruth.types.shown import Shown
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
@@ -38,7 +37,7 @@ METHODS = ("ratio", "exact", "draws")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Confusion(Shown, Summary):
+class Confusion(Brief, Summary):
     """Expected counts of each model and the metrics from them; higher is better.
 
     `counts[model, j, k]` is the expected number of items whose label is j and whose response is k. `values` are the
@@ -123,7 +122,6 @@ class Confusion(Shown, Summary):
         return frames.from_rows(rows)
 
 
-@check.checks_itself
 def expected_confusion(
     predictions: Predictions,
     truth: Truth,
@@ -143,10 +141,10 @@ def expected_confusion(
     probable label (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one
     threshold for each label, the label of greatest probability divided by threshold). `method` "ratio" takes ratios
     of expected counts (added up where the arrays lie); "exact" the expectation of each ratio given that it is
-    defined, over labels and responses, with the spread of one realisation (macro and weighted averages go over the
-    labels defined in it); "draws" the posterior of the ratio over the draws of the truth, or over drawn labels if it
-    has none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not. `draws` and
-    `seed` are for what is simulated: spreads beyond a few hundred items, some averages, drawn labels.
+    defined, over labels and responses (macro and weighted averages go over the labels defined in a realisation), with
+    the spread of one realisation; "draws" the posterior of the ratio over the draws of the truth, or over drawn labels
+    if it has none. A posterior that smooths vote shares moves the centre: compare `plug_in`, which does not. `draws`
+    and `seed` are for what is simulated: spreads, averages over labels that may be undefined, drawn labels.
 
     Returns: a `Confusion`; metrics are between 0 and 1, higher is better, and NaN (counted) for 0/0. None of them is a
     proper score: see `degeneracy_report`.
@@ -169,22 +167,20 @@ def expected_confusion(
     check.whole(draws, 2, "draws")
     check.whole(seed, 0, "seed")
     aligned = align(predictions, truth)
-    held = None if way == "ratio" and on_device(aligned.log_probs) else aligned.on_host()
-    if held is None:
-        counts = _counts_there(aligned, how, threshold)
-    else:
-        answers = response_probs(held.log_probs, how, threshold)
-        counts = np.stack([held.truth.T @ answer for answer in answers])
+    there = aligned if way == "ratio" and on_device(aligned.log_probs) else aligned.on_host()
+    with jax.enable_x64(True):  # for arrays of JAX, which are added up where they lie
+        answers = response_probs(there.log_probs, how, threshold)
+        counts = to_host(there.truth.astype(np.float64).T @ answers)
     plug_in, undefined = measure_table(counts)
-    if way == "ratio" or held is None:
+    if way == "ratio":
         none = np.full_like(plug_in, np.nan)
         summary = Summary(plug_in, undefined, none, none, none, np.zeros_like(plug_in))
     elif way == "exact":
-        summary = exact_measures(held.truth, answers, draws, seed)
+        summary = exact_measures(to_host(there.truth), to_host(answers), draws, seed)
     elif truth.draws is None:
-        summary = sampled_measures(held.truth, answers, draws, seed, respond=False)
+        summary = sampled_measures(to_host(there.truth), to_host(answers), draws, seed, respond=False)
     else:
-        summary = posterior_measures(np.ascontiguousarray(held.of_truth(truth.draws)), answers)
+        summary = posterior_measures(np.ascontiguousarray(there.of_truth(truth.draws)), to_host(answers))
     return Confusion(
         **vars(summary),
         counts=counts,
@@ -200,42 +196,50 @@ def expected_confusion(
     )
 
 
-def _counts_there(
-    aligned: Aligned, response: str, threshold: float | Sequence[float] | None
-) -> Float[np.ndarray, "model label label"]:
-    """The expected counts of tables that lie on devices, added up there."""
-    n_labels = len(aligned.labels)
-    options = state.MeanOptions(
-        (), n_labels=n_labels, response=response, threshold=threshold, parts=False, log_probs=True
-    )
-    folded = [devices.fold_there(options, table, aligned.truth) for _, table in aligned.tables()]
-    return np.stack([compensated.value(one.counts) for one in folded])
-
-
 def response_probs(
-    log_probs: Float[np.ndarray, "model item label"], response: str, threshold: object = None
-) -> Float[np.ndarray, "model item label"]:
-    """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses.
-
-    Labels that tie for the highest probability share the answer equally, so their order does not matter. A threshold
-    is a number for two labels (the second label is the answer if its probability, to rounding, is at least that), or
-    one number for each label (the answer is the label of greatest probability divided by threshold).
-    """
-    chosen = check_threshold(response, threshold, log_probs.shape[-1])
+    log_probs: Float[Table, "model item label"], response: str, threshold: object = None
+) -> Float[Table, "model item label"]:
+    """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses."""
+    chosen, xp = check_threshold(response, threshold, log_probs.shape[-1]), log_probs.__array_namespace__()
     if response == "sample":
-        return np.exp(log_probs.astype(np.float64))
-    if response == "argmax":
+        probs: Table = xp.exp(log_probs.astype(np.float64))
+        return probs
+    if chosen is None:
         return _shared_by_ties(log_probs)
-    assert chosen is not None  # a threshold is needed for this response
     if len(chosen) == 1:
         limit = np.array(chosen)
         limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
-        positive = np.exp(log_probs[..., 1].astype(np.float64)) >= limit
-        return np.stack([~positive, positive], -1).astype(np.float64)
-    return _shared_by_ties(log_probs - np.log(chosen))
+        positive = xp.exp(log_probs[..., 1].astype(np.float64)) >= limit
+        both: Table = xp.stack([~positive, positive], -1).astype(np.float64)
+        return both
+    return _shared_by_ties(log_probs - np.log(chosen).astype(log_probs.dtype))
 
 
-def _shared_by_ties(values: Float[np.ndarray, "model item label"]) -> Float[np.ndarray, "model item label"]:
-    winners: Bool[np.ndarray, "model item label"] = values == values.max(-1, keepdims=True)
-    shared: np.ndarray = winners / winners.sum(-1, keepdims=True)
+def _shared_by_ties(values: Float[Table, "model item label"]) -> Float[Table, "model item label"]:
+    winners = values == values.max(-1, keepdims=True)
+    shared: Table = winners.astype(np.float64) / winners.sum(-1, keepdims=True)
     return shared
+
+
+def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:
+    """The thresholds: one for two labels, else one for each label; None where the response has none."""
+    if response != "threshold":
+        if threshold is not None:
+            problem = f"threshold {threshold!r} with response {response!r}"
+            hint = "Give response='threshold', or leave the threshold out."
+            raise InputError(problem, "a threshold only with response 'threshold'", hint)
+        return None
+    wanted = f"a number above 0 and at most 1, or {n_labels} of them (one for each label)"
+    hint = "Thresholds are probabilities; for two labels threshold=0.5 is the usual choice."
+    several = isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str)
+    listed = list(threshold) if several else [threshold]  # type: ignore[call-overload]
+    limits = tuple(check.number(limit, "threshold", hint, above=0, most=1, wanted=wanted) for limit in listed)
+    if len(limits) == 1 and n_labels != 2:
+        raise InputError(
+            f"one threshold for {n_labels} labels",
+            f"{n_labels} thresholds, one for each label",
+            "The answer is then the label of greatest probability divided by threshold.",
+        )
+    if len(limits) > 1:
+        check.length(len(limits), n_labels, "thresholds")
+    return limits

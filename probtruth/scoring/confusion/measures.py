@@ -1,5 +1,6 @@
 """Accuracy, precision, recall, specificity and F from tables of counts: for each label and averaged over labels."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,12 +49,7 @@ def average_column(metric: str, average: str, n_labels: int) -> int:
 
 
 def measure(right: Labels, of_label: Labels, of_response: Labels) -> tuple[Measures, Measures]:
-    """The measures of each table, NaN for 0/0, and the number of undefined labels behind each.
-
-    With true positives TP (the diagonal), label totals T (rows), response totals R (columns) and the total N: precision
-    TP/R, recall TP/T, specificity (N - T - R + TP)/(N - T), F 2TP/(T + R). Macro is the mean over the labels that are
-    defined, weighted the mean weighted by T over them, micro the ratio of the sums over labels.
-    """
+    """The measures of each table, NaN for 0/0, and the number of undefined labels behind each."""
     total = of_label.sum(-1, keepdims=True)
     parts = {
         "precision": (right, of_response),
@@ -113,24 +109,9 @@ class Summary:
 
 def summarise(values: Drawn, undefined: Drawn) -> Summary:
     """Mean, sd and equal-tailed 95% interval over the draws in which a measure is defined."""
-    defined = ~np.isnan(values)
-    number = defined.sum(0).astype(np.float64)
-    filled = np.where(defined, values, 0.0)
-    mean = ratio(filled.sum(0), number)
-    squares = (np.where(defined, values - np.where(number > 0, mean, 0.0), 0.0) ** 2).sum(0)
-    sd = np.sqrt(ratio(squares, number - 1))
-    ordered = np.sort(values, axis=0)  # NaN last
-    low, high = (_quantile(ordered, number, level) for level in (0.025, 0.975))
+    number = (~np.isnan(values)).sum(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # where a measure is never defined all of these are NaN
+        mean, sd = np.nanmean(values, 0), np.nanstd(values, 0, ddof=1)
+        low, high = np.nanquantile(values, [0.025, 0.975], axis=0)
     return Summary(mean, undefined.mean(0), sd, low, high, ratio(sd, np.sqrt(number)))
-
-
-def _quantile(
-    ordered: Drawn, number: Float[np.ndarray, "model measure"], level: float
-) -> Float[np.ndarray, "model measure"]:
-    """The quantile of the first `number` sorted values, by linear interpolation."""
-    rank = level * np.maximum(number - 1, 0)
-    below = np.floor(rank).astype(np.intp)
-    above = np.minimum(below + 1, np.maximum(number - 1, 0).astype(np.intp))
-    left, right = (np.take_along_axis(ordered, where[None], 0)[0] for where in (below, above))
-    value: np.ndarray = left + (right - left) * (rank - below)
-    return value

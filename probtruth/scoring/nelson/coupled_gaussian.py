@@ -24,11 +24,7 @@ Points = Real[Array | np.ndarray, "*batch dim"]
 Vector = Real[Array | np.ndarray, " dim"]
 Matrix = Real[Array | np.ndarray, "dim dim"]
 
-TINY_COUPLING = 1e-5
-"""Below this |kappa| the normaliser is a series in kappa; the first omitted term is about (d kappa)^4."""
-
-STIRLING = 10.0
-"""From this argument on, ratios of gamma functions use Stirling's series (error below 1e-14)."""
+STIRLING = 10.0  # From this argument on, ratios of gamma functions use Stirling's series (error below 1e-14)
 
 
 @jax.jit
@@ -83,15 +79,10 @@ def log_normalizer(kappa: Number, dim: int = 1) -> Float[Array, "..."]:
     """
     (k,) = of_one_type(jnp.asarray(kappa))
     half = dim / 2
-    small = jnp.abs(k) < TINY_COUPLING
-    safe = jnp.where(small, 1.0, k)
-    heavy = safe > 0
-    z = jnp.where(heavy, 0.5 / jnp.abs(safe), 0.5 / jnp.abs(safe) + 1 - half)
-    shrink = jnp.where(heavy, 0.0, half * jnp.log1p(2 * jnp.where(heavy, 0.0, -safe) * (1 - half)))
-    exact = half * jnp.log(2 * jnp.pi) - shrink - _gamma_excess(z, half)
-    first, second = half * (half - 1), half * (half - 1) * (2 * half - 1) / 3
-    series = half * jnp.log(2 * jnp.pi) - k * (first - k * (second - k * 2 / 3 * first**2))
-    return jnp.where(small, series, exact)
+    heavy = k >= 0
+    tail, compact = jnp.where(heavy, k, 0.0), jnp.where(heavy, 0.0, -k)
+    lost = jnp.where(heavy, 2 * tail, compact / (0.5 + compact * (1 - half)))  # one over the argument of Gamma
+    return half * (jnp.log(2 * jnp.pi) - jnp.log1p(2 * compact * (1 - half))) - _gamma_excess(lost, half)
 
 
 @partial(jax.jit, static_argnames="shape")
@@ -143,14 +134,7 @@ def log_posterior(
     [[0.5, 0.5]]
     """
     logs, prior = of_one_type(log_densities, prior)
-    joint = logs + jnp.log(prior)
-    top = jnp.max(joint, -1, keepdims=True)
-    possible = ~jnp.isneginf(joint)
-    shifted = jnp.where(possible, joint - jnp.where(jnp.isneginf(top), 0.0, top), 0.0)
-    total = jnp.sum(jnp.where(possible, jnp.exp(shifted), 0.0), -1, keepdims=True)
-    some = total > 0
-    normalised = jnp.where(possible, shifted - jnp.log(jnp.where(some, total, 1.0)), -jnp.inf)
-    return jnp.where(some, normalised, jnp.nan)
+    return jax.nn.log_softmax(logs + jnp.log(prior))
 
 
 def _log_kernel(squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: int) -> Float[Array, "..."]:
@@ -162,24 +146,19 @@ def _log_kernel(squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: i
     return jnp.where(inside, value, -jnp.inf)
 
 
-def _gamma_excess(z: Float[Array, "..."], a: float) -> Float[Array, "..."]:
-    """log Gamma(z + a) - log Gamma(z) - a log z, without cancellation at large z."""
-    large = z > STIRLING
-    big = jnp.where(large, z, 2 * STIRLING)
-    step = a / big
-    tail = [1 / (12 * w) - 1 / (360 * w**3) + 1 / (1260 * w**5) - 1 / (1680 * w**7) for w in (big + a, big)]
-    far = a * (log1p_ratio(step) - 1) + (a - 0.5) * jnp.log1p(step) + tail[0] - tail[1]
-    little = jnp.where(large, 1.0, z)
-    near = gammaln(little + a) - gammaln(little) - a * jnp.log(little)
-    return jnp.where(large, far, near)
+def _gamma_excess(w: Float[Array, "..."], a: float) -> Float[Array, "..."]:
+    """log Gamma(1/w + a) - log Gamma(1/w) + a log w, by Stirling's series near w = 0."""
+    small = w < 1 / STIRLING
+    little = jnp.where(small, w, 0.0)
+    step = a * little
+    tail = [v / 12 - v**3 / 360 + v**5 / 1260 - v**7 / 1680 for v in (little / (1 + step), little)]
+    series = a * (log1p_ratio(step) - 1) + (a - 0.5) * jnp.log1p(step) + tail[0] - tail[1]
+    z = 1 / jnp.where(small, 1.0, w)
+    return jnp.where(small, series, gammaln(z + a) - gammaln(z) - a * jnp.log(z))
 
 
 def _stretch(key: Array, squares: Float[Array, "..."], kappa: Float[Array, "..."], dim: int) -> Float[Array, "..."]:
-    """The factor of a normal vector of squared length `squares`: 1/sqrt(2 |kappa| (G + [kappa < 0] squares/2)).
-
-    For kappa > 0, G ~ Gamma(1/(2 kappa)) makes it Student's t; for kappa < 0, G ~ Gamma(a + 1) makes |kappa| r^2 a
-    Beta(d/2, a + 1) variable.
-    """
+    """The factor of a normal vector of squared length `squares`: 1/sqrt(2 |kappa| (G + [kappa < 0] squares/2))."""
     gaussian = kappa == 0
     size = jnp.where(gaussian, 1.0, jnp.abs(kappa))
     shape = 0.5 / size + jnp.where(kappa < 0, 1 - dim / 2, 0.0)

@@ -1,21 +1,16 @@
 """Generalised means of the probabilities that a model gave to what happened, against those of the source."""
 
 from dataclasses import dataclass
-from math import inf, isnan
+from math import exp, inf, isnan, log, log1p
 from typing import Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import logsumexp
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
-from probtruth.kernels.power_mean import log_generalized_mean, rewarded_report
-from probtruth.scoring.align import AlignedOnHost, align
+from probtruth.scoring.align import align
 from probtruth.scoring.nelson.risk import MARKS, RiskProfile
 from probtruth.scoring.nelson.source_probability import equal_count_bins, source_probability, whole
 from probtruth.scoring.score import check_floor
@@ -24,14 +19,9 @@ from probtruth.types.arguments import SourceMethod
 
 Rows = Float[np.ndarray, "item label"]
 
-POWERS = tuple(np.linspace(-4, 4, 33).tolist())
-"""The default spectrum."""
-
-FEW = 1_000_000
-"""Up to this many logarithms times powers, the means are computed without compilation."""
+POWERS = tuple(np.linspace(-4, 4, 33).tolist())  # The default spectrum
 
 
-@check.checks_itself
 def risk_profile(
     predictions: Predictions,
     truth: Truth,
@@ -66,23 +56,15 @@ def risk_profile(
     [0.65, 0.632, 0.621]
     """
     check.own_threads()
-    return profile_aligned(align(predictions, truth).on_host(), floor, powers, source, smoothing, by_label)
-
-
-def profile_aligned(
-    aligned: AlignedOnHost,
-    floor: object = None,
-    powers: object = POWERS,
-    source: object = "isotonic",
-    smoothing: object = None,
-    by_label: bool = True,
-) -> RiskProfile:
-    """`risk_profile` of predictions and truth that are aligned."""
-    method = check.literal(source, SourceMethod, "source")
+    aligned = align(predictions, truth).on_host()
+    check.literal(source, SourceMethod, "source")
     limit = check_floor(floor, len(aligned.labels))
-    wanted = _spectrum(powers)
+    given = check_arrays.as_floats(powers, "power", "powers")
+    if np.isnan(given).any():
+        raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
+    wanted = tuple(sorted({*given.tolist(), *MARKS.values()}))
     events = aligned.truth
-    n_bins = whole(smoothing, 1, "bins") if method in ("bins", "bayes-bins") and smoothing is not None else None
+    n_bins = whole(smoothing, 1, "bins") if source in ("bins", "bayes-bins") and smoothing is not None else None
     model, like, sigma, lost_items, bins = [], [], [], [], []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
         lost = ((events > 0) & np.isneginf(logs)).any(1)
@@ -90,7 +72,7 @@ def profile_aligned(
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
-        frequency = _source(reported, events, method, smoothing, by_label)
+        frequency = _source(reported, events, source, smoothing, by_label)
         if limit is not None:
             frequency = np.clip(frequency, limit, 1 - limit)
         model.append(_means(logs, events, wanted))
@@ -109,18 +91,11 @@ def profile_aligned(
         theirs[:, 1:],
         np.array(sigma),
         tuple(lost_items),
-        method,
+        source,
         limit,
         tuple(bins),
         aligned.audit,
     )
-
-
-def _spectrum(powers: object) -> tuple[float, ...]:
-    wanted = check_arrays.as_floats(powers, "power", "powers")
-    if np.isnan(wanted).any():
-        raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
-    return tuple(sorted({*wanted.tolist(), *MARKS.values()}))
 
 
 def _source(reported: Rows, events: Rows, method: str, smoothing: object, by_label: bool) -> Rows:
@@ -130,50 +105,34 @@ def _source(reported: Rows, events: Rows, method: str, smoothing: object, by_lab
     return np.stack(each, -1)
 
 
-def _log(values: Rows) -> Rows:
+def _log(values: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     with np.errstate(divide="ignore"):
         return np.log(values)
 
 
 def _means(logs: Rows, events: Rows, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
     """The means over all true events and over each label's, NaN for a label without any."""
-    if logs.size * len(powers) <= FEW:
-        parts = [(logs.ravel(), events.ravel()), *zip(logs.T, events.T, strict=True)]
-        return np.exp(np.array([[_log_mean(values, weights, power) for power in powers] for values, weights in parts]))
-    with jax.enable_x64(True):
-        means = np.exp(np.asarray(_all_means(jnp.asarray(logs), jnp.asarray(events), jnp.asarray(powers))))
-    means[1:][events.sum(0) == 0] = np.nan
+    means = np.full((1 + logs.shape[1], len(powers)), np.nan)
+    for row, values, weights in zip(means, (logs.ravel(), *logs.T), (events.ravel(), *events.T), strict=True):
+        happened = weights > 0
+        if happened.any():
+            share = weights[happened] / weights[happened].sum()
+            row[:] = [_mean(values[happened], share, power) for power in powers]
     return means
 
 
-def _log_mean(logs: Float[np.ndarray, " event"], weights: Float[np.ndarray, " event"], power: float) -> float:
-    """`log_generalized_mean` of the events of positive weight; NaN if there are none."""
-    logs, weights = logs[weights > 0], weights[weights > 0]
-    if not len(logs):
-        return float("nan")
+def _mean(logs: Float[np.ndarray, " event"], share: Float[np.ndarray, " event"], power: float) -> float:
+    """`generalized_mean` of events on the host, where it needs no compilation."""
+    low, high = float(logs.min()), float(logs.max())
     if np.isinf(power):
-        return float(logs.max() if power > 0 else logs.min())
-    if np.isneginf(logs.min()) and power <= 0:
-        return -np.inf
-    share = weights / weights.sum()
-    if not np.isneginf(logs.min()):
-        centre = float(share @ logs)
-        steps = power * (logs - centre)
-        if power == 0 or abs(steps).max() <= 1:  # around the geometric mean: no digits are lost at small powers
-            return centre + (float(np.log1p(share @ np.expm1(steps))) / power if power else 0.0)
-    return float(logsumexp(power * logs, b=share)) / power
-
-
-@jax.jit
-def _all_means(
-    logs: Float[Array, "item label"], events: Float[Array, "item label"], powers: Float[Array, " power"]
-) -> Float[Array, "all_then_label power"]:
-    def each(power: Array) -> Array:
-        whole = log_generalized_mean(logs.ravel(), power, events.ravel())
-        return jnp.concatenate([whole[None], log_generalized_mean(logs.T, power, events.T)])
-
-    means: Array = jax.lax.map(each, powers).T
-    return means
+        return exp(high if power > 0 else low)
+    if low == -inf and (power <= 0 or high == -inf):
+        return 0.0
+    centre = float(share @ logs)
+    if abs(power) * (high - low) <= 1:  # around the geometric mean: small powers lose no digits
+        return exp(centre + (log1p(share @ np.expm1(power * (logs - centre))) / power if power else 0.0))
+    top = high if power > 0 else low
+    return exp(top + log(share @ np.exp(power * (logs - top))) / power)
 
 
 def _p_sigma(logs: Rows, events: Rows) -> float:
@@ -192,7 +151,7 @@ def _bubbles(
     """The bins of each label, in the order of their reports."""
     rows: list[dict[str, object]] = []
     for label, q, y in zip(labels, reported.T, events.T, strict=True):
-        logs = _log(q[None])[0]
+        logs = _log(q)
         bin_of = equal_count_bins(q, n_bins)
         for here in np.unique(bin_of):
             inside = bin_of == here
@@ -234,11 +193,14 @@ class MetricExplanation:
 
     def report(self, truth: object) -> Float[np.ndarray, "... label"]:
         """The report that the metric rewards most if labels follow `truth`; ties share certainty."""
-        with jax.enable_x64(True):
-            return np.asarray(rewarded_report(np.asarray(truth, np.float64), self.power))
+        probs = np.asarray(truth, np.float64)
+        if self.exponent == inf:
+            weights = (probs == probs.max(-1, keepdims=True)).astype(np.float64)
+        else:
+            weights = np.where(probs > 0, probs, 1) ** self.exponent * (probs > 0)
+        return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 
-@check.checks_itself
 def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustness"]) -> MetricExplanation:
     """Which report the generalised mean of power m rewards, and whether that is the truth.
 
@@ -276,14 +238,13 @@ def explain_metric(power: float | Literal["decisiveness", "accuracy", "robustnes
 
 
 def _text(power: float, exponent: float) -> str:
-    name = f"The generalised mean of power {power:.4g}"
     if power == 0:
-        return f"{name} is the geometric mean, the exponential of the log score: it rewards the truth, and is proper."
-    if exponent == inf:
-        return f"{name} rewards certainty of the most probable label, whatever its probability: it is improper."
-    if exponent == 0:
-        return (
-            f"{name} is the least probability: it rewards equal probabilities for all possible labels, not the truth."
-        )
-    way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
-    return f"{name} rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper."
+        what = "is the geometric mean, the exponential of the log score: it rewards the truth, and is proper"
+    elif exponent == 0:
+        what = "is the least probability: it rewards equal probabilities for all possible labels, not the truth"
+    elif exponent == inf:
+        what = "rewards certainty of the most probable label, whatever its probability: it is improper"
+    else:
+        way = "hedged towards equal probabilities" if exponent < 1 else "sharpened towards the most probable label"
+        what = f"rewards the truth raised to the power {exponent:.4g} and normalised, {way}: it is improper"
+    return f"The generalised mean of power {power:.4g} {what}."

@@ -9,17 +9,16 @@ from jaxtyping import Float
 from probtruth import frames
 from probtruth.errors import InputError
 from probtruth.types.index import Audit
-from probtruth.types.shown import Shown
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
 
-MARKS = {"decisiveness": 1.0, "accuracy": 0.0, "robustness": -2 / 3}
-"""The three powers of the paper."""
+MARKS = {"decisiveness": 1.0, "accuracy": 0.0, "robustness": -2 / 3}  # The three powers of the paper
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RiskProfile(Shown):
+class RiskProfile(Brief):
     """The spectrum of generalised means of each model and of its source, on the scale of probabilities.
 
     `model[i, m]` is the mean of order `powers[m]` of the probabilities that model i reported for what happened,

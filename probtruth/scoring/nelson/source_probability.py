@@ -6,24 +6,20 @@ from math import isfinite
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.fft import irfft, next_fast_len, rfft
+from scipy.ndimage import gaussian_filter1d
 from scipy.optimize import isotonic_regression
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.types.arguments import SourceMethod
 
-MOST_BINS = 100
-"""The number of bins of the paper's figures, if there are enough data."""
-
+MOST_BINS = 100  # The number of bins of the paper's figures, if there are enough data; else the root of their number
+# Grid steps of the kernel estimate per standard deviation of the kernel: its error is of order 1/8^2/8.
 STEPS_PER_BANDWIDTH = 8
-"""Grid steps of the kernel estimate per standard deviation of the kernel: its error is of order 1/8^2/8."""
 
-LEAST_BANDWIDTH = 1e-5
-"""The narrowest kernel; its grid over all probabilities has 800,000 steps."""
+LEAST_BANDWIDTH = 1e-5  # The narrowest kernel; its grid over all probabilities has 800,000 steps
 
-REACH = 6
-"""Standard deviations after which the kernel is cut off (at 1e-8 of its height)."""
+REACH = 6  # Standard deviations after which the kernel is cut off (at 1e-8 of its height)
 
 Entries = Float[np.ndarray, " entry"]
 
@@ -61,19 +57,14 @@ def source_probability(
 def equal_count_bins(reported: Entries, n_bins: int | None = None) -> Int[np.ndarray, " entry"]:
     """The bin of each report; bins have equal counts except for ties, which are never split. Some may stay empty."""
     _, inverse, counts = np.unique(reported, return_inverse=True, return_counts=True)
-    chosen = n_bins if n_bins is not None else default_bins(len(reported))
-    return _bin_of(counts, chosen)[inverse]
+    return _bin_of(counts, n_bins)[inverse]
 
 
-def default_bins(n_entries: int) -> int:
-    """The root of the number of entries, at most `MOST_BINS`."""
-    return min(MOST_BINS, max(1, int(np.sqrt(n_entries))))
-
-
-def _bin_of(counts: np.ndarray, n_bins: int) -> np.ndarray:
+def _bin_of(counts: np.ndarray, n_bins: int | None) -> np.ndarray:
+    number = int(counts.sum())
+    wanted = min(MOST_BINS, int(np.sqrt(number))) if n_bins is None else min(n_bins, number)
     middle = np.cumsum(counts) - counts / 2
-    n_bins = min(n_bins, int(counts.sum()))  # then every report has its own
-    bins: np.ndarray = np.minimum((middle / counts.sum() * n_bins).astype(np.int64), n_bins - 1)
+    bins: np.ndarray = np.minimum((middle / number * wanted).astype(np.int64), wanted - 1)
     return bins
 
 
@@ -85,7 +76,7 @@ def _isotonic(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoo
 
 def _bins(prior: int, values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:
     """The frequency in each bin, to which a prior adds so many entries of the frequency of all."""
-    bins = _bin_of(counts, whole(smoothing, default_bins(int(counts.sum())), "bins"))
+    bins = _bin_of(counts, None if smoothing is None else whole(smoothing, 1, "bins"))
     hits = np.bincount(bins, happened) + prior * (happened.sum() / counts.sum())
     frequency: np.ndarray = (hits / np.maximum(np.bincount(bins, counts) + prior, 1))[bins]
     return frequency
@@ -105,28 +96,13 @@ def _kernel(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smooth
     left = position.astype(np.int64)
     share = position - left
 
-    offsets = np.arange(-REACH * STEPS_PER_BANDWIDTH, REACH * STEPS_PER_BANDWIDTH + 1) / STEPS_PER_BANDWIDTH
-    bell = np.exp(-(offsets**2) / 2)
-
     def spread(weights: np.ndarray) -> np.ndarray:
         grid = np.bincount(left, weights * (1 - share), size) + np.bincount(left + 1, weights * share, size)
-        smooth = convolved(grid, bell)
+        smooth = gaussian_filter1d(grid, STEPS_PER_BANDWIDTH, mode="constant", truncate=REACH)
         value: np.ndarray = smooth[left] * (1 - share) + smooth[left + 1] * share
         return value
 
     return _possible(spread(happened) / spread(counts.astype(np.float64)), happened)
-
-
-def convolved(row: np.ndarray, bell: np.ndarray) -> np.ndarray:
-    """A row convolved with a bell of an odd number of points, as long as the row.
-
-    What `scipy.signal.fftconvolve` gives; the import of `scipy.signal` takes a quarter of the time of a short command.
-    """
-    whole_length = len(row) + len(bell) - 1
-    length = next_fast_len(whole_length, real=True)
-    whole_row: np.ndarray = irfft(rfft(row, length) * rfft(bell, length), length)
-    start = len(bell) // 2
-    return whole_row[start : start + len(row)]
 
 
 def _neighbours(values: np.ndarray, counts: np.ndarray, happened: np.ndarray, smoothing: object) -> np.ndarray:

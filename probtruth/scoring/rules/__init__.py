@@ -2,7 +2,6 @@
 
 from probtruth.scoring.rules.beta import beta
 from probtruth.scoring.rules.bregman import bregman
-from probtruth.scoring.rules.distances import hellinger, jensen_shannon, total_variation
 from probtruth.scoring.rules.loss_curves import loss_curve
 from probtruth.scoring.rules.named import (
     RULES,
@@ -15,7 +14,7 @@ from probtruth.scoring.rules.named import (
     spherical,
     zero_one,
 )
-from probtruth.scoring.rules.power import power, pseudospherical, tempered
+from probtruth.scoring.rules.power import power, pseudospherical
 from probtruth.scoring.rules.proper import log_score_from_log_probs, log_score_from_logits
 from probtruth.scoring.rules.propriety import best_report, check_proper
 from probtruth.scoring.rules.rule import ScoringRule
@@ -30,8 +29,6 @@ __all__ = (
     "brier",
     "check_proper",
     "get_rule",
-    "hellinger",
-    "jensen_shannon",
     "linear",
     "log",
     "log_score_from_log_probs",
@@ -43,7 +40,5 @@ __all__ = (
     "ranked_probability",
     "soft_label_loss",
     "spherical",
-    "tempered",
-    "total_variation",
     "zero_one",
 )

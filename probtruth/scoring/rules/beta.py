@@ -11,18 +11,16 @@ from scipy import special
 
 from probtruth import check
 from probtruth.kernels import simplex
-from probtruth.kernels.simplex import PLACES, WEIGHTS
-from probtruth.scoring.rules.named import INFINITE, on_floats
+from probtruth.scoring.rules.named import INFINITE
 from probtruth.scoring.rules.rule import ScoringRule
 
-N_NODES = 16
-"""Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding."""
+N_NODES = 16  # Gauss-Jacobi nodes: the integrands are analytic up to twice the interval, so 16 reach float64 rounding
+SMALL, LARGE = (
+    0.1,
+    10.0,
+)  # Below this b the incomplete beta function loses digits; from this a or b the nodes are too few
 
-LARGE = 10.0
-"""Above this a or b the integrands bend too much for so few nodes."""
 
-
-@check.checks_itself
 def beta(a: float, b: float) -> ScoringRule:
     """The beta family of rules for two labels, strictly proper for a, b > -1.
 
@@ -51,39 +49,20 @@ def beta(a: float, b: float) -> ScoringRule:
 def _beta(a: float, b: float) -> ScoringRule:
     loss_of_first, loss_of_second = _incomplete(a, b), _incomplete(b, a)
 
-    def per_label(probs: Array) -> Array:
-        lost, won = probs[..., 0], probs[..., 1]
-        return jnp.stack([loss_of_first(won, lost), loss_of_second(lost, won)], -1)
+    def losses(first: Array, second: Array) -> Array:
+        each = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
+        return jnp.stack(each, -1)
 
     def expected(probs: Array, truth: Array) -> Array:
-        floats, weights = jnp.broadcast_arrays(probs, truth)
-        half = jnp.asarray(0.5, floats.dtype)
-        first, second = (jnp.where(weights[..., label, None] != 0, floats, half) for label in (0, 1))
-        losses = [loss_of_first(first[..., 1], first[..., 0]), loss_of_second(second[..., 0], second[..., 1])]
-        return (weights * jnp.stack(losses, -1)).sum(-1)
-
-    def divergence(probs: Array, truth: Array) -> Array:
-        weights, floats = jnp.broadcast_arrays(truth, probs)
-        gap = weights[..., 1] - floats[..., 1]
-        near = jnp.abs(gap) < simplex.NEAR * floats.min(-1)
-        lost, won = (jnp.where(near, floats[..., label], 0.5) for label in (0, 1))
-        step = jnp.where(near, gap, 0)
-        nodes, shares = (jnp.asarray(column, gap.dtype) for column in (PLACES, WEIGHTS))
-        moved = nodes * step[..., None]
-        weight = (won[..., None] + moved) ** (a - 1) * (lost[..., None] - moved) ** (b - 1)
-        curve = (shares * (1 - nodes) * weight).sum(-1)
-        apart = jnp.where(near[..., None], jnp.asarray(0.5, floats.dtype), floats)
-        far = expected(apart, weights) - expected(weights, weights)
-        return jnp.where(near, step * step * curve, jnp.maximum(far, 0))
+        first, second = (jnp.where(truth[..., label, None] != 0, probs, 0.5) for label in (0, 1))
+        return (truth * losses(first, second)).sum(-1)
 
     return ScoringRule(
         name=f"beta({a:g}, {b:g})",
         formula=f"integral of u^{a - 1:g} (1 - u)^{b:g} from p to 1, or of u^{a:g} (1 - u)^{b - 1:g} from 0 to p",
         source="Merkle and Steyvers (2013), doi:10.1287/deca.2013.0280",
-        per_label=on_floats(per_label),
-        expected=on_floats(expected),
-        entropy=on_floats(lambda truth: expected(truth, truth)),
-        divergence=on_floats(divergence),
+        losses=lambda probs: losses(probs, probs),
+        expected_kernel=expected,
         range=(0.0, max(_whole(a, b), _whole(b, a))),
         local=a == b == 0,
         n_labels=2,
@@ -96,16 +75,22 @@ def _whole(a: float, b: float) -> float:
 
 
 def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
-    """The integral of u^a (1 - u)^(b-1) over u from 0 to p, as a function of p and 1 - p; a, b > -1.
+    """The integral of u^a (1 - u)^(b-1) over u from 0 to p, as a function of p and 1 - p; a, b > -1."""
+    if b < SMALL or max(a, b) < LARGE:
+        return _quadrature(a, b)
+    whole, middle = _whole(a, b), (a + 1) / (a + 1 + b)
 
-    Below 1/2 by Gauss-Jacobi quadrature with the weight u^a. Above it, in v = 1 - u, the singular part v^(b-1) is
-    integrated in closed form and the rest v^b ((1 - v)^a - 1)/v by quadrature with the weight v^b. If a or b is large
-    it is an incomplete beta function, or (b <= 0) takes more nodes.
-    """
-    most = max(a, b)
-    if most > LARGE and b > 0:
-        return _of_beta_function(a, b)
-    n_nodes = N_NODES if most <= LARGE else N_NODES + int(np.ceil(most / 2))
+    def value(p: Array, q: Array) -> Array:  # from whichever end holds less of the integral
+        low = p <= middle
+        below, above = jnp.where(low, p, middle), jnp.where(low, 1 - middle, q)
+        return whole * jnp.where(low, betainc(a + 1, b, below), 1 - betainc(b, a + 1, above))
+
+    return value
+
+
+def _quadrature(a: float, b: float) -> Callable[[Array, Array], Array]:
+    """`_incomplete` where the integrand bends little or has no finite integral: beyond 1/2 of what v^(b-1) leaves."""
+    n_nodes = N_NODES + int(np.ceil(max(a, 0) / 2))
 
     def nodes(power: float) -> tuple[np.ndarray, np.ndarray]:
         roots, weights = special.roots_jacobi(n_nodes, 0, power)
@@ -124,27 +109,12 @@ def _incomplete(a: float, b: float) -> Callable[[Array, Array], Array]:
         whole = some ** (b + 1) * (weights * jnp.expm1(a * jnp.log1p(-steps)) / steps).sum(-1)
         return jnp.where(v > 0, whole, 0)
 
-    def singular(v: Array) -> Array:
-        """The integral of v^(b-1) from v to 1/2."""
-        log_ratio: Array = simplex.log(v) + np.log(2.0).astype(v.dtype)
-        return -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b
-
     def value(p: Array, q: Array) -> Array:
         low = p <= 0.5
         half = jnp.full_like(p, 0.5)
         small, large = jnp.where(low, p, half), jnp.where(low, half, q)
-        return jnp.where(low, start(small), start(half) + singular(large) + rest(half) - rest(large))
-
-    return value
-
-
-def _of_beta_function(a: float, b: float) -> Callable[[Array, Array], Array]:
-    """`_incomplete` for b > 0, from whichever end holds less of the integral."""
-    whole, middle = _whole(a, b), (a + 1) / (a + 1 + b)
-
-    def value(p: Array, q: Array) -> Array:
-        low = p <= middle
-        below, above = jnp.where(low, p, middle), jnp.where(low, 1 - middle, q)
-        return whole * jnp.where(low, betainc(a + 1, b, below), 1 - betainc(b, a + 1, above))
+        log_ratio = simplex.log(large) + np.log(2.0).astype(p.dtype)
+        singular = -log_ratio if b == 0 else -jnp.expm1(b * log_ratio) / b * 0.5**b  # of v^(b-1), from v to 1/2
+        return jnp.where(low, start(small), start(half) + singular + rest(half) - rest(large))
 
     return value

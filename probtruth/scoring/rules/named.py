@@ -1,9 +1,7 @@
 """The named rules: log, Brier, quadratic, spherical, ranked probability, zero-one, linear."""
 
 import copyreg
-from collections.abc import Callable, Sequence
-from functools import wraps
-from inspect import signature
+from collections.abc import Sequence
 
 import jax.numpy as jnp
 from jax import Array
@@ -13,8 +11,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels import simplex
 from probtruth.scoring.rules import proper
-from probtruth.scoring.rules.proper import Losses, Probs
-from probtruth.scoring.rules.rule import Interval, ScoringRule
+from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.arguments import RuleName
 
 Rows = Float[Array, "*batch label"]
@@ -23,39 +20,15 @@ INFINITE = float("inf")
 GNEITING_RAFTERY = "Gneiting and Raftery (2007), doi:10.1198/016214506000001437"
 
 
-Kernel = Callable[..., Array]
-
-
-def on_floats(kernel: Kernel) -> Kernel:
-    """The kernel of arrays of one floating type, the widest of its arguments'."""
-    arguments = signature(kernel)
-
-    @wraps(kernel)
-    def converted(*arrays: Probs, **named: Probs) -> Array:
-        return kernel(*simplex.as_floats(*arguments.bind(*arrays, **named).args))
-
-    return converted
-
-
 def _squares(probs: Rows) -> Float[Array, "*batch 1"]:
     return (probs * probs).sum(-1, keepdims=True)
 
 
-_squared_distance = on_floats(lambda probs, truth: ((probs - truth) ** 2).sum(-1))
+def _squared_distance(probs: Rows, truth: Rows) -> proper.Losses:
+    return ((probs - truth) ** 2).sum(-1)
 
 
-@on_floats
-def _spherical_divergence(probs: Rows, truth: Rows) -> Losses:
-    """|t| |u - v|^2 / 2 with u, v the unit vectors along p, t, whose difference is taken from p - t."""
-    length, other = jnp.sqrt(_squares(truth)), jnp.sqrt(_squares(probs))
-    apart = probs - truth
-    longer = (apart * (probs + truth)).sum(-1, keepdims=True) / (length + other)
-    gap = (apart * length - truth * longer) / (length * other)
-    return length[..., 0] * (gap * gap).sum(-1) / 2
-
-
-@on_floats
-def _ranked_per_label(probs: Rows) -> Rows:
+def _ranked_losses(probs: Rows) -> Rows:
     below = jnp.cumsum(probs, -1)[..., :-1]
     nothing = jnp.zeros_like(probs[..., :1])
     before = jnp.cumsum(below**2, -1)
@@ -63,22 +36,15 @@ def _ranked_per_label(probs: Rows) -> Rows:
     return jnp.concatenate([nothing, before], -1) + jnp.concatenate([after, nothing], -1)
 
 
-@on_floats
-def _ranked_entropy(truth: Rows) -> Losses:
-    below = jnp.cumsum(truth, -1)[..., :-1]
-    return (below * (1 - below)).sum(-1)
-
-
-@on_floats
-def _ranked_divergence(probs: Rows, truth: Rows) -> Losses:
+def _ranked_divergence(probs: Rows, truth: Rows) -> proper.Losses:
     return (jnp.cumsum(probs - truth, -1)[..., :-1] ** 2).sum(-1)
 
 
-def _ranked_range(n_labels: int) -> Interval:
+def _ranked_range(n_labels: int) -> tuple[float, float]:
     return 0.0, n_labels - 1.0
 
 
-def _regret(truth: Rows, share: Rows) -> Losses:
+def _regret(truth: Rows, share: Rows) -> proper.Losses:
     return (share * (truth.max(-1, keepdims=True) - truth)).sum(-1)
 
 
@@ -86,55 +52,49 @@ log = ScoringRule(
     name="log",
     formula="-log p_y",
     source="Good (1952), doi:10.1111/j.2517-6161.1952.tb00104.x",
-    per_label=on_floats(lambda probs: -simplex.log(probs)),
-    expected=proper.log_score,
-    entropy=proper.entropy,
-    divergence=proper.kl_divergence,
+    losses=lambda probs: -simplex.log(probs),
+    expected_kernel=proper.log_score,
+    entropy_kernel=proper.entropy,
+    divergence_kernel=proper.kl_divergence,
     range=(0.0, INFINITE),
     local=True,
-    log_losses=on_floats(lambda log_probs: -log_probs),
-    log_divergence=on_floats(
-        lambda log_probs, truth: simplex.relative_entropy_terms_from_log(truth, log_probs).sum(-1)
-    ),
+    log_losses=lambda log_probs: -log_probs,
+    log_divergence=lambda log_probs, truth: simplex.relative_entropy_terms_from_log(truth, log_probs).sum(-1),
 )
 brier = ScoringRule(
     name="brier",
     formula="|p - e_y|^2",
     source="Brier (1950), doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2",
-    per_label=on_floats(lambda probs: (1 - probs) ** 2 + (_squares(probs) - probs * probs)),
-    expected=proper.brier_score,
-    entropy=on_floats(lambda truth: (truth * (1 - truth)).sum(-1)),
-    divergence=_squared_distance,
+    losses=lambda probs: (1 - probs) ** 2 + (_squares(probs) - probs * probs),
+    expected_kernel=proper.brier_score,
+    divergence_kernel=_squared_distance,
     range=(0.0, 2.0),
 )
 quadratic = ScoringRule(
     name="quadratic",
     formula="-2 p_y + |p|^2",
     source=GNEITING_RAFTERY,
-    per_label=on_floats(lambda probs: _squares(probs) - 2 * probs),
-    expected=proper.quadratic_score,
-    entropy=on_floats(lambda truth: -(truth * truth).sum(-1)),
-    divergence=_squared_distance,
+    losses=lambda probs: _squares(probs) - 2 * probs,
+    expected_kernel=proper.quadratic_score,
+    divergence_kernel=_squared_distance,
     range=(-1.0, 1.0),
 )
 spherical = ScoringRule(
     name="spherical",
     formula="-p_y / |p|",
     source=GNEITING_RAFTERY,
-    per_label=on_floats(lambda probs: -probs / jnp.sqrt(_squares(probs))),
-    expected=proper.spherical_score,
-    entropy=on_floats(lambda truth: -jnp.sqrt((truth * truth).sum(-1))),
-    divergence=_spherical_divergence,
+    losses=lambda probs: -probs / jnp.sqrt(_squares(probs)),
+    expected_kernel=proper.spherical_score,
+    entropy_kernel=lambda truth: -jnp.sqrt((truth * truth).sum(-1)),
     range=(-1.0, 0.0),
 )
 ranked_probability = ScoringRule(
     name="ranked-probability",
     formula="sum_{j<K} (P_j - [y <= j])^2",
     source="Epstein (1969), doi:10.1175/1520-0450(1969)008<0985:ASSFPF>2.0.CO;2",
-    per_label=_ranked_per_label,
-    expected=proper.ranked_probability_score,
-    entropy=_ranked_entropy,
-    divergence=_ranked_divergence,
+    losses=_ranked_losses,
+    expected_kernel=proper.ranked_probability_score,
+    divergence_kernel=_ranked_divergence,
     range=(0.0, INFINITE),
     range_by_labels=_ranked_range,
     ordered=True,
@@ -143,10 +103,9 @@ zero_one = ScoringRule(
     name="zero-one",
     formula="1 - [y is the most probable label], ties share",
     source=GNEITING_RAFTERY,
-    per_label=on_floats(lambda probs: 1 - proper.chosen(probs)),
-    expected=proper.zero_one_score,
-    entropy=on_floats(lambda truth: 1 - truth.max(-1)),
-    divergence=on_floats(lambda probs, truth: _regret(truth, proper.chosen(probs))),
+    losses=lambda probs: 1 - proper.chosen(probs),
+    expected_kernel=proper.zero_one_score,
+    divergence_kernel=lambda probs, truth: _regret(truth, proper.chosen(probs)),
     range=(0.0, 1.0),
     strictly_proper=False,
 )
@@ -154,10 +113,9 @@ linear = ScoringRule(
     name="linear",
     formula="-p_y",
     source=f"{GNEITING_RAFTERY} (as an improper rule)",
-    per_label=on_floats(lambda probs: -probs),
-    expected=proper.linear_score,
-    entropy=on_floats(lambda truth: -truth.max(-1)),
-    divergence=on_floats(lambda probs, truth: _regret(truth, probs)),
+    losses=lambda probs: -probs,
+    entropy_kernel=lambda truth: -truth.max(-1),
+    divergence_kernel=lambda probs, truth: _regret(truth, probs),
     range=(-1.0, 0.0),
     local=True,
     proper=False,
@@ -167,8 +125,7 @@ linear = ScoringRule(
 
 RULES: dict[str, ScoringRule] = {
     rule.name: rule for rule in (log, brier, quadratic, spherical, ranked_probability, zero_one, linear)
-}
-"""The rules by name."""
+}  # The rules by name
 
 type RuleLike = RuleName | ScoringRule
 """A rule, or the name of one."""

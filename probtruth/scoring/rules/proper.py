@@ -184,26 +184,6 @@ def zero_one_score(probs: Probs, truth: Probs) -> Losses:
 
 
 @float64_for_numpy
-def linear_score(probs: Probs, truth: Probs) -> Losses:
-    """Linear ("naive") score, which is improper: it rewards certainty in the most probable label.
-
-    Formula: -sum_k t_k p_k.
-
-    Arguments: `probs` is the forecast, `truth` the label: one-hot, or a distribution over labels.
-
-    Returns: from -1 to 0, lower is better.
-
-    Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437 (as the example of an improper rule)
-
-    >>> import numpy as np
-    >>> round(float(linear_score(np.array([0.6, 0.4]), np.array([0.7, 0.3]))), 4)
-    -0.54
-    """
-    floats, weights = simplex.as_floats(probs, truth)
-    return -(floats * weights).sum(-1)
-
-
-@float64_for_numpy
 def entropy(truth: Real[Array | np.ndarray, "*batch label"]) -> Losses:
     """Shannon entropy of a distribution over labels: the log score that no forecast can go below.
 

@@ -21,10 +21,9 @@ Distribution = Float[np.ndarray, " label"]
 Loss = Callable[..., object]
 ExpectedLoss = Callable[[Float[np.ndarray, "report label"], Distribution], Float[np.ndarray, " report"]]
 
-MOST_SHARES = 20_000
-"""The largest number of vote shares to list; five annotators and ten labels have 2,002."""
+MOST_SHARES = 20_000  # The largest number of vote shares to list; five annotators and ten labels have 2,002
+# Powers of the truth to try as reports: hedged below 1, sharpened above.
 EXPONENTS = (0.0, 0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0, 16.0)
-"""Powers of the truth to try as reports: hedged below 1, sharpened above."""
 
 
 def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> ExpectedLoss:
@@ -33,12 +32,12 @@ def expected_loss(loss: Loss, n_labels: int, annotators: int | None) -> Expected
 
     def losses(reports: Float[np.ndarray, "report label"], truth: Distribution) -> Float[np.ndarray, " report"]:
         with jax.enable_x64(True), np.errstate(all="ignore"):
-            if shares is None:
+            if shares is None or annotators is None:
                 return np.asarray(loss(jnp.asarray(reports), jnp.asarray(truth)), np.float64)
             each = np.asarray(loss(jnp.asarray(reports)[:, None], jnp.asarray(shares)), np.float64)
-        chance = share_probs(shares, truth, annotators or 0)
-        mean: np.ndarray = (np.where(chance > 0, each, 0) * chance).sum(1)
-        return mean
+        votes = shares * annotators  # in the multinomial probability of each share
+        chance = np.exp(gammaln(annotators + 1) - gammaln(votes + 1).sum(1) + xlogy(votes, truth).sum(1))
+        return np.asarray((np.where(chance > 0, each, 0) * chance).sum(1))
 
     return losses
 
@@ -53,20 +52,9 @@ def vote_shares(n_labels: int, annotators: int) -> Float[np.ndarray, "share labe
             f"at most {MOST_SHARES}",
             "Ask with fewer labels or annotators: a fault shows with two labels already.",
         )
-    bars = np.array(list(combinations(range(annotators + n_labels - 1), n_labels - 1)), int).reshape(size, -1)
-    edges = np.concatenate([np.full((size, 1), -1), bars, np.full((size, 1), annotators + n_labels - 1)], 1)
-    shares: np.ndarray = (np.diff(edges, axis=1) - 1) / annotators
-    return shares
-
-
-def share_probs(
-    shares: Float[np.ndarray, "share label"], truth: Distribution, annotators: int
-) -> Float[np.ndarray, " share"]:
-    """Multinomial probability of each vote share."""
-    votes = shares * annotators
-    logs = gammaln(annotators + 1) - gammaln(votes + 1).sum(1) + xlogy(votes, truth).sum(1)
-    chance: np.ndarray = np.exp(logs)
-    return chance
+    places = annotators + n_labels - 1  # votes and the bars between labels
+    bars = np.array(list(combinations(range(places), n_labels - 1)), int).reshape(size, -1)
+    return np.asarray((np.diff(bars, axis=1, prepend=-1, append=places) - 1) / annotators)
 
 
 def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
@@ -84,8 +72,7 @@ def simplex_points(n_labels: int) -> Float[np.ndarray, "point label"]:
 
 def tempered_points(truth: Distribution) -> Float[np.ndarray, "point label"]:
     """Hedged and sharpened versions of a distribution, and the certainty of its most probable label."""
-    powered = np.stack([np.where(truth > 0, truth, 0) ** power for power in EXPONENTS])
-    powered = np.where(truth > 0, powered, 0)
+    powered = np.where(truth > 0, truth ** np.array(EXPONENTS)[:, None], 0)
     corner = np.eye(len(truth))[[int(np.argmax(truth))]]
     return np.concatenate([powered / powered.sum(1, keepdims=True), corner, 0.9 * truth[None] + 0.1 * corner])
 
@@ -111,10 +98,8 @@ def polished(losses: ExpectedLoss, truth: Distribution, report: Distribution) ->
     return report, value
 
 
-TOLERANCE = 1e-9
-"""A gain below this, relative to 1 plus the size of the loss, is rounding."""
-APART = 0.01
-"""Reports at this total variation count as different, for strict propriety."""
+TOLERANCE = 1e-9  # A gain below this, relative to 1 plus the size of the loss, is rounding
+APART = 0.01  # Reports at this total variation count as different, for strict propriety
 
 
 @dataclass(frozen=True)
@@ -138,7 +123,6 @@ class CounterExample:
         )
 
 
-@check.checks_itself
 def check_proper(
     rule: RuleLike | Loss, n_labels: int = 3, annotators: int | None = None, strict: bool = False
 ) -> CounterExample | None:
@@ -180,7 +164,6 @@ def check_proper(
     return CounterExample(name, tuple(points[position].tolist()), tuple(report.tolist()), mine, value, annotators)
 
 
-@check.checks_itself
 def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None = None) -> Distribution:
     """The report with the least expected loss if labels follow `truth`: the truth itself if the rule is proper.
 
@@ -193,7 +176,9 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     Source: Gneiting and Raftery (2007), doi:10.1198/016214506000001437
 
     >>> import probtruth as pt
-    >>> pt.rules.best_report(pt.rules.total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
+    >>> def total_variation(probs, truth):
+    ...     return abs(probs - truth).sum(-1) / 2
+    >>> pt.rules.best_report(total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
     [0.2, 0.8]
     """
     row = check_arrays.distribution(truth, "truth")

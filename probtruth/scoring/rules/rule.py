@@ -8,28 +8,37 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.kernels import simplex
+from probtruth.kernels.precision import float64_for_numpy
 from probtruth.scoring.rules.proper import Losses, Probs
-from probtruth.types.shown import Shown
+from probtruth.types.shown import Brief
 
-OneArgument = Callable[[Probs], Array]
-TwoArguments = Callable[[Probs, Probs], Array]
+OneTable = Callable[[Array], Array]
+TwoTables = Callable[[Array, Array], Array]
 Interval = tuple[float, float]
+
+CLOSE = 0.5  # Relative distance of every label up to which a divergence is an integral instead of a difference
+_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+PLACES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2  # Nodes from 0 to 1: exact to rounding up to that distance
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ScoringRule(Shown):
+class ScoringRule(Brief):
     """A rule that gives a forecast a loss (lower is better) once the label is known.
 
     `per_label(probs)` is the loss if the label were k, for every k; `expected(probs, truth)` its mean when the label
     is drawn from `truth`; `entropy(truth)` the least expected loss that any report can reach; `divergence(probs,
-    truth)` the rest, computed by its own formula, so that expected = entropy + divergence. All are pure kernels for
-    jit, vmap and grad, last axis = label.
+    truth)` the rest, with its own digits where the two are close, so that expected = entropy + divergence. All are
+    for jit, vmap and grad, last axis = label; NumPy arrays of float64 are computed in float64.
+
+    `losses` is the kernel of `per_label`, from which the others follow for a proper rule; the optional fields are
+    shorter or more exact ways to them, `log_losses` and `log_divergence` from log-probabilities. All take JAX arrays
+    of one floating type.
 
     `proper`: reporting the truth is a best report. `strictly_proper`: it is the only one. `local`: the loss depends on
     the forecast only through the probability of the observed label. `range` bounds the loss over all numbers of labels
@@ -40,20 +49,71 @@ class ScoringRule(Shown):
     name: str
     formula: str
     source: str
-    per_label: OneArgument
-    expected: TwoArguments
-    entropy: OneArgument
-    divergence: TwoArguments
+    losses: OneTable
     range: Interval
     proper: bool = True
     strictly_proper: bool = True
     local: bool = False
     n_labels: int | None = None
-    log_losses: OneArgument | None = None
-    log_divergence: TwoArguments | None = None
+    expected_kernel: TwoTables | None = None
+    entropy_kernel: OneTable | None = None
+    divergence_kernel: TwoTables | None = None
+    log_losses: OneTable | None = None
+    log_divergence: TwoTables | None = None
     range_by_labels: Callable[[int], Interval] | None = None
     ordered: bool = False
     order: tuple[str, ...] | None = None
+
+    @float64_for_numpy
+    def per_label(self, probs: Probs) -> Float[Array, "*batch label"]:
+        """The loss if the label were k, for every k."""
+        return self.losses(*simplex.as_floats(probs))
+
+    @float64_for_numpy
+    def expected(self, probs: Probs, truth: Probs) -> Losses:
+        """The mean loss when the label is drawn from `truth`; a label of probability 0 adds nothing."""
+        floats, weights = simplex.as_floats(probs, truth)
+        if self.expected_kernel is not None:
+            return self.expected_kernel(floats, weights)
+        return simplex.expectation(weights, self.losses(floats))
+
+    @float64_for_numpy
+    def entropy(self, truth: Probs) -> Losses:
+        """The least expected loss that any report can reach."""
+        (weights,) = simplex.as_floats(truth)
+        return self.expected(weights, weights) if self.entropy_kernel is None else self.entropy_kernel(weights)
+
+    @float64_for_numpy
+    def divergence(self, probs: Probs, truth: Probs) -> Losses:
+        """What of the expected loss is above the entropy; never negative."""
+        floats, weights = simplex.as_floats(probs, truth)
+        if self.divergence_kernel is not None:
+            return self.divergence_kernel(floats, weights)
+        gap: Losses = _gap(self, *jnp.broadcast_arrays(floats, weights))
+        return gap
+
+    @float64_for_numpy
+    def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
+        """The loss if the label were k, from log-probabilities; exact if the rule is a function of logarithms."""
+        (logs,) = simplex.as_floats(log_probs)
+        return self.losses(jnp.exp(logs)) if self.log_losses is None else self.log_losses(logs)
+
+    @float64_for_numpy
+    def expected_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
+        """The expected loss from log-probabilities; a label of probability 0 adds nothing."""
+        logs, weights = simplex.as_floats(log_probs, truth)
+        return simplex.expectation(weights, self.per_label_from_log(logs))
+
+    @float64_for_numpy
+    def divergence_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
+        """The divergence from log-probabilities; exact if the rule is a function of logarithms."""
+        logs, weights = jnp.broadcast_arrays(*simplex.as_floats(log_probs, truth))
+        if self.log_divergence is not None:
+            return self.log_divergence(logs, weights)
+        if self.log_losses is None or self.divergence_kernel is not None:
+            return self.divergence(jnp.exp(logs), weights)
+        gap: Losses = _gap(self, jnp.exp(logs), weights, logs)
+        return gap
 
     def in_order(self, order: Sequence[object]) -> "ScoringRule":
         """The rule for labels whose names, from lowest to highest, are these.
@@ -93,27 +153,7 @@ class ScoringRule(Shown):
         for label in labels:
             check.one_of(label, names, "order lacks the label")
         there = tuple(name for name in names if name in labels)
-        from_low = np.array([tuple(labels).index(name) for name in there])
-        return _permuted(replace(self, order=there), from_low)
-
-    def per_label_from_log(self, log_probs: Probs) -> Float[Array, "*batch label"]:
-        """The loss if the label were k, from log-probabilities; exact if the rule is a function of logarithms."""
-        if self.log_losses is not None:
-            return self.log_losses(log_probs)
-        return self.per_label(jnp.exp(*simplex.as_floats(log_probs)))
-
-    def expected_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
-        """The expected loss from log-probabilities; a label of probability 0 adds nothing, even if its loss is
-        infinite."""
-        logs, weights = simplex.as_floats(log_probs, truth)
-        return simplex.expectation(weights, self.per_label_from_log(logs))
-
-    def divergence_from_log(self, log_probs: Probs, truth: Probs) -> Losses:
-        """The divergence from log-probabilities; exact if the rule is a function of logarithms."""
-        if self.log_divergence is not None:
-            return self.log_divergence(log_probs, truth)
-        weights, logs = simplex.as_floats(truth, log_probs)
-        return self.divergence(jnp.exp(logs), weights)
+        return _permuted(replace(self, order=there), tuple(tuple(labels).index(name) for name in there))
 
     def range_for(self, n_labels: int) -> Interval:
         """Least and greatest loss for that number of labels."""
@@ -121,9 +161,28 @@ class ScoringRule(Shown):
 
 
 @partial(jax.jit, static_argnums=0)
-def expected_of(rule: ScoringRule, probs: Probs, truth: Probs) -> Losses:
-    """`rule.expected`, compiled once for each rule and shape."""
-    return rule.expected(probs, truth)
+def _gap(rule: ScoringRule, probs: Array, truth: Array, logs: Array | None = None) -> Losses:
+    """The divergence of a proper rule: expected loss minus entropy, or an integral where this loses digits."""
+    # With v = t - p and q = p + s v it is the integral over s from 0 to 1 of -(1 - s) sum_k v_k dL_k(q) v, where
+    # dL_k(q) v is the change of the loss L_k along v: properness makes sum_k q_k dL_k(q) v vanish.
+    both_zero = (probs == 0) & (truth == 0)
+    close = both_zero | (jnp.abs(truth - probs) <= CLOSE * jnp.minimum(truth, probs))
+    near = close.all(-1, keepdims=True)
+    least = jnp.finfo(probs.dtype).tiny  # type: ignore[no-untyped-call]
+    base = jnp.where(near, jnp.maximum(probs, least), 1 / probs.shape[-1])
+    step = jnp.where(near, truth - probs, 0)
+
+    def curvature(place: Array) -> Array:
+        change = jax.jvp(rule.losses, (base + place * step,), (step,))[1]
+        return -jnp.where(step != 0, step * change, 0).sum(-1)
+
+    places, weights = (jnp.asarray(column, probs.dtype) for column in (PLACES, WEIGHTS * (1 - PLACES)))
+    together = jnp.tensordot(weights, jax.lax.map(curvature, places), 1)
+    if logs is None:
+        expected = rule.expected(jnp.where(near, truth, probs), truth)
+    else:
+        expected = rule.expected_from_log(jnp.where(near, 0, logs), truth)
+    return jnp.maximum(jnp.where(near[..., 0], together, expected - rule.entropy(truth)), 0)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -141,26 +200,21 @@ def _by_value(rule: str, labels: Sequence[str]) -> tuple[str, ...]:
         raise InputError(
             f"the rule {rule!r} for the labels {check.shortlist(labels)}",
             "labels that are numbers, each another one, or their order",
-            "Give order=[lowest, ..., highest] (command line: --label-order lowest,...,highest); where a function has "
-            f"no order, rule=probtruth.rules.RULES[{rule!r}].in_order([...]).",
+            "Give order=[lowest, ..., highest] (command line: --rule ranked-probability:lowest,...,highest); "
+            f"where a function has no order, rule=probtruth.rules.RULES[{rule!r}].in_order([...]).",
         ) from None
 
 
-def _permuted(rule: ScoringRule, from_low: Int[np.ndarray, " label"]) -> ScoringRule:
-    """The rule on an axis of labels in another order; `from_low` are their positions from the lowest label up."""
-    if (from_low == np.arange(len(from_low))).all():
-        return rule
-    return _permutation(rule, tuple(from_low.tolist()))
-
-
 @cache
-def _permutation(rule: ScoringRule, from_low: tuple[int, ...]) -> ScoringRule:
-    """One rule for each order, so that its code is compiled once."""
-    back, low = np.argsort(from_low), np.array(from_low)
+def _permuted(rule: ScoringRule, from_low: tuple[int, ...]) -> ScoringRule:
+    """The rule on an axis of labels in another order, given the positions from the lowest label up."""
+    low, back = np.array(from_low), np.argsort(from_low)
+    if (low == np.arange(len(low))).all():
+        return rule
     return replace(
         rule,
-        per_label=lambda probs: rule.per_label(jnp.asarray(probs)[..., low])[..., back],
-        expected=lambda probs, truth: rule.expected(jnp.asarray(probs)[..., low], jnp.asarray(truth)[..., low]),
-        entropy=lambda truth: rule.entropy(jnp.asarray(truth)[..., low]),
-        divergence=lambda truth, probs: rule.divergence(jnp.asarray(truth)[..., low], jnp.asarray(probs)[..., low]),
+        losses=lambda probs: rule.losses(probs[..., low])[..., back],
+        expected_kernel=lambda probs, truth: rule.expected(probs[..., low], truth[..., low]),
+        entropy_kernel=lambda truth: rule.entropy(truth[..., low]),
+        divergence_kernel=lambda probs, truth: rule.divergence(probs[..., low], truth[..., low]),
     )

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
-import jax
 import numpy as np
+from jaxtyping import Float
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.frame_numbers import labelled
 from probtruth.kernels.arrays import to_host
 from probtruth.scoring.rules.named import RuleLike, get_rule
-from probtruth.scoring.rules.rule import ScoringRule, expected_of
+from probtruth.scoring.rules.rule import ScoringRule
 from probtruth.types.index import as_names, sort_names
 from probtruth.types.truth import Truth
 
 
-@check.checks_itself
 def soft_label_loss(
     rule: RuleLike = "log", labels: Sequence[object] | None = None
 ) -> Callable[[object, object], float]:
@@ -53,69 +52,58 @@ def soft_label_loss(
     classes = as_names(labels, "labels")
 
     def loss(truth: object, probs: object) -> float:
-        forecasts = labelled(probs).values
-        if np.ndim(forecasts) == 1:  # type: ignore[arg-type]
-            if np.asarray(forecasts).dtype.kind in "biuSU":
-                hint = "Pass response_method='predict_proba' to make_scorer."
-                raise InputError("predicted classes", "probabilities", hint)
-            second = check_arrays.as_floats(forecasts, "item", "probabilities")
-            forecasts = np.stack([1 - second, second], 1)
-        forecast = check_arrays.as_floats(forecasts, "item label", "probabilities")
-        check_arrays.simplex(forecast, "probabilities", lambda row: f"item {row}")
-        soft, names = _soft(truth, forecast.shape, classes)
-        whole = names is None and np.ndim(truth) == 1  # type: ignore[arg-type]
-        of_columns = chosen.for_labels(names or _columns(chosen, forecast.shape[1], whole))
-        with jax.enable_x64(True):
-            return float(np.mean(np.asarray(expected_of(of_columns, forecast, soft))))
+        forecast = _forecasts(probs)
+        soft, names = _soft(truth, forecast.shape[1], classes)
+        if soft.shape != forecast.shape:
+            raise InputError(f"labels with shape {soft.shape}", f"{forecast.shape}", "Give a row for each item.")
+        if chosen.order is not None:
+            check.length(len(chosen.order), forecast.shape[1], "labels in the order")
+            names = names or tuple(sort_names(chosen.order))
+        elif names is None and chosen.ordered and forecast.shape[1] > 2 and np.ndim(truth) != 1:  # type: ignore[arg-type]
+            raise InputError(
+                f"the rule {chosen.name!r} for soft labels in columns without names",
+                "the order of their labels",
+                f"Pass probtruth.rules.RULES[{chosen.name!r}].in_order([lowest, ..., highest]), names of the classes.",
+            )
+        of_columns = chosen.for_labels(names or tuple(map(str, range(forecast.shape[1]))))
+        return float(np.mean(of_columns.expected(forecast.astype(np.float64), soft)))
 
     loss.__name__ = f"soft_label_{chosen.name}_loss"
     return loss
 
 
-def _columns(rule: ScoringRule, n_labels: int, whole: bool) -> tuple[str, ...]:
-    """The names of the columns, sorted as scikit-learn sorts classes; those of an order, or of integer labels."""
-    if rule.order is not None:
-        check.length(len(rule.order), n_labels, "labels in the order")
-        return tuple(sort_names(rule.order))
-    if rule.ordered and n_labels > 2 and not whole:
-        raise InputError(
-            f"the rule {rule.name!r} for soft labels in columns without names",
-            "the order of their labels",
-            f"Pass probtruth.rules.RULES[{rule.name!r}].in_order([lowest, ..., highest]), the names of the classes.",
-        )
-    return tuple(map(str, range(n_labels)))
+def _forecasts(probs: object) -> Float[np.ndarray, "item label"]:
+    """Checked probabilities; a single column holds those of the second of two classes."""
+    values = labelled(probs).values
+    if np.ndim(values) == 1:  # type: ignore[arg-type]
+        if np.asarray(values).dtype.kind in "biuSU":
+            raise InputError(
+                "predicted classes", "probabilities", "Pass response_method='predict_proba' to make_scorer."
+            )
+        second = check_arrays.as_floats(values, "item", "probabilities")
+        values = np.stack([1 - second, second], 1)
+    forecast = check_arrays.as_floats(values, "item label", "probabilities")
+    check_arrays.simplex(forecast, "probabilities", lambda row: f"item {row}")
+    return forecast
 
 
 def _soft(
-    truth: object, shape: tuple[int, ...], classes: Sequence[str] | None
-) -> tuple[np.ndarray, Sequence[str] | None]:
+    truth: object, n_labels: int, classes: Sequence[str] | None
+) -> tuple[Float[np.ndarray, "item label"], Sequence[str] | None]:
     """The distribution of each item's label, and the names of the columns where they are known."""
-    if np.ndim(truth) == 1:  # type: ignore[arg-type]
-        return _hard(truth, shape, classes)
-    soft = check_arrays.as_floats(labelled(truth).values, "item label", "soft labels")
-    check_arrays.simplex(soft, "soft labels", lambda row: f"item {row}")
-    if soft.shape != shape:
-        raise InputError(f"soft labels with shape {soft.shape}", f"{shape}", "Give one column for each class.")
-    return soft, classes
-
-
-def _hard(
-    truth: object, shape: tuple[int, ...], classes: Sequence[str] | None
-) -> tuple[np.ndarray, Sequence[str] | None]:
-    """Certain labels: names in the order in which scikit-learn sorts classes, or integers, which are columns."""
+    if np.ndim(truth) != 1:  # type: ignore[arg-type]
+        soft = check_arrays.as_floats(labelled(truth).values, "item label", "soft labels")
+        check_arrays.simplex(soft, "soft labels", lambda row: f"item {row}")
+        return soft, classes
     values = np.asarray(truth)
     if classes is None and values.dtype.kind in "iu":
-        soft = check_arrays.one_hot(truth, shape[1], "labels")
-    else:
-        classes = classes or tuple(sorted(set(as_names(values.tolist(), "labels") or ())))
-        if len(classes) != shape[1]:
-            raise InputError(
-                f"{len(classes)} classes ({check.shortlist(classes)}) for {shape[1]} columns of probabilities",
-                "a class for each column",
-                "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
-            )
-        made = Truth.from_labels(values, classes=classes)
-        soft = to_host(made.probs)[:, [made.index.labels.index(name) for name in classes]]
-    if soft.shape != shape:
-        raise InputError(f"{len(soft)} labels", f"{shape[0]}, one for each row of probabilities", "Check both arrays.")
-    return soft, classes
+        return check_arrays.one_hot(truth, n_labels, "labels"), None
+    classes = classes or tuple(sorted(set(as_names(values.tolist(), "labels") or ())))
+    if len(classes) != n_labels:
+        raise InputError(
+            f"{len(classes)} classes ({check.shortlist(classes)}) for {n_labels} columns of probabilities",
+            "a class for each column",
+            "Pass all classes: soft_label_loss(rule, labels=np.unique(y)).",
+        )
+    made = Truth.from_labels(values, classes=classes)
+    return to_host(made.probs)[:, [made.index.labels.index(name) for name in classes]], classes

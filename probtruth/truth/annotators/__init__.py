@@ -1,14 +1,12 @@
-"""What annotations say about annotators: agreement, near-copies, and how well one annotator predicts the others."""
+"""What annotations say about annotators: agreement, and how well one annotator predicts the others."""
 
 from probtruth.truth.annotators.agreement import agreement
 from probtruth.truth.annotators.alternative_test import AlternativeTest, alternative_annotator_test
 from probtruth.truth.annotators.human_ceiling import human_ceiling
-from probtruth.truth.annotators.pairs import annotator_pairs
 
 __all__ = (
     "AlternativeTest",
     "agreement",
     "alternative_annotator_test",
-    "annotator_pairs",
     "human_ceiling",
 )

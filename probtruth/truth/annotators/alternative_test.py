@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 type Alignment = Literal["accuracy", "rmse"]
 """How near an answer is to those of the other annotators: the share who gave it, or the root mean squared error."""
 
+# Squared errors that differ by less than this, relative to their size, are equal: labels are decimal numbers.
 SAME = 1e-12
-"""Squared errors that differ by less than this, relative to their size, are equal: labels are decimal numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,6 @@ class AlternativeTest:
     annotators: "polars.DataFrame"
 
 
-@check.checks_itself
 def alternative_annotator_test(
     annotations: Annotations,
     predictions: Predictions,
@@ -122,10 +121,7 @@ def _table(names: tuple[str, ...], rows: list[tuple[object, ...]]) -> "polars.Da
 
 @dataclass(frozen=True, eq=False)
 class _BesideOthers:
-    """One row for each annotation of an item that others annotated too; `others` is how often they gave each label.
-
-    What an annotator gave an item, once or in repeats, is one answer: `answer` says which, `whose` who gave each.
-    """
+    """One row for each annotation of an item that others annotated too; `others` is how often they gave each label."""
 
     item: Int[np.ndarray, " annotation"]
     label: Int[np.ndarray, " annotation"]

@@ -32,7 +32,6 @@ class _Votes:
     others: Float[np.ndarray, "vote label"]
 
 
-@check.checks_itself
 def human_ceiling(
     annotations: Annotations,
     predictions: Predictions | None = None,

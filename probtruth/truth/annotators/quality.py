@@ -9,8 +9,11 @@ from probtruth.errors import InputError
 from probtruth.truth.flat import FlatAnnotations
 from probtruth.types import Annotations, Truth
 
+# Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977).
 NO_SKILL = 0.2
-"""Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977)."""
+
+# Methods under which annotators err together: intervals of single annotators would cover half of what they claim.
+SHARED = ("perceived-class", "pooled")
 
 Values = Array | np.ndarray
 
@@ -18,10 +21,7 @@ Values = Array | np.ndarray
 def quality(
     confusion: Float[Values, "annotator label label"], log_marginals: Float[Values, " label"]
 ) -> tuple[Float[Values, " annotator"], Float[Values, " annotator"], Float[Values, " annotator"]]:
-    """P(an annotator gives the true class), their kappa with the truth, and mutual information of both in nats.
-
-    For NumPy and JAX arrays.
-    """
+    """P(an annotator gives the true class), their kappa with the truth, and mutual information of both in nats."""
     xp = confusion.__array_namespace__()
     marginals = xp.exp(log_marginals)
     joint = marginals[:, None] * confusion
@@ -34,10 +34,7 @@ def quality(
 def information(
     marginals: Float[Values, " label"], confusion: Float[Values, "annotator label label"]
 ) -> Float[Values, " annotator"]:
-    """Mutual information of an annotator's answer and the class, in nats: 0 for a spammer, H(class) at most.
-
-    Rows of confusion that are unknown (NaN) are left out, with the marginals of the rest made to sum to 1.
-    """
+    """Mutual information of an annotator's answer and the class, in nats: 0 for a spammer, H(class) at most."""
     xp = confusion.__array_namespace__()
     known = ~xp.isnan(confusion).any(2)
     weights = xp.where(known, marginals, 0.0)
@@ -87,11 +84,7 @@ def with_interval(name: str, draws: Float[np.ndarray, "draw annotator"]) -> dict
 
 
 def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
-    """Skill with its 95% interval and the flag, also for methods without draws; none without confusion.
-
-    Formula: skill = (accuracy - chance) / (1 - chance), with chance = sum_k marginal_k P(annotator answers k); without
-    draws its interval is Wilson's of the accuracy.
-    """
+    """Skill with its 95% interval and the flag, also for methods without draws; none without confusion."""
     results = truth.annotator_results
     if "skill" in results:
         return {name: results[name] for name in ("skill", "skill_low", "skill_high", "flag")}
@@ -102,20 +95,12 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
     accuracy, n_annotations = (results[name].astype(float) for name in ("accuracy", "n_annotations"))
     ends = accuracy, *_wilson(accuracy, n_annotations)
     skill, low, high = ((value - chance) / (1 - chance) for value in ends)
-    return {"skill": skill, "skill_low": low, "skill_high": high, "flag": flags(low, high)}
+    known = {"skill": skill, "flag": flags(low, high)}
+    return known if truth.method in SHARED else known | {"skill_low": low, "skill_high": high}
 
 
 def with_others(annotations: Annotations) -> dict[str, np.ndarray]:
-    """How far each annotator agrees with the others on the same items, which needs no truth.
-
-    Formula: agreement is the mean over an annotator's annotations of the share of the others on that item who gave the
-    same label; skill = (agreement - chance) / (1 - chance), with chance the mean overall share of the labels that the
-    annotator gave.
-
-    Returns: the columns `n_annotations`, `agreement` and `skill` by annotator, NaN for those who share no item.
-
-    Errors: `InputError` for counts, without annotators.
-    """
+    """How far each annotator agrees with the others on the same items, which needs no truth."""
     if annotations.annotator is None:
         raise InputError("counts, without annotators", "annotations with annotators", "Give the long form.")
     item, label, who = (one.astype(np.int64) for one in (annotations.item, annotations.label, annotations.annotator))

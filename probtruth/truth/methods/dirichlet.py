@@ -9,29 +9,19 @@ from jaxtyping import Float, Int
 from scipy.optimize import minimize
 from scipy.special import gammaln, polygamma, psi
 
-from probtruth import check, check_arrays
+from probtruth import check_arrays
 from probtruth.errors import InputError
 from probtruth.truth.fit import MethodFit, MethodRequest, dirichlet_draws
 
+# Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance.
 CONCENTRATION_SPREAD = 1.0
-"""Prior sd of the log concentration around 0, where two annotators agree half the time beyond chance."""
+# Labels up to which each Newton step is solved exactly; beyond, by products with the Hessian, which is diagonal plus
+# one outer product.
 MOST_EXACT = 200
-"""Labels up to which each Newton step is solved exactly; beyond, by products with the Hessian, which is diagonal plus
-one outer product."""
 
 
-@check.checks_itself
 def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] | None = None) -> MethodFit:
-    """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha).
-
-    Arguments: `prior` gives alpha (pseudo-counts, one for each label or one for all); without it alpha is found by
-    maximum marginal likelihood with a weak prior: base measure alpha/alpha. ~ Dirichlet(2, ..., 2), log alpha. ~
-    N(0, 1). `prior="learned"` lets that alpha speak for items without any annotation too. With one vote an item the
-    likelihood says nothing about the concentration alpha. and the prior decides;
-    `diagnostics["concentration_identified"]` is then False.
-
-    Source: Minka (2000), Estimating a Dirichlet distribution; Good (1965), The Estimation of Probabilities.
-    """
+    """n_i ~ DirichletMultinomial(alpha); q_i = (n_i + alpha) / (n_i. + alpha.), draws from Dirichlet(n_i + alpha)."""
     counts = request.annotations.counts()
     learned = prior is None or (isinstance(prior, str) and prior == "learned")
     if learned:
@@ -98,10 +88,7 @@ _Histogram = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _histograms(counts: Int[np.ndarray, "item label"]) -> tuple[_Histogram, _Histogram]:
-    """(label, count, how many items) of the counts above 0, and (0, votes, how many items) of the items' totals.
-
-    The Dirichlet-multinomial likelihood is a sum over labels, so that these histograms are all it needs.
-    """
+    """(label, count, how many items) of the counts above 0, and (0, votes, how many items) of the items' totals."""
     rows, labels = np.nonzero(counts)
     cells, many = np.unique(np.stack([labels, counts[rows, labels]]), axis=1, return_counts=True)
     totals, often = np.unique(counts.sum(1), return_counts=True)

@@ -6,18 +6,13 @@ Vote shares: the unsmoothed fraction of an item's annotations that say each labe
 import numpy as np
 from jax.typing import ArrayLike
 
-from probtruth import check, check_arrays
+from probtruth import check_arrays
 from probtruth.truth.fit import MethodFit, MethodRequest
 from probtruth.truth.flat import plurality, vote_shares
 
 
-@check.checks_itself
 def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> MethodFit:
-    """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties.
-
-    Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
-    A known answer (`gold`) replaces the votes. There is no posterior and so there are no draws.
-    """
+    """q_i is equal over the labels with the most votes, and 0 for the others; `diagnostics["n_ties"]` counts ties."""
     counts = request.annotations.counts()
     empty = counts.sum(1) == 0
     probs = plurality(counts)
@@ -31,13 +26,8 @@ def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> Metho
     return MethodFit(probs, marginals=probs.mean(0), diagnostics=diagnostics)
 
 
-@check.checks_itself
 def vote_share(request: MethodRequest, *, prior: ArrayLike | None = None) -> MethodFit:
-    """q_ik = n_ik / n_i.
-
-    Arguments: `prior` is the distribution (normalised here) of items without any annotation; the others ignore it.
-    There is no posterior and so there are no draws.
-    """
+    """q_ik = n_ik / n_i."""
     shares, n_votes = vote_shares(request.annotations)
     if prior is not None:
         row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")

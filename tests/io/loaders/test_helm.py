@@ -37,9 +37,9 @@ def test_runs_of_two_models(files: Path) -> None:
     """The marks that the script gave the made-up models: id0 is wrong in the second trial, 4 instances, 2 trials."""
     scores = read_helm(files / "helm", "exact_match")
     assert (scores.models, scores.items, scores.n_replicates) == (("made/large", "made/small"), ITEMS, 2)
-    assert (-scores.values).tolist() == [[0.5, 1, 1, 0], [0.5, 0, 1, 0]]
+    assert scores.values.tolist() == [[0.5, 1, 1, 0], [0.5, 0, 1, 0]]
     assert (scores.groups, scores.audit.dropped) == (None, 0)
-    assert (-read_helm(files / "helm", "exact_match", "typos").values).sum() == 0
+    assert read_helm(files / "helm", "exact_match", "typos").values.sum() == 0
 
 
 def test_models_by_folder_and_by_name(files: Path, tmp_path: Path) -> None:

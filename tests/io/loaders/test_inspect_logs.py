@@ -39,7 +39,7 @@ def test_scores_epochs_and_names(files: Path, form: str) -> None:
         else ("mockllm/small-json", "mockllm/large-json")
     )
     assert (scores.items, scores.rule, scores.higher_is_better, scores.n_replicates) == (ITEMS, "match", True, 2)
-    assert (-scores.values).tolist() == [[1, 0.5, 0.5, 1], [1, 1, 1, 1]]
+    assert scores.values.tolist() == [[1, 0.5, 0.5, 1], [1, 1, 1, 1]]
     assert scores.audit.dropped == 0
 
 
@@ -58,7 +58,7 @@ def test_tasks_are_groups(files: Path) -> None:
     )
     assert quiz.groups is None
     assert pick.items == ("pick/1", "pick/2", "pick/3", "pick/4")
-    assert (-pick.values).tolist() == [[0.5, 0, 0.5, 0]]
+    assert pick.values.tolist() == [[0.5, 0, 0.5, 0]]
 
 
 def test_groups_of_several_tasks(tmp_path: Path) -> None:
@@ -73,9 +73,9 @@ def test_grades_parts_and_samples_without_a_score(tmp_path: Path) -> None:
     values = {"C": 1, "I": 0, "P": 0.5, "N": 0, "yes": 1, "False": 0, "0.25": 0.25}
     for grade, number in values.items():
         path = log(tmp_path / "log.json", scores={"match": {"value": grade}})
-        assert -read_inspect(path).values[0, 0] == number
+        assert read_inspect(path).values[0, 0] == number
     parts = log(tmp_path / "parts.json", scores={"match": {"value": {"style": 3, "truth": 4}}})
-    assert (-read_inspect(parts, "match.style").values).tolist() == [[3]]
+    assert read_inspect(parts, "match.style").values.tolist() == [[3]]
     for unscored in ({"match": {"value": float("nan")}}, {}, None):
         first, other = log(tmp_path / "a.json", scores=unscored), log(tmp_path / "b.json")
         scores = read_inspect({"a": first, "b": other})
@@ -101,7 +101,7 @@ def test_messages_are_compared_without_their_identifiers(tmp_path: Path) -> None
 def test_through_the_line(files: Path) -> None:
     scores = read_inspect([files / "inspect" / f"{name}_quiz.eval" for name in ("small", "large")], "match")
     pair = pt.compare(scores, engine="exact").pairwise().row(0, named=True)
-    assert (pair["a"], pair["b"], pair["difference"]) == ("mockllm/large", "mockllm/small", -0.25)
+    assert (pair["a"], pair["b"], pair["difference"]) == ("mockllm/large", "mockllm/small", 0.25)
 
 
 ERRORS = {

@@ -58,20 +58,15 @@ class TestSameResult:
         assert (got.models, got.items) == (wanted.models, wanted.items)
         assert got.values.tolist() == wanted.values.tolist()
 
-    def test_verdict_in_memory_and_streamed(self, folder: Path) -> None:
-        wanted = pt.evaluate(*separate(folder), engine="exact").to_dict()
-        assert pt.evaluate(*joined_table(folder / "T.parquet"), engine="exact").to_dict() == wanted
-        assert pt.evaluate(*joined_table(folder / "T.parquet"), engine="exact", memory=1e3).to_dict() == wanted
-
-    def test_a_folder_of_parts_is_streamed(self, folder: Path, tmp_path: Path) -> None:
+    def test_a_folder_of_parts(self, folder: Path, tmp_path: Path) -> None:
         (tmp_path / "many").mkdir()
         for part in (0, 1):
             joined()[3 * part : 3 * part + 3].write_parquet(tmp_path / "many" / f"{part}.parquet")
         reference, blocks = joined_table(tmp_path / "many")
-        written = pt.score(blocks, reference, out=tmp_path / "scores.parquet")
+        got = pt.score(blocks, reference)
         truth, models = separate(folder)
         wanted = pt.score(models, truth)
-        assert list(written.means.values()) == pytest.approx(wanted.values.mean(1).tolist(), rel=1e-15 * len(ITEMS))
+        assert got.values.tolist() == wanted.values.tolist()
 
     def test_votes(self, tmp_path: Path) -> None:
         votes = np.random.default_rng(1).integers(0, 5, (len(ITEMS), len(LABELS))) + 1
@@ -84,8 +79,6 @@ class TestSameResult:
         models = {name: part for name, part in parts().items() if name != "truth"}
         wanted = pt.evaluate(annotations, models, engine="exact").to_dict()
         assert pt.evaluate(*joined_table(table), engine="exact").to_dict() == wanted
-        streamed = pt.evaluate(*joined_table(tmp_path / "T.parquet"), engine="exact", memory=1e3)
-        assert streamed.to_dict()["models"] == wanted["models"]
 
 
 class TestNames:
@@ -94,17 +87,10 @@ class TestNames:
         assert reference.columns == {label: f"truth_{label}" for label in LABELS}
         assert blocks["a"].columns == {label: f"a_{label}" for label in LABELS}
 
-    def test_other_names_and_forms(self) -> None:
-        table = joined("{label} of {name}", truth="people")
-        reference, blocks = joined_table(table, {"truth": "{label} of people", "ours": "{label} of a"})
-        assert list(blocks) == ["ours"]
-        assert reference.columns["cat"] == "cat of people"
-        assert blocks["ours"].columns["dog"] == "dog of a"
-
     def test_a_name_that_begins_like_another(self) -> None:
         table = joined("{name}_{label}", b="a_x")
         _, blocks = joined_table(table.drop("truth_big_cat", "a_big_cat", "a_x_big_cat"), {"a": "a", "other": "a_x"})
-        assert blocks["a"].columns == {"cat": "a_cat", "dog": "a_dog"}
+        assert blocks["a"].columns == {"cat": "a_cat", "dog": "a_dog"}  # and not x_cat, which the reference lacks
         assert blocks["other"].columns == {"cat": "a_x_cat", "dog": "a_x_dog"}
 
 
@@ -129,13 +115,9 @@ class TestErrors:
     def test_a_label_that_the_reference_lacks(self) -> None:
         table = joined().with_columns(polars.lit(0.0).alias("a.bird"))
         assert "the column 'a.bird'" in refused(table)
-        assert "also 'bird' for model 'a'" in refused(table, {"a": "a"})
 
     def test_a_label_that_a_model_lacks(self) -> None:
         assert "no column 'dog' for model 'b'" in refused(joined().drop("b.dog"))
-
-    def test_a_block_without_columns(self) -> None:
-        assert "no column of model 'c'" in refused(joined(), {"c": "c"})
 
     def test_no_model(self) -> None:
         assert "no column of a model" in refused(joined().select("item", *(f"truth.{label}" for label in LABELS)))
@@ -143,20 +125,8 @@ class TestErrors:
     def test_a_column_that_can_be_read_in_two_ways(self) -> None:
         assert "'cat' of 'a_big' or 'big_cat' of 'a'" in refused(joined("{name}_{label}"))
 
-    def test_two_separators(self) -> None:
-        table = joined().with_columns(polars.lit(0.5).alias("truth_cat"))
-        assert "two separators" in refused(table)
-
-    def test_a_column_in_two_blocks(self) -> None:
-        assert "in 'x' and 'y'" in refused(joined(), {"x": "a", "y": "a.{label}"})
-
     def test_an_item_twice(self) -> None:
         assert "item 'q3' a second time" in refused(polars.concat([joined(), joined()[:1]]))
-
-    def test_an_item_twice_in_a_file_that_is_streamed(self, tmp_path: Path) -> None:
-        polars.concat([joined(), joined()[:1]]).write_parquet(tmp_path / "T.parquet")
-        with pytest.raises(InputError, match="item 'q3' a second time"):
-            pt.evaluate(*joined_table(tmp_path / "T.parquet"), memory=1e3)
 
     def test_a_cell_is_named_as_the_table_names_it(self) -> None:
         assert "row 2, column 'b.dog'" in refused(

@@ -46,7 +46,7 @@ def test_metrics_are_the_harnesss_own(files: Path) -> None:
     assert scores.items == tuple(f"quiz/{n}" for n in range(6))
     assert scores.groups is None
     for row, name in enumerate(scores.models):
-        assert (-scores.values[row]).tolist() == [one["acc"] for one in logged(files / "lm_eval" / name, "quiz")]
+        assert scores.values[row].tolist() == [one["acc"] for one in logged(files / "lm_eval" / name, "quiz")]
 
 
 def test_a_folder_of_models_and_tasks_as_groups(files: Path, tmp_path: Path) -> None:
@@ -124,19 +124,23 @@ def test_a_folder_of_several_tasks_compares_at_once(harness: Path) -> None:
     assert scores.groups.names == ("arc_easy", "gsm8k", "hellaswag")
     assert len(scores.items) == 18
     assert scores.rule == "score (arc_easy, hellaswag by acc; gsm8k by exact_match,strict-match)"
-    of_item = dict(zip(scores.items, (-scores.values[1]).tolist(), strict=True))
+    of_item = dict(zip(scores.items, scores.values[1].tolist(), strict=True))
     assert (of_item["arc_easy/0"], of_item["arc_easy/1"], of_item["gsm8k/0"]) == (1.0, 0.0, 1.0)
 
 
 def test_tasks_metrics_and_filters_by_name(harness: Path) -> None:
-    scores = read_lm_eval_samples(harness, {"*": "acc_norm", "gsm8k": "exact_match"}, {"gsm8k": "flexible-extract"})
+    scores = read_lm_eval_samples(
+        harness,
+        {"arc_easy": "acc_norm", "hellaswag": "acc_norm", "gsm8k": "exact_match"},
+        {"gsm8k": "flexible-extract"},
+    )
     assert scores.rule == "score (arc_easy, hellaswag by acc_norm; gsm8k by exact_match,flexible-extract)"
-    of_item = dict(zip(scores.items, (-scores.values[1]).tolist(), strict=True))
+    of_item = dict(zip(scores.items, scores.values[1].tolist(), strict=True))
     assert (of_item["arc_easy/0"], of_item["gsm8k/0"], of_item["gsm8k/1"]) == (0.0, 0.0, 1.0)
     assert read_lm_eval_samples(harness, filter="flexible-extract").rule.endswith(
         "; gsm8k by exact_match,flexible-extract)"
     )
-    one = read_lm_eval_samples(harness, "acc", tasks=["arc*"])
+    one = read_lm_eval_samples(harness, "acc", tasks=["arc_easy"])
     assert (one.rule, len(one.items), one.groups) == ("acc", 6, None)
     predictions, _ = read_lm_eval_choices(harness, tasks=["arc_easy", "hellaswag"])
     assert len(predictions.index.items) == 12
@@ -145,15 +149,14 @@ def test_tasks_metrics_and_filters_by_name(harness: Path) -> None:
             {"metric": "acc"},
             r"no metric 'acc' of the task 'gsm8k', expected one of 'exact_match'.*--metric gsm8k=exact_m",
         ),
-        ({"metric": {"gsm": "acc"}}, "the task 'gsm'.*Did you mean 'gsm8k'"),
+        ({"metric": {"gsm": "acc"}}, "task 'gsm'.*Did you mean 'gsm8k'"),
         ({"filter": {"gsm8k": "strict"}}, r"no filter 'strict' of the task 'gsm8k'.*Did you mean 'strict-match'"),
         ({"tasks": "gsm9k"}, "Did you mean 'gsm8k'"),
     ):
         with pytest.raises(InputError, match=message):
             read_lm_eval_samples(harness, **options)
-    with pytest.raises(InputError, match=r"tasks of generated answers: 'gsm8k'") as caught:
+    with pytest.raises(InputError, match=r"tasks of generated answers: 'gsm8k'"):
         read_lm_eval_choices(harness)
-    assert caught.value.options == ("--task", "arc_easy", "--task", "hellaswag")
 
 
 def test_names_of_models_and_orientation_are_those_of_the_run(harness: Path) -> None:

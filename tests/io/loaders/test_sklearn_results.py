@@ -44,9 +44,7 @@ def test_folds_of_one_data_set_are_items(search: GridSearchCV, kind: type) -> No
     scores = read_cv_results(kind(search.cv_results_), "acc")
     assert scores.models == tuple(f"criterion=gini, max_depth={depth}" for depth in (1, 2, 3))
     assert scores.items == ("0", "1", "2", "3")
-    np.testing.assert_array_equal(-scores.values.mean(1), search.cv_results_["mean_test_acc"])
-    found = pt.companions.correlated_t_test(scores.values[0] - scores.values[2], correlation=1 / 4)
-    assert found.right > 0.95
+    np.testing.assert_array_equal(scores.values.mean(1), search.cv_results_["mean_test_acc"])
 
 
 def test_folds_of_several_data_sets_are_replicates(search: GridSearchCV) -> None:
@@ -97,7 +95,7 @@ def test_soft_label_loss_of_soft_labels() -> None:
     assert pt.rules.soft_label_loss()(soft, probs) == pytest.approx(expected, rel=TOLERANCE)
     assert pt.rules.soft_label_loss("log")(soft, probs[:, 1]) == pytest.approx(expected, rel=TOLERANCE)
     for truth, given, message in [
-        (soft[:1], probs, "soft labels with shape"),
+        (soft[:1], probs, "labels with shape"),
         (soft, probs * 2, "probabilities 1.2|sum to 2"),
         (soft * 2, probs, "soft labels"),
         ([0, 2], probs, "label 2"),
@@ -152,7 +150,7 @@ def test_a_fold_without_a_class_needs_all_of_them() -> None:
     assert pt.rules.soft_label_loss("log", labels=[3, 5, 9])([3, 5], probs) == loss(["a", "b"], probs)
     with pytest.raises(InputError, match="label 'd'"):
         loss(["a", "d"], probs)
-    with pytest.raises(InputError, match="3 labels, expected 2"):
+    with pytest.raises(InputError, match=r"shape \(3, 3\), expected \(2, 3\)"):
         loss(["a", "b", "a"], probs)
 
 

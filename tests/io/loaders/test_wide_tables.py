@@ -21,7 +21,7 @@ def written(folder: Path, text: str) -> Path:
 def test_scores(tmp_path: Path) -> None:
     scores = read_wide_scores(written(tmp_path, SCORES), group="task", higher_is_better=True, rule="marks")
     assert (scores.models, scores.items, scores.rule) == (("ours", "theirs"), ("q1", "q3"), "marks")
-    assert (-scores.values).tolist() == [[1, 2], [0.5, 1]]
+    assert scores.values.tolist() == [[1, 2], [0.5, 1]]
     assert (scores.audit.missing, scores.audit.by_model) == (("q2",), (("ours", 0, 0), ("theirs", 1, 0)))
     assert scores.groups.names == ("a", "b")
 

@@ -9,7 +9,8 @@ import probtruth as pt
 from probtruth import demo
 from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
-from probtruth.report.tables.models import calibration
+from probtruth.report.numbers import unmarked
+from probtruth.report.tables import calibration
 from probtruth.scoring import score
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
@@ -51,7 +52,7 @@ def test_score_is_miscalibration_minus_discrimination_plus_a_constant(found):
 
 def test_models_are_in_the_order_of_the_ranking(found, result):
     assert list(found.models) == [row["model"] for row in result.comparison.ranks]
-    assert [cells[0].text[0] for cells in calibration(result).rows] == list(found.models)
+    assert [unmarked(cells[0]) for cells in calibration(result).rows] == list(found.models)
 
 
 def test_bubbles_hold_all_true_events(found, result):
@@ -95,7 +96,7 @@ def test_many_items_are_sampled_and_the_note_says_so(result, monkeypatch):
     found = few.analysis.calibration
     assert found is not None
     assert (found.n_items, found.n_all, len(found.models)) == (100, 899, 2)
-    note = "".join(calibration(few).note)
+    note = calibration(few).note
     assert "The 2 best models." in note
     assert "random sample of 100 of the 899 items" in note
     assert found.curve.equals(replace(result).analysis.calibration.curve)
@@ -106,4 +107,4 @@ def test_a_rule_without_a_name_has_no_parts(result):
     found = mine.analysis.calibration
     assert found is not None
     assert "miscalibration" not in found.rows[0]
-    assert "Miscalibration" not in [column.title[0] for column in calibration(mine).columns]
+    assert "Miscalibration" not in calibration(mine).heads

@@ -1,5 +1,7 @@
-"""probtruth/report/plots/comparison.py and annotators.py: axes that are given are used, what is drawn was found."""
+"""Axes that are given are used, what is drawn was computed."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +10,20 @@ from matplotlib.figure import Figure
 
 import probtruth as pt
 from probtruth.errors import InputError
+from probtruth.report.plots import axes as style
 from probtruth.report.plots import comparison
 
-FIGURES = (pt.figures.plot_forest, pt.figures.plot_matrix, pt.figures.plot_ranks)
+FIGURES = (pt.figures.plot_forest, pt.figures.plot_ranks)
+PAIR = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1}
 
 
 def words(ax) -> list[str]:
     return [text.get_text() for text in ax.texts]
+
+
+def drawn(*rows, rope=None):
+    ax = Figure().add_subplot()
+    return comparison.intervals(ax, rows, [("l", "r")] * len(rows), ("", ""), "nats", rope, (style.BLUE, style.RED))
 
 
 @pytest.mark.parametrize("plot", FIGURES)
@@ -37,60 +46,112 @@ def test_names_are_never_mathematics(odd, plot):
     assert not any(text.get_parse_math() for text in ax.texts)
 
 
-def test_the_matrix_says_p_of_row_over_column(result):
-    found = words(pt.figures.plot_matrix(result.comparison))
-    models = [str(row["model"]) for row in result.comparison.ranks]
-    cells = found[2 * len(models) :]
-    assert len(cells) == len(models) * (len(models) - 1)
-    pair = next(row for row in result.comparison.pairs if {row["a"], row["b"]} == set(models[:2]))
-    p = pair["p_a_better"] if pair["a"] == models[0] else pair["p_b_better"]
-    assert cells[0] == (">0.999" if p > 0.999 else f"{p:.2f}")
+def test_each_interval_is_drawn_in_its_row_and_one_that_holds_0_is_hollow():
+    ax = drawn(PAIR, {**PAIR, "difference": 0.05, "low": -0.1, "high": 0.2}, rope=0.01)
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != 0]
+    assert [tuple(line.get_xdata()) for line in lines] == [(-0.3, -0.1), (-0.1, 0.2)]
+    assert [line.get_ydata()[0] for line in lines] == [0, 1]
+    assert [line.get_color() for line in lines] == [style.BLUE, style.INK]
+    assert [line.get_fillstyle() for line in ax.lines if line.get_marker() == "o"] == ["full", "none"]
+    assert ax.get_xlabel() == "nats"
+    assert ax.yaxis_inverted()
+
+
+@pytest.mark.parametrize(
+    ("difference", "text"),
+    [(float("inf"), "∞"), (-float("inf"), "−∞"), (None, "not known"), (float("nan"), "not known")],
+)
+def test_what_cannot_be_placed_is_written(difference, text):
+    assert text in words(drawn({**PAIR, "difference": difference, "low": None, "high": None}))
 
 
 def test_many_models_keep_to_the_best(make):
     many = make["bare"](25).comparison
-    matrix = words(pt.figures.plot_matrix(many))
-    assert sum(text.startswith("model-") for text in matrix) == comparison.MOST_MODELS
-    assert matrix[:20] == [str(place) for place in range(1, 21)]
     assert len(words(pt.figures.plot_forest(many))) <= 2 * comparison.MOST_PAIRS + 2
     assert len([text for text in words(pt.figures.plot_ranks(many)) if text.startswith("model-")]) == 20
 
 
+def with_ranks(make, chances):
+    bare = make["bare"](len(chances))
+    rows = [{"model": row["model"], "probability": p} for row, p in zip(bare.comparison.ranks, chances, strict=True)]
+    return make["rewrite"](bare, decisions={"rank_probability": rows}).comparison
+
+
+def test_rank_bars_have_the_height_of_their_probability(make):
+    table = np.array([[0.75, 0.25, 0.0], [0.25, 0.5, 0.25], [0.0, 0.25, 0.75]])
+    made = with_ranks(make, table.tolist())
+    ax = pt.figures.plot_ranks(made)
+    order = [row["model"] for row in pt.Result.of(made).comparison.ranks]
+    heights = [-bar.get_height() for bar in ax.patches]
+    assert len(order) == 3
+    assert sorted(np.array(heights) / max(heights)) == pytest.approx(sorted(table[table > 0] / 0.75))
+    assert words(ax).count("0.25") == 4
+
+
 def test_ranks_need_joint_draws(result, make):
-    import xarray
-
     with pytest.raises(InputError, match="without ranks"):
-        pt.figures.plot_ranks(make["rewrite"](result, tree=xarray.DataTree).comparison)
+        pt.figures.plot_ranks(make["rewrite"](result, decisions={}).comparison)
 
 
-def test_of_many_ranks_those_that_no_drawn_model_may_have_are_left_out():
-    chance = np.zeros((2, 300))
-    chance[0, 0] = chance[1, 11] = 1.0
-    ax = comparison.rank_probabilities(["a", "b"], chance, Figure().add_subplot())
-    assert ax.get_xlim() == (0.5, 12.5)
-    few = comparison.rank_probabilities(["a", "b"], chance[:, :15], Figure().add_subplot())
-    assert few.get_xlim() == (0.5, 15.5)
+def test_of_many_ranks_those_that_no_drawn_model_may_have_are_left_out(make):
+    chance = np.zeros((30, 30))
+    chance[:20, 0] = chance[20:, 11] = 1.0
+    assert pt.figures.plot_ranks(with_ranks(make, chance.tolist())).get_xlim()[1] <= 12.5
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """Accuracies of three models in two groups: the first is right everywhere, the second on the group u only."""
+    rows = {"item": [], "model": [], "score": [], "group": []}
+    for place in range(40):
+        group = "u" if place < 20 else "v"
+        for model, right in (("a", 1.0), ("b", float(group == "u" or place % 3 == 0)), ("c", float(place % 2))):
+            for key, value in (("item", place), ("model", model), ("score", right), ("group", group)):
+                rows[key].append(value)
+    return pt.compare(pt.Scores.from_frame(rows, group="group", higher_is_better=True), engine="exact")
+
+
+def test_each_group_has_its_interval_and_probability(grouped):
+    ax = pt.figures.plot_groups(grouped)
+    assert ax.get_xlabel().startswith("a − b: ")
+    rows = [row for row in grouped.groups if (row["a"], row["b"]) == ("a", "b")]
+    centres = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert centres == [pytest.approx(row["difference"]) for row in rows]  # accuracies: a minus b is positive
+    assert {"u", "v", "P(first)"} <= set(words(ax))
+
+
+def test_without_groups_it_says_so(result):
+    with pytest.raises(InputError, match="without groups"):
+        pt.figures.plot_groups(result.comparison)
 
 
 def test_annotators_best_first_with_their_flags(result):
     truth = pt.infer_truth(result.annotations, "dawid-skene-em", draws=0)
     ax = pt.figures.plot_annotators(truth, ax=(own := Figure().add_subplot()))
     assert ax is own
-    table = truth.annotators().sort("accuracy", descending=True)
-    assert set(words(ax)) - {""} == set(table["annotator"])
-    flagged = replace(truth, annotator_results={**truth.annotator_results, **_own(truth)})
-    assert "spammer" in words(pt.figures.plot_annotators(flagged))
-
-
-def _own(truth):
-    import numpy as np
-
+    assert set(words(ax)) - {""} == set(truth.annotators()["annotator"])
     n = len(truth.index.annotators)
-    flags = np.array(["spammer"] + [""] * (n - 1))
-    return {"skill": np.linspace(0, 1, n), "skill_low": np.zeros(n), "skill_high": np.ones(n), "flag": flags}
+    flags = {"flag": np.array(["spammer"] + [""] * (n - 1)), "skill": np.linspace(0, 1, n)}
+    flags |= {"skill_low": np.zeros(n), "skill_high": np.ones(n)}
+    flagged = replace(truth, annotator_results={**truth.annotator_results, **flags})
+    assert "spammer" in words(pt.figures.plot_annotators(flagged))
 
 
 def test_annotators_need_a_truth_that_knows_them(result):
     for given in (result.truth, None):
         with pytest.raises(InputError):
             pt.figures.plot_annotators(given)
+
+
+@pytest.mark.process
+def test_pyplot_is_never_loaded():
+    code = "import sys; import probtruth.report.write; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_axes_are_shown_by_a_notebook_and_own_ones_are_not():
+    ax = pt.figures.plot_rule("log")
+    assert ax._repr_png_().startswith(b"\x89PNG")
+    own = Figure().add_subplot()
+    pt.figures.plot_rule("log", ax=own)
+    assert not hasattr(own, "_repr_png_")

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import probtruth as pt
-from probtruth.report.formats.terminal_study import monitor_headline, monitor_notes, monitor_words
+from probtruth.report.terminal_study import monitor_headline, monitor_notes, monitor_words
 
 RNG = np.random.default_rng(1)
 ROWS = {

@@ -1,26 +1,16 @@
 """Which figures a result gets, and the words that stand for them."""
 
-import numpy as np
-import xarray
+import pytest
 
+import probtruth as pt
 from probtruth.report.plots.pictures import pictures
-from probtruth.report.tables.models import rank_table
 
 
 def test_figures_of_a_result_with_labels(drawn):
-    made = drawn
     of_models = [f"{kind}-{number}" for number in range(1, 5) for kind in ("reliability", "source")]
-    last = ["annotators", "item-differences", "loss-curve"]
-    assert list(made) == ["behind-leader", "differences", "ranks", *of_models, *last]
-    assert "nearest-neighbours leads with P(best) >0.999" in made["behind-leader"].description
-    assert "shaded as equivalent" in made["differences"].description
-    assert "on 899 items" in made["item-differences"].description
-    assert "ada 0.9" in made["annotators"].description
-    assert all(drawn.title and drawn.description for drawn in made.values())
-
-
-def test_bare_scores_have_no_loss_curve(make):
-    assert "loss-curve" not in pictures(make["bare"](2))
+    assert list(drawn) == ["behind-leader", "differences", "ranks", *of_models, "annotators", "item-differences"]
+    assert "nearest-neighbours >0.999" in drawn["behind-leader"].description
+    assert all(made.title and made.description for made in drawn.values())
 
 
 def test_a_metric_may_have_braces_in_its_name(make):
@@ -30,30 +20,22 @@ def test_a_metric_may_have_braces_in_its_name(make):
 
 
 def test_many_models_are_cut_to_the_best_and_say_so(make):
-    made = pictures(make["bare"](20))
-    assert made["behind-leader"].note == "The 15 best of 20 models."
-    assert made["differences"].note == "The 8 best of 20 models."
-    assert made["ranks"].note == "The 15 best of 20 models."
+    made = pictures(make["bare"](22))
+    assert made["behind-leader"].note == "The 15 best of 22 models."
+    assert made["differences"].note == "The 8 best of 22 models."
+    assert made["ranks"].note == "The 20 best of 22 models."
 
 
-def test_rank_table_follows_the_names(result):
-    order, table = rank_table(result.comparison)
-    rows = {row["model"]: row for row in result.comparison.ranks}
-    assert [rows[name]["p_best"] for name in order] == table[:, 0].tolist()
-    assert np.allclose(table.sum(1), 1, rtol=0, atol=1e-12)  # shares of draws: round-off only
-
-
-def test_ranks_of_two_models_would_only_repeat_which_is_better(make):
-    assert "ranks" not in pictures(make["bare"](2))
-    assert "ranks" in pictures(make["bare"](3))
+def test_two_models_need_one_figure_of_differences(make):
+    assert {"ranks", "differences"}.isdisjoint(pictures(make["bare"](2)))
+    assert {"ranks", "differences"} <= set(pictures(make["bare"](3)))
 
 
 def test_without_a_ranking_there_is_no_rank_plot(make):
-    bare = make["rewrite"](make["bare"](3), tree=xarray.DataTree)
-    assert "ranks" not in pictures(bare)
+    assert "ranks" not in pictures(make["rewrite"](make["bare"](3), decisions={}))
 
 
-def test_infinite_scores_are_drawn_and_said(make):
+def test_infinite_scores_are_drawn(make):
     inf = float("inf")
     result = make["bare"](3)
     pairs = [
@@ -61,5 +43,13 @@ def test_infinite_scores_are_drawn_and_said(make):
         for row in result.comparison.pairs
     ]
     made = pictures(make["rewrite"](result, pairs=pairs))
-    assert "−∞ (−∞)" in made["differences"].description
+    assert "−∞" in made["differences"].inline
     assert "∞" in made["behind-leader"].inline
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_groups_have_a_figure(higher):
+    rows = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8, "score": [*range(8), 2, 4, 3, 5, 7, 6, 9, 8]}
+    scores = pt.Scores.from_frame(rows | {"g": [*"uuuuvvvv"] * 2}, group="g", higher_is_better=higher)
+    made = pictures(pt.Result.of(pt.compare(scores, engine="exact")))
+    assert made["by-group"].title == f"{'b minus a' if higher else 'a minus b'} in every group"

@@ -53,14 +53,6 @@ def test_entropy_of_real_annotations(chaosnli):
     np.testing.assert_allclose(table["expected"].to_numpy(), parts, rtol=ROUNDING)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_calibration_parts_add_up_too(rule):
-    for row in pt.decompose(*random_tables(), rule=rule).iter_rows(named=True):
-        total = row["miscalibration"] - row["discrimination"] + row["uncertainty"]
-        np.testing.assert_allclose(row["expected"], total, rtol=ROUNDING)
-        assert np.isnan(row["entropy_corrected"]), "there are no votes here"
-
-
 def test_correction_for_few_votes_moves_entropy_to_the_labels(chaosnli):
     predictions, truth = chaosnli
     row = pt.decompose(predictions, truth).row(0, named=True)
@@ -73,3 +65,17 @@ def test_floor_keeps_the_sum():
     row = pt.decompose(predictions, pt.Truth.from_probs([[0.5, 0.5]]), floor=0.01).row(0, named=True)
     np.testing.assert_allclose(row["expected"], -np.log(0.01) / 2, rtol=ROUNDING)
     np.testing.assert_allclose(row["divergence"], row["expected"] - np.log(2), rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("rule", ["log", "brier"])
+def test_grouping_is_the_divergence_of_the_labels_from_the_calibrated_forecast(rule):
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(2), 60)
+    forecast = np.round(truth[:, 1] * 0.5 + 0.25, 1)
+    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
+    row = pt.decompose(predictions, pt.Truth.from_probs(truth), rule=rule).row(0, named=True)
+    calibrated = np.array([truth[forecast == value].mean(0) for value in forecast])  # monotone here, as is asserted
+    assert (np.diff(calibrated[np.argsort(forecast), 1]) >= -ROUNDING).all()
+    by_hand = pt.rules.get_rule(rule).divergence(calibrated, truth).mean()
+    np.testing.assert_allclose(row["grouping"], by_hand, rtol=1e-9)
+    np.testing.assert_allclose(row["expected"], row["miscalibration"] + row["grouping"] + row["entropy"], rtol=ROUNDING)

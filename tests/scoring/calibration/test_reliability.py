@@ -91,7 +91,7 @@ def test_items_without_weight_are_as_if_they_were_not():
         ({"n_resamples": 1.5}, "resamples 1.5"),
         ({"seed": -1}, "seed -1"),
         ({"seed": 0.5, "band": "confidence"}, "seed 0.5"),
-        ({"weights": np.full(5, 1e308)}, "whose sum is infinite"),  # shares of it were 0, and so was the curve
+        ({"weights": np.full(5, 1e308)}, "of infinite sum"),  # shares of it were 0, and so was the curve
     ],
 )
 def test_errors(options, message):

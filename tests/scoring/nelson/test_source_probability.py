@@ -2,7 +2,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-import scipy.signal
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,13 +27,6 @@ def reports(n=300, seed=0):
 
 
 # reference
-
-
-@pytest.mark.parametrize("size", [2, 3, 40, 1001])
-def test_the_convolution_is_scipys(size):
-    """To the last bit: both multiply the same transforms."""
-    row, bell = np.random.default_rng(size).random(size), np.exp(-(np.linspace(-5, 5, 101) ** 2) / 2)
-    assert np.array_equal(module.convolved(row, bell), scipy.signal.fftconvolve(row, bell, "same"))
 
 
 def test_isotonic_is_scikit_learns():

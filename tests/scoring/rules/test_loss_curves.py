@@ -34,12 +34,21 @@ def test_any_rule_meets_the_first_at_the_chosen_report(rule):
     np.testing.assert_allclose(losses[1], losses[0], rtol=1e-9, atol=1e-9)
 
 
+def test_matched_losses_are_those_above_the_least_as_the_figure_draws_them():
+    # by hand, at a label of .7: KL of .7 from .5 is log 2 - .6109, the squared distance 2 * .04 = .08
+    curve = pt.rules.loss_curve(0.7, reports=[0.5, 0.7, 0.9], match_at=0.5)
+    log, brier = (curve.filter(rule=rule)["loss"].to_numpy() for rule in ("log", "brier"))
+    np.testing.assert_allclose(log[0], np.log(2) - 0.6108643, rtol=1e-6)
+    np.testing.assert_allclose(brier, log[0] * np.array([1, 0, 1]), atol=ROUNDING)
+    assert curve["least"].unique().to_list() == [0]
+
+
 def test_three_labels_share_what_is_left_as_the_truth_does():
     curve = pt.rules.loss_curve([0.5, 0.3, 0.2], rules="brier", reports=[0.2, 0.6], label=0)
     expected = [
         float(pt.brier_score(np.array(p), np.array([0.5, 0.3, 0.2]))) for p in ([0.2, 0.48, 0.32], [0.6, 0.24, 0.16])
     ]
-    np.testing.assert_allclose(curve["loss"].to_numpy(), expected, rtol=1e-5)  # the kernel ran in float32
+    np.testing.assert_allclose(curve["loss"].to_numpy(), expected, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize(

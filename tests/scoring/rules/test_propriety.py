@@ -8,10 +8,27 @@ import probtruth as pt
 SEARCH = 5e-4
 """Three digits are given."""
 
+
+@jax.jit
+def total_variation(probs, truth):
+    return abs(probs - truth).sum(-1) / 2
+
+
+@jax.jit
+def squared_hellinger(probs, truth):
+    return 1 - jnp.sqrt(probs * truth).sum(-1)
+
+
+@jax.jit
+def jensen_shannon(probs, truth):
+    middle = (probs + truth) / 2
+    return (pt.kl_divergence(middle, truth) + pt.kl_divergence(middle, probs)) / 2
+
+
 NOT_SCORES = {
-    "total variation": jax.jit(pt.rules.total_variation),
-    "squared Hellinger": jax.jit(lambda probs, truth: pt.rules.hellinger(probs, truth) ** 2),
-    "Jensen-Shannon": pt.rules.jensen_shannon,
+    "total variation": total_variation,
+    "squared Hellinger": squared_hellinger,
+    "Jensen-Shannon": jensen_shannon,
 }
 
 
@@ -52,7 +69,7 @@ def test_distances_to_vote_shares_reward_another_report(name):
 @pytest.mark.parametrize("n_labels", [2, 3, pytest.param(7, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "rule",
-    [*pt.rules.RULES.values(), pt.rules.power(0.5), pt.rules.pseudospherical(3), pt.rules.tempered(0.3)],
+    [*pt.rules.RULES.values(), pt.rules.power(0.5), pt.rules.pseudospherical(3), pt.rules.power(1.7)],
     ids=lambda rule: rule.name,
 )
 def test_flags_of_the_rules(rule, n_labels):

@@ -5,6 +5,7 @@ import pytest
 from simulated_annotations import misperceived
 
 import probtruth as pt
+from probtruth.truth.annotators.quality import skill_columns
 from probtruth.truth.fit import class_rows
 
 
@@ -27,10 +28,8 @@ def test_not_confident_where_everybody_is_wrong() -> None:
     assert truth.draws.shape == (50, 200, 3)
     assert set(np.unique(truth.draws)) == {0, 1}
     assert truth.diagnostics["label_switching"] is False
-    assert truth.diagnostics["probs_agree"] is True
-    table = truth.annotators()
-    assert (table["accuracy_low"] <= table["accuracy"]).all()
-    assert (table["information"] <= table["information_high"]).all()
+    assert truth.diagnostics["converged"] is True
+    assert "accuracy_low" not in truth.annotators().columns  # intervals of annotators who err together do not cover
     np.testing.assert_allclose(truth.confusion.sum(2), 1, atol=1e-5)  # type: ignore[union-attr]  # single precision
 
 
@@ -80,8 +79,20 @@ def test_spammers_and_adversaries_are_flagged() -> None:
     wrong = (classes[annotations.item] + generator.integers(1, 3, len(label))) % 3
     label[contrary] = wrong[contrary]
     spoilt = pt.Annotations(annotations.item, label, annotations.annotator, annotations.multiplicity, annotations.index)
-    flags = pt.infer_truth(spoilt, "perceived-class", sweeps=200, draws=0).annotators()["flag"].to_list()
-    assert flags == [""] * 6 + ["spammer", "adversary"]
+    columns = skill_columns(pt.infer_truth(spoilt, "perceived-class", sweeps=200, draws=0))
+    assert columns["flag"].tolist() == [""] * 6 + ["spammer", "adversary"]
+    assert set(columns) == {"skill", "flag"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shared", [0.0, 0.2])
+def test_plain_crowds_converge(shared: float) -> None:
+    """Judged by what is reported, the class probabilities; a warning that is always there says nothing."""
+    converged = [
+        pt.infer_truth(misperceived(seed, share=shared)[0], "pooled", draws=0).diagnostics["converged"]
+        for seed in range(8)
+    ]
+    assert all(converged)
 
 
 def test_draws_of_classes() -> None:

@@ -1,1 +1,0 @@
-"""One file for each command: its options, and what it does."""

@@ -1,0 +1,55 @@
+"""`probtruth compare`: models by any per-item score."""
+
+from typing import Any
+
+from probtruth import check
+from probtruth.cli import options as opt
+from probtruth.cli.console import Console, conclude, use_jax
+from probtruth.cli.reading import named_files
+from probtruth.io.formats import ScoreReading
+
+
+def compare(
+    context: opt.Context,
+    reading: ScoreReading,
+    verdict: opt.Verdict,
+    scores: list[str],
+    gold: str | None = None,
+    replicates: str | None = None,
+    fold_correlation: float | None = None,
+    memory: str | None = None,
+    show: str | None = None,
+    out: str | None = None,
+    json: bool = False,
+) -> None:
+    """Compare models by any per-item score."""
+    from probtruth.io.loaders.readers import read_score_files
+    from probtruth.line.compare import compare as compare_scores
+    from probtruth.line.result import Result
+
+    console, gate = Console.of(context, json), verdict.gate
+    options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
+    if out is not None:
+        from probtruth.io.output.folder import check_out
+
+        check_out(out)
+    if show is not None:
+        from probtruth.io.item_content import check_item_content
+
+        check_item_content(show, reading.item)
+    use_jax()
+    with console.progress("reading scores"):
+        read = read_score_files(named_files(scores), reading, opt.n_bytes(memory))
+    if verdict.baseline is not None:
+        check.one_of(verdict.baseline, read.models, "--baseline")
+    if gold is not None:
+        from probtruth.io.gold import gold_file, gold_table
+
+        table = gold_table(*gold_file(gold))[0]
+        names = {reading.item: "item"} | (
+            {} if reading.format == "wide" else {reading.model: "model", reading.score: "score"}
+        )
+        options["gold"] = table.rename({old: new for old, new in names.items() if old in table.columns})
+    with console.progress("sampling"):
+        result = Result.of(compare_scores(read, **options))
+    conclude(result, out, show, reading.item, console, gate)

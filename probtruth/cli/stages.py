@@ -1,0 +1,113 @@
+"""`probtruth truth`: soft labels from annotations; `probtruth score`: scores of predictions against soft labels."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from probtruth import check
+from probtruth.check import count
+from probtruth.cli import options as opt
+from probtruth.cli.console import Console, use_jax
+from probtruth.io.formats import LabelReading
+
+CSV_LACKS = (
+    "CSV holds the probabilities alone: method, estimand and votes, which `score` needs for unbiased scores of "
+    "opinions, are in Parquet only"
+)  # The note on soft labels as CSV
+
+
+def truth(
+    context: opt.Context,
+    reading: LabelReading,
+    file: str,
+    method: str | None = None,
+    estimand: str | None = None,
+    exclude_annotator: list[str] | None = None,
+    out: str | None = None,
+    seed: int = 0,
+    device: str | None = None,
+    json: bool = False,
+) -> None:
+    """Infer soft labels and how good annotators are. Without --out, print a summary only."""
+    use_jax(device)
+    from probtruth.io.loaders.readers import read_label_file
+    from probtruth.io.truth import check_soft_out, write_soft
+    from probtruth.line.labelled import alike_labels, drifts, unsettled
+    from probtruth.report import terminal
+    from probtruth.truth.annotators.quality import with_others
+    from probtruth.truth.infer import infer_truth
+
+    console = Console.of(context, json)
+    if out is not None:
+        check_soft_out(out)
+    with console.progress("reading annotations"):
+        annotations = read_label_file(file, reading)
+        if exclude_annotator:
+            annotations = annotations.without_annotators(exclude_annotator)
+        annotations, unlabelled = annotations.annotated()
+    notes = [*annotations.notes]
+    notes += [f"{count(len(annotations.excluded), 'annotator')} left out as requested"] if annotations.excluded else []
+    notes += [f"{len(unlabelled)} items without annotations left out"] if unlabelled else []
+    with console.progress("inferring"):
+        options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
+        inferred = infer_truth(annotations, **options, draws=0)
+    quality = None if annotations.annotator is None else with_others(annotations)
+    if out is not None:
+        write_soft(inferred, out)
+        notes += [CSV_LACKS] if Path(out).suffix.lower() == ".csv" else []
+        notes.append(f"soft labels of {inferred.n_items} items written to {out}")
+    for note in (*alike_labels(annotations.index.labels), *unsettled(inferred), *drifts(inferred), *notes):
+        console.note(note)
+    if out is None:
+        console.show(*terminal.truth_summary(inferred, quality))
+    console.emit(terminal.truth_dict(inferred, quality))
+
+
+def score(
+    context: opt.Context,
+    cells: opt.Cells,
+    truth: str,
+    predictions: list[str],
+    out: str,
+    rule: str = "log",
+    floor: float | None = None,
+    item: str = "item",
+    memory: str | None = None,
+    device: str | None = None,
+    json: bool = False,
+) -> None:
+    """Score predictions against soft labels. The table has a row for each item and model."""
+    use_jax(device)
+    import numpy as np
+
+    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.scores import write_scores
+    from probtruth.io.tables.parquet_notes import check_out
+    from probtruth.kernels.arrays import placed
+    from probtruth.kernels.exact_sums import weighted_mean
+    from probtruth.line.inputs import reference_of
+    from probtruth.line.score import score
+    from probtruth.types import Truth
+
+    console, chosen = Console.of(context, json), opt.chosen_rule(rule)
+    check_out(out)
+    files = model_files(predictions)
+    check.unique([name for name, _ in files], "model")
+    with console.progress("reading and scoring"):
+        known: Any = reference_of(truth, {}, item)
+        index = known.index if isinstance(known, Truth) else None
+        tables = read_predictions_pairs(files, index, item, cells.kind, cells.renormalise, opt.n_bytes(memory))
+        tables = replace(tables, log_probs=placed(tables.log_probs))
+        scores = score(tables, truth if index is None else known, chosen, floor, item=item)
+    write_scores(scores, out)
+    for note in (*tables.notes, *tables.warnings):
+        console.note(note)
+    for model, rows, low, high in scores.audit.renormalised:
+        console.note(f"{rows} rows of {model!r} divided by their sums ({low:.6g} to {high:.6g}), as you chose")
+    weights = np.full(len(scores.items), 1 / len(scores.items))
+    means = {name: weighted_mean(row, weights) for name, row in zip(scores.models, scores.values, strict=True)}
+    console.note(f"scores of {len(means)} models on {len(scores.items)} items written to {out}")
+    name = chosen if isinstance(chosen, str) else chosen.name
+    for model, mean in means.items():
+        console.show(f"{model}: {mean:.6g} mean {name} score")
+    console.emit({"rule": name, "floor": floor, "n_items": len(scores.items), "models": means})

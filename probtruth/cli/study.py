@@ -1,0 +1,188 @@
+"""Before and during a study: `probtruth plan`, `monitor` and `validate`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from probtruth.cli import options as opt
+from probtruth.cli.console import Console, check_plot, use_jax, write_plot
+from probtruth.cli.reading import read_pilot
+from probtruth.cli.run import Files, evaluated, read
+from probtruth.errors import InputError
+from probtruth.io.formats import LabelReading
+
+
+def plan(
+    context: opt.Context,
+    pilot: opt.Pilot,
+    n_items: int | None = None,
+    n_annotators: int | None = None,
+    n_clusters: int | None = None,
+    n_replicates: int | None = None,
+    certainty: float = 0.95,
+    power: float = 0.8,
+    width: float | None = None,
+    cost: list[str] | None = None,
+    difference: float | None = None,
+    keep: bool = False,
+    gold: int | None = None,
+    truth: str | None = None,
+    groups: str | None = None,
+    seed: int = 0,
+    plot: str | None = None,
+    out: str | None = None,
+    json: bool = False,
+) -> None:
+    """Plan a study from a pilot: size, cost, what to buy next. With --gold: which items an expert labels."""
+    from probtruth.report.terminal_study import plan_summary, plan_words
+    from probtruth.study.plan import plan
+
+    console = Console.of(context, json)
+    if gold is not None or out is not None:
+        _choose_gold(console, pilot, gold, truth, groups, seed, out)
+        return
+    check_plot(plot)
+    scores, annotations = read_pilot(pilot)
+    with console.progress("planning"):
+        planned = plan(
+            scores,
+            annotations=annotations,
+            n_items=n_items,
+            n_annotators=n_annotators,
+            n_clusters=n_clusters,
+            n_replicates=n_replicates,
+            certainty=certainty,
+            power=power,
+            width=width,
+            costs=_prices(cost or []),
+            difference=difference,
+            keep=keep,
+            a=pilot.a,
+            b=pilot.b,
+        )
+    show = "chance" if planned.width is None else "width"
+    write_plot(plot, "plan", planned, "What studies of each size would show", plan_words, show=show)
+    console.show(*plan_summary(planned))
+    console.emit(planned.to_dict())
+
+
+def _prices(costs: Sequence[str]) -> dict[str, float] | None:
+    prices: dict[str, float] = {}
+    for cost in costs:
+        name, _, price = cost.rpartition("=")
+        try:
+            prices[name] = float(price)
+        except ValueError:
+            hint = "For example --cost item=1 --cost annotation=0.1."
+            raise InputError(f"cost {cost!r}", "WHAT=PRICE", hint) from None
+    return prices or None
+
+
+def _choose_gold(
+    console: Console, pilot: opt.Pilot, n: int | None, truth: str | None, groups: str | None, seed: int, out: str | None
+) -> None:
+    """Writes the items that an expert labels, for --gold of `probtruth run`."""
+    from probtruth.io.gold import check_gold_out, write_gold
+
+    if n is None or out is None or pilot.annotations is None:
+        hint = "For example --annotations labels.csv --predictions ours=ours.csv --gold 40 --out to-label.csv."
+        raise InputError("--gold, --out or --annotations alone", "all three", hint)
+    check_gold_out(out)
+    use_jax()
+    reading = LabelReading(pilot.reading.item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
+    files = Files(reading, pilot.cells, pilot.predictions, pilot.annotations, groups=groups)
+    with console.progress("choosing"):
+        reference, predictions, strata = read(files, None, "class")
+        options = {"method": truth, "estimand": "class", "rule": opt.chosen_rule(pilot.rule), "engine": "exact"}
+        result = evaluated(reference, predictions, {**options, "seed": seed})
+        chosen = result.choose_gold(n, pilot.a, pilot.b, strata.get("groups"), seed)
+    write_gold(chosen, out)
+    console.note(
+        f"{n} of {len(result.scores.items)} items written to {out}: fill in the column 'label', then add "
+        f"--gold {out} to `probtruth run`"
+    )
+    console.emit({"items": chosen.select("item", "probability").to_dicts(), "seed": seed})
+
+
+def monitor(
+    context: opt.Context,
+    scores: list[str],
+    state: str,
+    bounds: tuple[float, float] | None = None,
+    method: str | None = None,
+    alpha: float | None = None,
+    rope: float | None = None,
+    higher_is_better: bool | None = None,
+    a: str | None = None,
+    b: str | None = None,
+    item: str = "item",
+    model: str = "model",
+    score: str = "score",
+    cluster: str | None = None,
+    largest_cluster: int | None = None,
+    close: bool = False,
+    plot: str | None = None,
+    json: bool = False,
+) -> None:
+    """Compare two models while scores come in. Look as often as you like; known items are skipped."""
+    from probtruth.io.output.folder import check_file
+    from probtruth.io.tables.read import read_table
+    from probtruth.report import terminal_study as words
+    from probtruth.study.monitor import monitor
+    from probtruth.study.monitor_state import is_state, read_monitor
+
+    console = Console.of(context, json)
+    options: dict[str, Any] = {"bounds": bounds, "method": method, "alpha": alpha, "rope": rope, "a": a, "b": b}
+    options |= {"item": item, "model": model, "score": score, "cluster": cluster, "close": close}
+    options |= {"largest_cluster": largest_cluster, "higher_is_better": higher_is_better}
+    if len(scores) > 1:
+        raise InputError(f"{len(scores)} tables", "one table of scores", "Give them one after another.")
+    check_file(state, is_state)
+    check_plot(plot)
+    before = _content(state)
+    earlier = read_monitor(state) if before else None
+    frame, source = read_table(scores[0])
+    watched = monitor(frame, earlier, **options, source=source)
+    if _content(state) != before:
+        raise InputError("a state that another run changed meanwhile", "one run at a time", "Run it again.", state)
+    watched.save(state)
+    write_plot(plot, "monitor", watched, "The mean difference over time", words.monitor_words)
+    for note in words.monitor_notes(watched):
+        console.note(note)
+    console.show(*words.monitor_summary(watched))
+    console.emit(watched.to_dict())
+
+
+def _content(state: str) -> bytes:
+    path = Path(state)
+    return path.read_bytes() if path.is_file() else b""
+
+
+def validate(
+    context: opt.Context,
+    pilot: opt.Pilot,
+    n_items: int | None = None,
+    difference: float | None = None,
+    replications: int = 400,
+    seed: int = 0,
+    json: bool = False,
+) -> None:
+    """Check the error rates of the answer on data like yours. Draws studies from your own items."""
+    from probtruth.report.terminal_study import validation_summary
+    from probtruth.study.validate import validate
+
+    console = Console.of(context, json)
+    scores, _ = read_pilot(pilot)
+    with console.progress("studies") as on_progress:
+        validation = validate(
+            scores,
+            pilot.a,
+            pilot.b,
+            n_items=n_items,
+            difference=difference,
+            replications=replications,
+            seed=seed,
+            on_progress=on_progress,
+        )
+    console.show(*validation_summary(validation))
+    console.emit(validation.to_dict())

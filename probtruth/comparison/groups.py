@@ -1,0 +1,240 @@
+"""The hierarchy over groups, for every pair by itself, so that no other model moves its answer.
+
+Given the between-group sd all else is normal: the posterior is a mixture of normals over the values of that sd that
+NUTS drew, or over a grid of them under the exact engine.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+from scipy.special import logsumexp
+
+from probtruth.comparison.location import GroupMeans, pool
+from probtruth.comparison.margin import Mixture
+
+PerPair = Float[np.ndarray, " pair"]
+Values = Float[np.ndarray, " value"]
+
+KNEE = 0.2  # Where the prior of the between-group sd bends, in standard errors of a group's mean, a group beyond one
+REACH = 1e4  # How far the prior of the between-group sd reaches, in units of the spread of the groups' means
+LEAST = 1e-6  # Where it bends at least, in the same units
+POINTS = 400  # Values of the between-group sd on a grid
+EVERY = 4  # Of so many of them one is taken for the answers of single groups
+FEWER = 1000  # Draws that are taken for these
+NEGLIGIBLE = 40.0  # Log densities this far below the largest are left out
+CELLS = 4_000_000  # Numbers in memory at once
+ROUNDING = 1e-12  # Groups' means whose spread is below this, relative to their size, are one constant
+MODERATION = 10.0  # Degrees of freedom that the pooled variance within groups stands for beside a group's own
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups' mean differences, those of one variance summed up."""
+
+    count: Float[np.ndarray, " size"]
+    mean: Float[np.ndarray, "size pair"]
+    square: Float[np.ndarray, "size pair"]
+    variance: Float[np.ndarray, "size pair"]
+
+    @classmethod
+    def of(cls, mean: Float[np.ndarray, "group pair"], variance: Float[np.ndarray, "group pair"]) -> "Groups":
+        sizes, size_of, count = np.unique(variance, axis=0, return_inverse=True, return_counts=True)
+        size_of, average, square = size_of.ravel(), np.zeros(sizes.shape), np.zeros(sizes.shape)
+        np.add.at(average, size_of, mean)
+        average /= count[:, None]
+        np.add.at(square, size_of, (mean - average[size_of]) ** 2)
+        return cls(count.astype(np.float64), average, square, sizes)
+
+    @property
+    def n_groups(self) -> float:
+        return float(self.count.sum())
+
+    def centre(self) -> PerPair:
+        """The plain mean of the groups' means."""
+        return np.asarray(self.count @ self.mean / self.n_groups)
+
+    def spread(self) -> PerPair:
+        """The sd of the groups' means and their standard error together (root of the sum of squares)."""
+        about = self.square + self.count[:, None] * (self.mean - self.centre()) ** 2
+        spread: np.ndarray = np.sqrt(about.sum(0) / (self.n_groups - 1) + self.count @ self.variance / self.n_groups)
+        return spread
+
+    def standard_error(self) -> PerPair:
+        """The standard error of a typical group, as tests of heterogeneity weigh them; 0 where one is exact."""
+        exact = (self.variance == 0).any(0)
+        weight = 1 / np.where(exact, 1.0, self.variance)
+        total, square = self.count @ weight, self.count @ weight**2
+        return np.where(exact, 0.0, np.sqrt((self.n_groups - 1) * total / (total**2 - square)))
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to an end: `knee` k, and `reach`."""
+
+    knee: PerPair
+    reach: PerPair
+
+    @classmethod
+    def of(cls, groups: Groups) -> "Prior":
+        spread = groups.spread()
+        knee = np.maximum(KNEE * (groups.n_groups - 1) * groups.standard_error(), LEAST * spread)
+        return cls(knee, np.log1p(REACH * spread / knee))
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Values of each pair's between-group sd with their weights; given each, the population's mean is normal."""
+
+    between: Float[np.ndarray, "pair value"]
+    weight: Float[np.ndarray, "pair value"]
+    centre: Float[np.ndarray, "pair value"]
+    variance: Float[np.ndarray, "pair value"]
+    every: int = EVERY
+
+    def mixture(self, new_group: bool = False) -> Mixture:
+        """The posterior of every pair's difference in the population of groups, or in one new group."""
+        extra = self.between**2 if new_group else 0.0
+        return Mixture(self.weight, self.centre, np.sqrt(self.variance + extra))
+
+    def of_groups(self, pair: int, mean: Float[np.ndarray, " group"], variance: Float[np.ndarray, " group"]) -> Mixture:
+        """The posterior of a pair's difference in groups of these means and variances, which it already knows."""
+        between, weight, centre, spread = (
+            values[pair, :: self.every] for values in (self.between, self.weight, self.centre, self.variance)
+        )
+        own = between**2 / (between**2 + variance[:, None])
+        average = own * mean[:, None] + (1 - own) * centre
+        return Mixture(weight / weight.sum(), average, np.sqrt(own * variance[:, None] + (1 - own) ** 2 * spread))
+
+    def draws(self, size: int, seed: int) -> tuple[Float[np.ndarray, "pair draw"], Float[np.ndarray, "pair draw"]]:
+        """Draws of the population's mean and of the between-group sd."""
+        rng, n = np.random.default_rng(seed), self.weight.shape[1]
+        part = np.stack([np.arange(n) if n == size else rng.choice(n, size, p=weight) for weight in self.weight])
+        between, centre, variance = (
+            np.take_along_axis(values, part, 1) for values in (self.between, self.centre, self.variance)
+        )
+        return centre + rng.standard_normal(part.shape) * np.sqrt(variance), between
+
+
+def conditional(groups: Groups, pair: int, between: Values) -> tuple[Values, Values, Values]:
+    """A pair's mean in the population, its precision and the log-likelihood, given values of the between-group sd."""
+    step = max(1, CELLS // len(groups.count))
+    parts = [_conditional(groups, pair, between[start : start + step]) for start in range(0, len(between), step)]
+    centre, total, log = map(np.concatenate, zip(*parts, strict=True))
+    return centre, total, log
+
+
+def _conditional(groups: Groups, pair: int, between: Values) -> tuple[Values, Values, Values]:
+    precision = 1 / (between[:, None] ** 2 + groups.variance[:, pair])
+    weight = groups.count * precision
+    total = weight.sum(1)
+    centre = weight @ groups.mean[:, pair] / total
+    about = precision * groups.square[:, pair] + weight * (groups.mean[:, pair] - centre[:, None]) ** 2
+    return centre, total, 0.5 * (groups.count * np.log(precision) - about).sum(1)
+
+
+def quadrature(groups: Groups, prior: Prior, power: float = 1.0) -> Hierarchy:
+    """A grid of the between-group sd over the part of the prior, to a power, that the data leave."""
+    rows = []
+    for pair, (knee, reach) in enumerate(zip(prior.knee, prior.reach, strict=True)):
+        low, high = 0.0, 1.0
+        for last in (False, True):
+            step = (high - low) / POINTS
+            quantile = low + step * (np.arange(POINTS) + 0.5)
+            between = knee * np.expm1(quantile * reach)
+            centre, total, log = conditional(groups, pair, between)
+            log = log - 0.5 * np.log(total) + (1 - power) * np.log(between + knee)
+            if not last:
+                part = quantile[log > log.max() - NEGLIGIBLE]
+                low, high = max(0.0, float(part[0]) - step), min(1.0, float(part[-1]) + step)
+        weight = np.exp(log - logsumexp(log))
+        rows.append((between, weight / weight.sum(), centre, 1 / total))
+    between, weight, centre, variance = map(np.stack, zip(*rows, strict=True))
+    return Hierarchy(between, weight, centre, variance)
+
+
+def from_draws(groups: Groups, between: Float[np.ndarray, "draw pair"]) -> Hierarchy:
+    """Draws of the between-group sd, all of one weight."""
+    known = [conditional(groups, pair, values) for pair, values in enumerate(between.T)]
+    centre, total, _ = map(np.stack, zip(*known, strict=True))
+    weight = np.full(centre.shape, 1 / len(between))
+    return Hierarchy(between.T, weight, centre, 1 / total, max(1, len(between) // FEWER))
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The hierarchy over groups of every pair that varies, in units of the spread of the groups about a reference."""
+
+    groups: Groups
+    prior: Prior
+    varies: Bool[np.ndarray, " pair"]
+    reference: Float[np.ndarray, " pair"]
+    unit: Float[np.ndarray, " pair"]
+    means: Float[np.ndarray, "pair group"]
+    own_variances: Float[np.ndarray, "pair group"]
+    posterior: Hierarchy
+    shared: Float[np.ndarray, " pair"]
+
+    @classmethod
+    def of(cls, moments: GroupMeans) -> "Population | None":
+        """By quadrature; None where no variance within groups can be estimated."""
+        pooled, df = pool(moments, moments.pairs)
+        if df == 0:
+            return None
+        means, variances = moments.pairs.mean, pooled[:, None] / moments.n_items
+        groups = Groups.of(means.T, variances.T)
+        reference, unit = groups.centre(), groups.spread()
+        varies = unit > ROUNDING * np.abs(means).max(1)
+        if not varies.any():
+            return None
+        reference = np.where(varies, reference, means[:, 0])
+        unit = np.where(varies, unit, 1.0)
+        scaled = Groups.of(
+            ((means - reference[:, None]) / unit[:, None])[varies].T, (variances / unit[:, None] ** 2)[varies].T
+        )
+        prior = Prior.of(scaled)
+        own_df = moments.df if moments.pairs.df is None else moments.pairs.df
+        own = np.where(own_df > 0, moments.pairs.variance, 0.0)
+        moderated = (MODERATION * variances + own_df * own) / (MODERATION + own_df)
+        posterior = quadrature(scaled, prior)
+        return cls(scaled, prior, varies, reference, unit, means, moderated, posterior, np.zeros(len(unit)))
+
+    def differences(self, new_group: bool, posterior: Hierarchy | None = None) -> Mixture:
+        """The posterior of every pair's difference, in units of the score."""
+        scaled = (posterior or self.posterior).mixture(new_group)
+        size = (len(self.varies), scaled.weight.shape[-1])
+        weight, mean, sd = np.zeros(size), np.zeros(size), np.zeros(size)
+        weight[:, 0] = 1.0
+        unit = self.unit[self.varies, None]
+        weight[self.varies], mean[self.varies], sd[self.varies] = scaled.weight, unit * scaled.mean, unit * scaled.sd
+        return Mixture(weight, mean, sd).shifted(self.reference).widened(self.shared)
+
+    def of_groups(self, pair: int) -> Mixture:
+        """The posterior of one pair's difference in every group, partially pooled, in units of the score."""
+        unit, reference = self.unit[pair], self.reference[pair]
+        if not self.varies[pair]:
+            one = np.full((self.means.shape[1], 1), reference)
+            return Mixture(np.ones(1), one, np.zeros_like(one)).widened(self.shared[pair])
+        varying = int(np.count_nonzero(self.varies[:pair]))
+        mean, variance = (self.means[pair] - reference) / unit, self.own_variances[pair] / unit**2
+        scaled = self.posterior.of_groups(varying, mean, variance)
+        mixture = Mixture(scaled.weight, unit * scaled.mean + reference, unit * scaled.sd)
+        return mixture.widened(np.full(len(mean), self.shared[pair]))
+
+    def draws(self, shape: tuple[int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
+        size = (*shape, len(self.varies))
+        differences, sds = np.zeros(size), np.zeros(size)
+        centre, between = (one.T.reshape(*shape, -1) for one in self.posterior.draws(shape[0] * shape[1], seed))
+        differences[..., self.varies], sds[..., self.varies] = (
+            self.unit[self.varies] * centre,
+            self.unit[self.varies] * between,
+        )
+        spread = (
+            np.sqrt(self.shared) * np.random.default_rng(seed + 1).standard_normal(size) if self.shared.any() else 0.0
+        )
+        return differences + self.reference + spread, sds
+
+    def data(self) -> dict[str, np.ndarray]:
+        """What the program conditions on."""
+        return {**vars(self.groups), "knee": self.prior.knee, "reach": self.prior.reach}

@@ -1,0 +1,230 @@
+"""Scores that experts' answers on a few items have corrected: what every item then adds to the mean of all."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from probtruth import check
+from probtruth.comparison.design import Design, totals
+from probtruth.comparison.location import GroupMeans, Location, Means
+from probtruth.comparison.pairs import all_pairs
+from probtruth.errors import InputError
+from probtruth.types import ExpertScores, Scores
+
+# Items with an expert's answer that carry an interval, in all and in each group, and how many chosen alike they must be
+# worth: the mean and lambda take two.
+FEWEST, FEWEST_IN_GROUP, LEAST_EFFECTIVE = 10, 2, 3.0
+# From this sum of squared shares on one unit outweighs all others, and no digit of the freedom would be left.
+OUTWEIGHS = 0.99
+# The skewness of the corrections counts by m / (m + so many), m their effective number: of few it is mostly noise.
+SKEWNESS_FROM = 40.0
+# Answers that agree with the known scores on average, for which the weight of these is 1, count beside those given.
+AGREEING = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Rectified:
+    """The corrected scores of every model and item, whose mean is that of the experts' answers on all items."""
+
+    gold: ExpertScores
+    design: Design
+    values: Float[np.ndarray, "model item"]
+    weights: Float[np.ndarray, " item"]
+    tuned: float
+
+    @classmethod
+    def of(cls, scores: Scores, gold: ExpertScores, plan: Design) -> "Rectified":
+        """The corrected scores under a design."""
+        weights = _weights(gold, plan)
+        known, expert = scores.losses, scores.losses.copy()
+        expert[:, gold.items] = gold.losses
+        values, finite = expert.copy(), np.isfinite(known).all(1) & np.isfinite(expert).all(1)
+        base, slope = (_weighted_up(rows, weights, plan) for rows in (expert[finite], known[finite]))
+        slope = known[finite] - slope
+        tuned = _tuned(base, slope, plan, len(gold.items))
+        values[finite] = base + tuned * slope
+        made = cls(gold, plan, values, weights, tuned)
+        if made.effective < LEAST_EFFECTIVE:
+            raise InputError(
+                f"expert labels that are worth {made.effective:.2g} chosen alike",
+                f"worth at least {LEAST_EFFECTIVE:g}: a few with small probabilities outweigh all others",
+                "Choose items with probabilities that differ less (command line: probtruth plan --gold N).",
+            )
+        return made
+
+    def corrected(self, moments: GroupMeans, order: Int[np.ndarray, " finite"]) -> GroupMeans:
+        """The moments of the corrected scores with the freedom that so few answers leave."""
+        if (self.weights == 1.0).all():
+            return moments
+        totals = _deviations(self.values[order], self.design)
+        pairs = (totals[a] - totals[b] for a, b in all_pairs(len(order)))
+        return replace(
+            moments, pairs=self._few(moments.pairs, list(pairs)), levels=self._few(moments.levels, list(totals))
+        )
+
+    def _few(self, means: Means, rows: list[Float[np.ndarray, " unit"]]) -> Means:
+        structure, answered = self.design.structure, self._unit_weights() > 0
+        of_unit, n_groups = structure.of_unit(), structure.n_groups
+        few, (room, few_df) = self._effective(), self._weighing()
+        other = structure.n_units - np.bincount(of_unit, answered, n_groups)
+        variance, df = np.ones((len(rows), n_groups)), np.empty((len(rows), n_groups))
+        used = 1.0 - 1.0 / max(float(few_df.sum()) + n_groups - 1, LEAST_EFFECTIVE - 1)
+        for row, deviations in enumerate(rows):
+            square = deviations**2
+            squares = np.stack([np.where(answered, square / room, 0.0), square * ~answered, square])
+            own, rest, plain = totals(squares, of_unit, n_groups)
+            own, rest = own / used, rest * _grown(other)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                freedom = (own + rest) ** 2 / (own**2 / (used * few_df) + rest**2 / np.maximum(other - 1, 1))
+                ratio = (own + rest) / (plain * _grown(structure.n_units))
+            varies = plain > 0
+            variance[row] = np.where(varies, ratio, 1.0)
+            df[row] = np.where(varies, np.maximum(freedom, 1.0), structure.n_units - 1)
+        bent = np.where(other > 0, few / (few + SKEWNESS_FROM), 1.0)
+        return replace(
+            means,
+            plain_variance=means.plain_variance * variance,
+            variance=means.variance * variance,
+            third=means.third * variance**1.5 * bent,
+            df=df,
+        )
+
+    def _unit_weights(self) -> Float[np.ndarray, " unit"]:
+        return np.asarray(self.design.structure.unit_totals(self.weights[None])[0])
+
+    def _weighing(self) -> tuple[Float[np.ndarray, " unit"], Float[np.ndarray, " group"]]:
+        """What the squared deviation of a unit is divided by, and the degrees of freedom of the sum in each group."""
+        structure, weights = self.design.structure, self._unit_weights()
+        of_unit, n_groups = structure.of_unit(), structure.n_groups
+        share = weights / totals(weights[None], of_unit, n_groups)[0, of_unit]
+        square = totals(share[None] ** 2, of_unit, n_groups)[0]
+        room = 1 - 2 * share + square[of_unit]
+        pull = share**2 / room
+        own = share**4 - (pull * (square[of_unit] - 2 * share)) ** 2
+        rows = np.stack([own, pull, pull * share, pull * share**2])
+        total, zero, one, two = totals(rows, of_unit, n_groups)
+        df = square**2 / (total + (square * zero) ** 2 + 2 * two * zero + 2 * one**2 - 4 * square * one * zero)
+        return room, np.where(square > OUTWEIGHS, 1.0, df)
+
+    def _effective(self) -> Float[np.ndarray, " group"]:
+        """The effective number of units with an answer in each group (Kish)."""
+        structure, weights = self.design.structure, self._unit_weights()
+        total, square = totals(np.stack([weights, weights**2]), structure.of_unit(), structure.n_groups)
+        return np.asarray(total**2 / square)
+
+    def variance(self, a: int, b: int) -> float | None:
+        """What the answers that were not given add to the variance of a mean difference."""
+        losses = self.gold.losses[[a, b]]
+        if not np.isfinite(losses).all():
+            return None
+        expert = np.zeros(self.design.n_items)
+        expert[self.gold.items] = losses[0] - losses[1]
+        item_weights = self.design.item_weights()
+        mean = _hajek(expert[None], self.weights, self.design)[0]
+        known = (item_weights**2 * self.weights * (expert - mean) ** 2).sum(-1)
+        difference = self.values[a] - self.values[b]
+        total = ((_deviations(difference[None], self.design, item_weights)[0]) ** 2).sum(-1)
+        return max(float(total) - float(known), 0.0)
+
+    def locations(self, order: Int[np.ndarray, " finite"]) -> tuple[Location, Location]:
+        """Not worked out: with the items held fixed, only the choice of those with an answer is left to chance."""
+        raise InputError("gold with population='these-items'", "one of the two", "Leave one of them out.")
+
+    @property
+    def n_answered(self) -> int:
+        """Items with an expert's answer."""
+        return len(self.gold.items)
+
+    @property
+    def effective(self) -> float:
+        """The effective number of items with an answer (Kish)."""
+        return float(self.weights.sum(-1) ** 2 / (self.weights**2).sum(-1))
+
+    def facts(self) -> dict[str, object]:
+        """What a result says of the experts' answers."""
+        return {
+            "n_items": self.n_answered,
+            "of_items": self.design.n_items,
+            "n_answers": self.gold.n_answers,
+            "sample": "uniform" if self.gold.probability is None else "chosen",
+            "effective": self.effective,
+            "largest_weight": float(self.weights.max()),
+            "weight_of_inferred": self.tuned,
+        }
+
+
+def _grown(n: np.ndarray) -> np.ndarray:
+    """n / (n - 1); 1 where there is no second one."""
+    return np.where(n > 1, n / np.maximum(n - 1, 1e-9), 1.0)
+
+
+def _weights(gold: ExpertScores, plan: Design) -> Float[np.ndarray, " item"]:
+    """One over the probability of an item's choice; of a uniform sample, over its share in the item's group."""
+    structure = plan.structure
+    answered: Bool[np.ndarray, " item"] = np.zeros(plan.n_items, bool)
+    answered[gold.items] = True
+    if len(gold.items) < FEWEST:
+        raise InputError(
+            f"expert labels on {check.count(len(gold.items), 'item')}",
+            f"on at least {FEWEST}: fewer carry no interval",
+            "Have more items labelled (command line: probtruth plan --gold N).",
+        )
+    units = structure.unit_totals(answered[None].astype(np.float64))[0] > 0
+    counts = np.bincount(structure.of_unit(), units, structure.n_groups)
+    if (counts < FEWEST_IN_GROUP).any():
+        short = int(counts.argmin())
+        where = f"in group {check.quote(plan.group_names[short])}" if plan.grouped else "in all"
+        raise InputError(
+            f"expert labels on {int(counts[short])} {'items' if plan.n_clusters is None else 'clusters'} {where}",
+            f"at least {FEWEST_IN_GROUP} in each group",
+            "Have some of every group labelled, or compare without groups.",
+        )
+    probability = gold.probability
+    if probability is None:
+        group = structure.of_item()
+        share = np.bincount(group[gold.items], minlength=structure.n_groups) / structure.n_items
+        probability = share[group[gold.items]]
+    weights = np.zeros(plan.n_items)
+    weights[gold.items] = 1.0 / probability
+    return weights
+
+
+def _hajek(rows: Float[np.ndarray, "row item"], weights: np.ndarray, plan: Design) -> Float[np.ndarray, "row item"]:
+    """Each item's weighted mean over the answers of its group."""
+    group, n_groups = plan.structure.of_item(), plan.structure.n_groups
+    weighted = totals(np.where(weights > 0, weights * rows, 0.0), group, n_groups)
+    return np.asarray((weighted / totals(weights[None], group, n_groups))[:, group])
+
+
+def _weighted_up(
+    rows: Float[np.ndarray, "row item"], weights: Float[np.ndarray, " item"], plan: Design
+) -> Float[np.ndarray, "row item"]:
+    """The weighted mean of the answered items, and on these their own deviation times the weight."""
+    mean = _hajek(rows, weights, plan)
+    return np.where(weights == 1.0, rows, mean + weights * (rows - mean))
+
+
+def _deviations(
+    rows: Float[np.ndarray, "row item"], plan: Design, item_weights: Float[np.ndarray, " item"] | float = 1.0
+) -> Float[np.ndarray, "row unit"]:
+    """Totals by unit of the deviations from the groups' means."""
+    structure = plan.structure
+    group = structure.of_item()
+    means = totals(rows, group, structure.n_groups) / structure.n_items
+    return structure.unit_totals(item_weights * (rows - means[:, group]))
+
+
+def _tuned(
+    base: Float[np.ndarray, "model item"], slope: Float[np.ndarray, "model item"], plan: Design, n_answers: int
+) -> float:
+    """The weight of the known scores under which the differences of all pairs have the least total variance."""
+    if len(base) > 1:  # the sum over pairs is that of the deviations from the models' mean
+        base, slope = base - base.mean(0), slope - slope.mean(0)
+    weights = plan.item_weights()
+    fixed, moving = (_deviations(rows, plan, weights).ravel() for rows in (base, slope))
+    size = float((moving**2).sum(-1))
+    if size == 0:
+        return 0.0
+    best = float(np.clip(-float((fixed * moving).sum(-1)) / size, 0.0, 1.0))
+    return (n_answers * best + AGREEING) / (n_answers + AGREEING)

@@ -1,0 +1,375 @@
+"""Units that many items share, annotators or training seeds: their own bias does not average out over the items.
+
+x_iu is the loss on item i as unit u sees it, m_i the number of units on the item, w_i what the item counts for. With
+residuals r_iu = w_i (x_iu - mean_i) / m_i (of an item with one unit: from the mean of such items in its group) the
+units add to the variance of the mean what they have in common over items, beyond what chance gives:
+
+    s max(0, sum_u (sum_i r_iu)^2 - sum_iu r_iu^2)
+
+s makes that unbiased. With W_u = sum_i w_i/m_i and V_u = sum_i w_i/m_i (1 - 1/m_i) it is the ratio of sum_u W_u^2 to
+U/(U - 1) sum_u V_u^2, each less the part of single cells: U/(U - 1) N/(N - 1) where every unit is on all of N items.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.special import chdtrc
+
+from probtruth.comparison.design import Design
+from probtruth.comparison.location import Location
+from probtruth.comparison.pairs import all_pairs
+from probtruth.errors import InputError
+from probtruth.kernels.arrays import to_host
+from probtruth.types import Annotations, Scores
+
+# A skewness is estimated from so many units on, and counts by U/(U + so many): that of few units is mostly noise.
+SKEWED_FROM, SKEWNESS_FROM = 4, 5.0
+BLOCK = 1 << 16  # Cells worked on at once
+NEAR = 1e-7  # Below this part of the models' own squares those of their difference are rounding
+SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
+SUSPECT = 0.01  # Level at which replicates that differ by more than chance are no mere repeats
+FEW = 5  # Units from which on intervals hold whatever the distribution of their bias; see docs/validity.md
+
+PerRow = Float[np.ndarray, " row"]
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What the units add to the variance of a mean: `raw` as their means vary, `chance` what noise alone gives."""
+
+    raw: float
+    chance: float
+    df: float
+    skewness: float = 0.0
+
+    @property
+    def extra(self) -> float:
+        """The variance due to the units themselves, at least 0."""
+        return max(0.0, self.raw - self.chance)
+
+    def flipped(self) -> "Excess":
+        """That of the negative."""
+        return replace(self, skewness=-self.skewness)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitSums:
+    """Sums over items of each unit in each group (a row) and of each group, which add up over parts of the items."""
+
+    names: tuple[str, ...]
+    group: Int[np.ndarray, " row"]
+    unit: Int[np.ndarray, " row"]
+    weight: PerRow  # of 1/m
+    contrast: PerRow  # of (1 - 1/m)/m, over items of several units
+    alone: PerRow  # of 1, over items of this unit alone
+    residual: Float[np.ndarray, "row model"]  # of (x - mean)/m, over items of several units
+    alone_total: Float[np.ndarray, "row model"]  # of x, over items of this unit alone
+    inverse: Float[np.ndarray, " group"]  # of 1/m
+    chance: Float[np.ndarray, " group"]  # of (1 - 1/m)/m^2 over the cells of items of several units
+    square: Float[np.ndarray, "group model model"]  # of products of residuals
+    alone_square: Float[np.ndarray, "group model model"]  # of products of x, over items of one unit
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        item: Int[np.ndarray, " cell"],
+        unit: Int[np.ndarray, " cell"],
+        values: Callable[[slice], Float[np.ndarray, "model cell"]],
+        group: Int[np.ndarray, " item"],
+        n_groups: int,
+    ) -> "UnitSums":
+        """From cells by item, no two of one item and one unit, of which `values` gives every model's loss."""
+        group_of = group[item]
+        key = group_of * len(names) + unit
+        rows = np.unique(key) if n_groups > 1 else np.flatnonzero(np.bincount(key))
+        row_of = np.searchsorted(rows, key)
+        first = np.flatnonzero(np.diff(item, prepend=-1))  # cell of each item
+        count = np.diff(first, append=len(item))
+        share, several = np.repeat(1.0 / count, count), np.repeat(count > 1, count)
+        n_models = len(values(slice(0, 0)))
+        totals = np.zeros((2, n_models, len(rows)))
+        squares = np.zeros((2, n_groups, n_models, n_models))
+        starts = np.searchsorted(first, np.arange(0, len(item), BLOCK))
+        cuts = np.unique(np.append(first[starts[starts < len(first)]], len(item)))
+        for start, stop in pairwise(cuts.tolist()):
+            cells = slice(start, stop)
+            losses, many = values(cells), several[cells]
+            begins = slice(*np.searchsorted(first, (start, stop)))
+            mean = np.add.reduceat(losses, first[begins] - start, axis=1) / count[begins]
+            rest = (losses - np.repeat(mean, count[begins], axis=1)) * share[cells]
+            kinds = (rest, losses) if many.all() else (np.where(many, rest, 0.0), np.where(many, 0.0, losses))
+            for total, square, parts, any_ in zip(totals, squares, kinds, (True, not many.all()), strict=True):
+                for model in range(n_models if any_ else 0):
+                    total[model] += np.bincount(row_of[cells], parts[model], len(rows))
+                for at in range(n_groups if any_ else 0):
+                    inside = parts if n_groups == 1 else parts[:, group_of[cells] == at]
+                    square[at] += inside @ inside.T
+        contrast = np.where(several, share * (1 - share), 0.0)
+        return cls(
+            tuple(names),
+            rows // len(names),
+            rows % len(names),
+            np.bincount(row_of, share, len(rows)),
+            np.bincount(row_of, contrast, len(rows)),
+            np.bincount(row_of, ~several, len(rows)),
+            totals[0].T,
+            totals[1].T,
+            np.bincount(group_of, share**2, n_groups),
+            np.bincount(group_of, contrast * share, n_groups),
+            squares[0],
+            squares[1],
+        )
+
+    def __add__(self, other: "UnitSums") -> "UnitSums":
+        """Those of both parts, units by name."""
+        names = tuple(sorted({*self.names, *other.names}))
+        place = {name: at for at, name in enumerate(names)}
+        both = (self, other)
+        codes = [np.array([place[name] for name in one.names], np.int64)[one.unit] for one in both]
+        keys = np.concatenate([one.group * len(names) + code for one, code in zip(both, codes, strict=True)])
+        rows, row_of = np.unique(keys, return_inverse=True)
+        summed: dict[str, np.ndarray] = {}
+        for name in ("weight", "contrast", "alone", "residual", "alone_total"):
+            values = np.concatenate([getattr(one, name) for one in both])
+            summed[name] = np.zeros((len(rows), *values.shape[1:]))
+            np.add.at(summed[name], row_of, values)
+        for name in ("inverse", "chance", "square", "alone_square"):
+            summed[name] = getattr(self, name) + getattr(other, name)
+        return UnitSums(names, rows // len(names), rows % len(names), **summed)
+
+    def among(self, groups: Int[np.ndarray, " group"], n_groups: int) -> "UnitSums":
+        """The same where the groups are some of more."""
+        wide: dict[str, Any] = {}
+        for name in ("inverse", "chance", "square", "alone_square"):
+            values = getattr(self, name)
+            wide[name] = np.zeros((n_groups, *values.shape[1:]))
+            wide[name][groups] = values
+        return replace(self, group=groups[self.group], **wide)
+
+    def under(self, weights: Float[np.ndarray, " group"]) -> "SharedUnits":
+        """What the units add to means under these weights of the groups."""
+        n_groups, n_units = len(weights), len(self.names)
+        n_items = np.bincount(self.group, self.weight, n_groups)
+        scale = np.where(n_items > 0, weights / np.maximum(n_items, 1), 0.0)
+        alone = np.bincount(self.group, self.alone, n_groups)
+        mean = np.zeros((n_groups, self.residual.shape[1]))
+        np.add.at(mean, self.group, self.alone_total)
+        mean /= np.maximum(alone, 1)[:, None]
+        of_row = scale[self.group]
+        total = np.zeros((n_units, mean.shape[1]))
+        left = self.residual + self.alone_total - self.alone[:, None] * mean[self.group]
+        np.add.at(total, self.unit, of_row[:, None] * left)
+        kept = self.alone * (1 - self.alone / np.maximum(alone, 1)[self.group])
+        weight = np.bincount(self.unit, of_row * self.weight, n_units)
+        contrast = np.bincount(self.unit, of_row * (self.contrast + kept), n_units)
+        used = int((weight > 0).sum())
+        chance = float(scale**2 @ self.chance + of_row**2 @ kept)
+        wanted = float((weight**2).sum() - scale**2 @ (self.inverse - n_items / max(used, 1)))
+        found = float((contrast**2).sum()) * used / max(used - 1, 1) - chance
+        product = np.einsum("g,gab->ab", scale**2, self.square + self.alone_square)
+        product -= np.einsum("g,ga,gb->ab", scale**2 * alone, mean, mean)
+        own = np.diag(product)
+        square = own[:, None] + own - 2 * product
+        square[square < NEAR * (own[:, None] + own)] = 0.0
+        np.fill_diagonal(square, own)
+        return SharedUnits(
+            total[weight > 0],
+            square,
+            max(wanted, 0.0) / found if used > 1 and found > 1e-9 * float((weight**2).sum()) else 0.0,
+            max(float(weight.sum()) ** 2 / float((weight**2).sum()) - 1.0, 1.0),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SharedUnits:
+    """Each unit's sum of weighted residuals, and the sums of their squares: of a model (diagonal) or a difference."""
+
+    total: Float[np.ndarray, "unit model"]
+    square: Float[np.ndarray, "model model"]
+    scale: float
+    df: float
+
+    def excess(self, a: int, b: int | None = None) -> Excess:
+        """The part of one model's mean, or of the difference of two."""
+        of_unit = self.total[:, a] if b is None else self.total[:, a] - self.total[:, b]
+        raw, chance = float(of_unit @ of_unit), float(self.square[a, a if b is None else b])
+        return Excess(self.scale * raw, self.scale * chance, self.df, skewness_of(of_unit))
+
+
+def skewness_of(of_unit: Float[np.ndarray, " unit"]) -> float:
+    """The skewness of the units' mean, shrunk to 0; it is 0 where they are fewer than show one, or alike."""
+    units, square = len(of_unit), float(of_unit @ of_unit)
+    if units < SKEWED_FROM or square == 0:
+        return 0.0
+    root = math.sqrt(units * (units - 1)) / (units - 2)  # of the third moment and the variance, both without bias
+    return float(units / (units + SKEWNESS_FROM) * root * (of_unit**3).sum() / square**1.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """The units behind a comparison; the models of one set have the same units, so that these are paired."""
+
+    what: str
+    n_units: int
+    sets: Sequence[tuple[Int[np.ndarray, " model"], SharedUnits]]
+    sums: Sequence[tuple[Int[np.ndarray, " model"], UnitSums]]
+
+    @classmethod
+    def of(
+        cls, what: str, sums: Sequence[tuple[Int[np.ndarray, " model"], UnitSums]], weights: Float[np.ndarray, " group"]
+    ) -> "Shared":
+        """From the sums of each set of models, under the weights of the groups."""
+        n_units = min((len(np.unique(one.unit)) for _, one in sums), default=0)
+        return cls(what, n_units, [(models, one.under(weights)) for models, one in sums], sums)
+
+    def excesses(self, model: int, other: int | None = None) -> tuple[Excess, ...]:
+        """What the units add to a model's mean, or to a difference: two parts where the models have other units."""
+        (home, at), *_ = ((units, rows.tolist().index(model)) for rows, units in self.sets if model in rows)
+        if other is None:
+            return (home.excess(at),)
+        (away, place), *_ = ((units, rows.tolist().index(other)) for rows, units in self.sets if other in rows)
+        return (home.excess(at, place),) if home is away else (home.excess(at), away.excess(place).flipped())
+
+    def widened(self, order: Int[np.ndarray, " finite"], pairs: Location, levels: Location) -> tuple[Location, ...]:
+        """The locations of these models with the units' variance; degrees of freedom as in `joined_df`."""
+        models = order.tolist()
+        of_pairs = [self.excesses(models[a], models[b]) for a, b in all_pairs(len(models))]
+        return wider(pairs, of_pairs), wider(levels, [self.excesses(model) for model in models])
+
+    def notes(self) -> tuple[str, ...]:
+        """What must be said of few units."""
+        if not 2 <= self.n_units < FEW:
+            return ()
+        return (
+            f"{self.n_units} {self.what}s: if their biases point the same way, nothing in the data shows it, and the "
+            "95% interval covers less (with skewed biases about 0.87 of the time); more items do not change that, more "
+            f"{self.what}s do",
+        )
+
+    def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
+        """A warning where replicates that are taken to be answers asked again differ by more than chance."""
+        for models, units in self.sets:
+            for at, model in enumerate(models.tolist()):
+                one = units.excess(at)
+                if one.chance > 0 and chdtrc(one.df, one.df * one.raw / one.chance) < SUSPECT:
+                    return (
+                        f"the replicates of {names[model]!r} differ by more than chance over many items: if they are "
+                        "training seeds, or judges like those that you will use again, say replicates='crossed' "
+                        "(command line: --replicates crossed)",
+                    )
+        return ()
+
+
+def wider(location: Location, parts: Sequence[tuple[Excess, ...]]) -> Location:
+    """A location with what the units add to the variance of each row."""
+    extra = np.array([sum(one.extra for one in row) for row in parts])
+    raw = np.array([sum(one.raw for one in row) for row in parts])
+    spread = np.array([sum(one.raw**2 / one.df for one in row) for row in parts])
+    third = np.array([sum(one.skewness * one.extra**1.5 for one in row) for row in parts])
+    unit_df = raw**2 / np.where(spread > 0, spread, 1.0)
+    return replace(
+        location,
+        plain_variance=location.plain_variance + extra,
+        variance=location.variance + extra,
+        third=location.third + third,
+        df=np.where(spread > 0, joined_df(location.variance, location.df, raw, unit_df), location.df),
+    )
+
+
+def joined_df(
+    variance: Float[np.ndarray, "*batch"],
+    df: Float[np.ndarray, "*batch"],
+    raw: Float[np.ndarray, "*batch"],
+    unit_df: Float[np.ndarray, "*batch"] | float,
+) -> Float[np.ndarray, "*batch"]:
+    """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
+    # Satterthwaite's rule has squared shares here; a share estimated from two or three units is often small by chance
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = (raw / (variance + raw)) ** (unit_df / (unit_df + 1))
+        return np.asarray(np.maximum(1 / (share / unit_df + (1 - share) / df), 1.0))
+
+
+def of_annotators(scores: Scores, annotations: object, models: Int[np.ndarray, " model"], design: Design) -> Shared:
+    """Each annotator's own loss of each model: the loss if the label were the one that this annotator gave."""
+    if not isinstance(annotations, Annotations):
+        raise InputError(f"annotations of type {type(annotations).__name__}", "Annotations", "Use read_annotations.")
+    if annotations.annotator is None:
+        raise InputError("annotations that are counts", "annotations with annotators", "Leave annotations out.")
+    labels = scores.labels
+    if labels is None or labels.shares is None or labels.estimand != "distribution":
+        raise InputError(
+            "annotations with scores that are not against vote shares",
+            "scores of the estimand 'distribution'",
+            "Score against infer_truth(annotations, method='vote-share'), or leave annotations out.",
+        )
+    row_named = {name: row for row, name in enumerate(scores.items)}
+    row_of = np.array([row_named.get(name, -1) for name in annotations.index.items])[annotations.item]
+    known = np.flatnonzero(row_of >= 0)
+    names, n_labels = annotations.index.annotators, labels.shares.shape[1]
+    label = _columns(annotations.label[known], labels.shares)
+    votes = row_of[known] * n_labels + np.minimum(label, n_labels - 1)
+    counts = np.bincount(votes, minlength=labels.shares.size).reshape(labels.shares.shape)
+    shares = counts / np.maximum(counts.sum(1, keepdims=True), 1)
+    if (len(label) and label.max() >= n_labels) or not np.allclose(shares, labels.shares, rtol=0, atol=SAME):
+        raise InputError("annotations other than those behind the scores", "the same", "Score against their truth.")
+    cell = row_of[known] * len(names) + annotations.annotator[known]
+    rows = np.argsort(cell, kind="stable")
+    cell, item, label = cell[rows], row_of[known][rows], label[rows]
+    first = np.flatnonzero(np.diff(cell, prepend=-1))  # an annotator who labels an item again counts once
+    ends, place = np.append(first, len(cell)), item * n_labels + label
+    losses = to_host(labels.losses)[models].reshape(len(models), -1)
+
+    def values(cells: slice) -> Float[np.ndarray, "model cell"]:
+        start, stop, _ = cells.indices(len(first))
+        of_rows = slice(ends[start], ends[stop])
+        own = losses[:, place[of_rows]]
+        size = np.diff(ends[start : stop + 1])
+        return own if (size == 1).all() else np.add.reduceat(own, first[start:stop] - ends[start], axis=1) / size
+
+    return _shared("annotator", names, [(models, item[first], cell[first] % len(names), values)], design)
+
+
+def _columns(label: Int[np.ndarray, " annotation"], shares: Float[np.ndarray, "item label"]) -> np.ndarray:
+    """The labels as columns of the shares, which have those of the predictions too: the used ones, in their order."""
+    used, named = np.flatnonzero((shares > 0).any(0)), np.unique(label)
+    return label if len(used) != len(named) else np.asarray(used[np.searchsorted(named, label)])
+
+
+def of_replicates(scores: Scores, models: Int[np.ndarray, " model"], design: Design) -> Shared:
+    """Each replicate's own losses."""
+    repeated = scores.replicates
+    if repeated is None or not repeated.names:
+        raise InputError(
+            "replicates='crossed' without replicates that items share",
+            "scores whose replicates (seeds) have the same names on every item",
+            "Give Scores.from_frame(..., replicate=COLUMN), or use replicates='independent'.",
+        )
+    losses = scores.sign * repeated.values
+    used, set_of = np.unique(~np.isnan(losses[models]).all(1), axis=0, return_inverse=True)
+    tables = []
+    for at in range(len(used)):
+        alike = models[set_of.ravel() == at]
+        item, unit = np.nonzero(np.isfinite(losses[alike]).all(0))
+        tables.append((alike, item, unit, partial(_of_cells, losses, alike, item, unit)))
+    return _shared("replicate", repeated.names, tables, design)
+
+
+def _of_cells(losses: np.ndarray, models: np.ndarray, item: np.ndarray, unit: np.ndarray, cells: slice) -> np.ndarray:
+    return np.asarray(losses[models[:, None], item[cells], unit[cells]])
+
+
+Table = tuple[np.ndarray, np.ndarray, np.ndarray, Callable[[slice], np.ndarray]]  # models, item, unit, losses
+
+
+def _shared(what: str, names: Sequence[str], tables: Sequence[Table], design: Design) -> Shared:
+    """The units behind the models."""
+    group, n_groups = design.structure.of_item(), design.n_groups
+    sums = [(models, UnitSums.of(names, item, unit, losses, group, n_groups)) for models, item, unit, losses in tables]
+    return Shared.of(what, sums, design.weights)

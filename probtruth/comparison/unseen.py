@@ -1,0 +1,79 @@
+"""What so many items cannot rule out: outcomes that none of them showed and that would cost the leading model more.
+
+See `docs/design/2026-11-22-what-was-never-seen.md` for the definition, and `docs/validity/unseen.md` for its study.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+LEVEL = 0.95  # Confidence of the upper bound for the rate of what was not seen
+# From this weight on a label came on an item: a share of the opinions, or the more probable class.
+SEEN = {"distribution": 0.01, "class": 0.5}
+LEAST = 1e-6  # Mean probability below which an infinite difference is taken for rounding of the forecasts
+
+NOT_SAMPLED = "the items are held fixed"
+# Why nothing is said of what was not seen.
+NO_BOUND = "the scores have no known bound: a rare larger difference cannot be excluded"
+
+
+def highest_rate(n_units: int) -> float:
+    """The upper bound for the rate of something that none of n independent units showed."""
+    return float(1.0 - (1.0 - LEVEL) ** (1.0 / n_units))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcomes:
+    """What every label would cost on some of the items, how probable the models took it to be, and where it came."""
+
+    losses: Float[np.ndarray, "model item label"]
+    log_probs: Float[np.ndarray, "model item label"]
+    came: Bool[np.ndarray, "item label"]
+
+    @classmethod
+    def of(
+        cls,
+        losses: Float[np.ndarray, "model item label"],
+        log_probs: Float[np.ndarray, "model item label"],
+        weight: Float[np.ndarray, "item label"],
+        estimand: str,
+    ) -> "Outcomes":
+        """From the weight of each label."""
+        return cls(losses, log_probs, np.asarray(weight >= SEEN[estimand]))
+
+    @cached_property
+    def _places(self) -> Int[np.ndarray, " cell"]:
+        """Where labels came, among all cells."""
+        return np.flatnonzero(self.came)
+
+    def size(self, lead: int, other: int) -> float | None:
+        """The mean of the differences, lead minus other, that are larger than any that came."""
+        with np.errstate(invalid="ignore"):
+            difference = (self.losses[lead] - self.losses[other]).ravel()
+            largest = difference[self._places].max(initial=0.0)
+            unseen = np.flatnonzero(difference > largest)
+        sizes = difference[unseen]
+        probs = np.exp(self.log_probs[other].ravel()[unseen].astype(np.float64))
+        infinite = np.isinf(sizes)
+        if infinite.any() and probs[infinite].sum() >= LEAST * len(self.came):
+            return float("inf")
+        total = float((np.where(infinite, 0.0, probs)).sum(-1))
+        if total == 0:
+            return None
+        return float((np.where(infinite, 0.0, probs * np.where(infinite, 0.0, sizes))).sum(-1)) / total
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The mean difference of a leading model were the unseen as frequent as can be; positive: it does not lead then."""
+
+    rate: float
+    difference: float
+
+    @classmethod
+    def of(cls, mean: float, size: float | None, n_units: int) -> "Worst":
+        """From the mean difference (negative: in favour of the lead) and the mean size of what was not seen."""
+        rate = highest_rate(n_units)
+        return cls(rate, mean if size is None else (1.0 - rate) * mean + rate * size)

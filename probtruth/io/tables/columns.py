@@ -1,0 +1,206 @@
+"""Which columns of a table are the items and the labels, where their names alone do not say it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars
+
+from probtruth import check, check_arrays, frame_numbers, frames
+from probtruth.check import Source
+from probtruth.errors import InputError
+from probtruth.io.formats import refuse_others
+from probtruth.io.tables.on_disk import batches
+from probtruth.io.tables.read import Block
+from probtruth.types import Index
+from probtruth.types.arguments import Frame, StrPath
+
+OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
+ENOUGH = 10_000  # Rows by which columns are told
+MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
+# Names of two labels of which the second is the event that a single column of probabilities is about.
+EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("False", "True"), ("negative", "positive"), ("neg", "pos"))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The column of items; each label's column, in the order of the table; and what was guessed, in words.
+
+    `event` is the label whose probability the one column holds, where there is only one.
+    """
+
+    item: str
+    labels: dict[str, str]
+    event: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def first_rows(table: StrPath | Block | Frame) -> tuple[polars.DataFrame, Source]:
+    """The first rows of a table, enough to tell its columns."""
+    if isinstance(table, str | Path | Block):
+        return next(batches(table))
+    return frames.as_polars(table), Source()
+
+
+def names_in(table: StrPath | Block | Frame, item: str) -> list[polars.Series]:
+    """The column of items; without one, every column whose cells differ, since any of them may be it."""
+    frame, _ = first_rows(table)
+    if item in frame.columns:
+        return [_text(frame, item)]
+    return [_text(frame, name) for name in frame.columns if _may_name(frame, name) and frame[name].is_unique().all()]
+
+
+def item_column(
+    frame: polars.DataFrame, item: str, known: Sequence[polars.Series], source: Source, others: Sequence[str] = ()
+) -> tuple[str, tuple[str, ...]]:
+    """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
+    if item in frame.columns:
+        return item, ()
+    refuse_others(frame.columns, source.name)
+    fits = []
+    for name in frame.columns:
+        if name not in others and _may_name(frame, name):
+            own = _text(frame, name).drop_nulls().unique()
+            if len(own) and any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in known):
+                fits.append(name)
+    if len(fits) == 1:
+        return fits[0], (f"{source.name}: took the column {fits[0]!r} as the items, whose names match",)
+    if fits:
+        raise InputError(
+            f"no column {check.quote(item)}, and items in each of {check.shortlist(fits)}",
+            "one column of item names",
+            f"Name it with item={fits[0]!r} (command line: --item {fits[0]}).",
+            source.name,
+        )
+    frames.need_columns(frame.columns, {"item": item}, source.name)
+    raise AssertionError
+
+
+def choose(
+    frame: polars.DataFrame, source: Source, item: str, index: Index | None, kind: str, sure: bool = False
+) -> Chosen:
+    """The columns of a table of predictions, by its first rows; `sure`: each column but the items' is a label."""
+    known = [] if index is None or index.positional_items else [polars.Series(list(index.items), dtype=polars.String)]
+    item, notes = item_column(frame.head(ENOUGH), item, known, source)
+    used = () if index is None or index.positional_labels else index.labels
+    if index is not None and index.positional_labels and len(index.labels) == 2:
+        chosen = label_columns(frame, source, item, (), sure, kind)
+        pair = ("0", "1") if len(chosen.labels) == 1 else ()
+        return replace(label_columns(frame, source, item, pair, sure, kind), notes=notes) if pair else chosen
+    chosen = label_columns(frame, source, item, used, sure, kind)
+    return replace(chosen, notes=(*notes, *chosen.notes))
+
+
+def label_columns(
+    frame: polars.DataFrame, source: Source, item: str, used: Sequence[str], sure: bool = False, kind: str = "probs"
+) -> Chosen:
+    """The columns of the labels, of which a reference uses some."""
+    frame = frame.head(ENOUGH)
+    notes: tuple[str, ...] = ()
+    columns = [name for name in frame.columns if name != item and not name.startswith(OWN)]
+    if not columns:
+        raise InputError("no column of probabilities", "one column for each label", "Check the file.", source.name)
+    if not all(name.strip() for name in columns):
+        raise InputError(
+            "a column without a name", "one named column for each label", "Drop it (pandas: index=False).", source.name
+        )
+    if sure:
+        return Chosen(item, {name: name for name in columns})
+    prefix = _prefix(columns, used)
+    if prefix:
+        notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
+    labels = {name.removeprefix(prefix): name for name in columns if name.startswith(prefix)}
+    of_text = [label for label, name in labels.items() if label not in used and not _some_number(frame, name)]
+    labels = {label: name for label, name in labels.items() if label not in of_text or len(of_text) == len(labels)}
+    if kind == "probs":
+        for label in _not_labels(frame, labels, used):
+            del labels[label]
+    aside = [name for name in columns if name not in labels.values()]
+    if aside:
+        notes += (f"{source.name}: left aside {check.shortlist(aside, 12)}, which are no probabilities of a label",)
+    if len(labels) == 1 and kind != "log-probs":
+        return _event(item, *labels.popitem(), used, notes, source)
+    return Chosen(item, labels, notes=notes)
+
+
+def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
+    """What stands before every label of the reference in the names of columns; empty where these are the labels."""
+    if not used or set(used) & set(columns):
+        return ""
+    prefixes = {name.removesuffix(used[0]) for name in columns if name.endswith(used[0])}
+    fits = [prefix for prefix in prefixes if all(prefix + label in columns for label in used)]
+    return fits[0] if len(fits) == 1 else ""
+
+
+def _not_labels(frame: polars.DataFrame, labels: dict[str, str], used: Sequence[str]) -> list[str]:
+    """Columns of numbers without which the rows sum to 1: none of the reference's labels, or positions of labels."""
+    strange = [label for label in labels if label not in used]
+    if not strange or len(strange) == len(labels) == 1 or _sums_to_one(frame, [*labels.values()]):
+        return []
+    if used and _sums_to_one(frame, [name for label, name in labels.items() if label in used]):
+        return strange
+    for label in strange:
+        others = [name for name in labels.values() if name != labels[label]]
+        if len(others) > 1 and _sums_to_one(frame, others):
+            values, _ = frame_numbers.matrix(frame, [labels[label], *others])
+            if (values[:, 0] == values[:, 1:].argmax(1)).all():
+                return [label]
+    return []
+
+
+def _sums_to_one(frame: polars.DataFrame, names: list[str]) -> bool:
+    floats = frame_numbers.float_columns(frame, names) if names else None
+    return floats is not None and floats.unread is None and check_arrays.surely_simplex(floats.all_rows())
+
+
+def _event(item: str, label: str, column: str, used: Sequence[str], notes: tuple[str, ...], source: Source) -> Chosen:
+    """The labels of a table with one column of numbers, which are the probabilities of an event."""
+    pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
+    if len(pair) != 2:
+        return Chosen(item, {label: column}, notes=notes)
+    event = label if label in pair else pair[1] if pair in EVENTS else None
+    if event is None:
+        raise InputError(
+            f"one column of probabilities, {check.quote(column)}",
+            f"the name of the label that it is about ({check.shortlist(pair)})",
+            f"Rename it, for instance to {pair[1]!r}, or give one column for each label.",
+            source.name,
+        )
+    other = next(name for name in pair if name != event)
+    said = f"{source.name}: took {column!r} as the probability of {event!r}"
+    return Chosen(item, {other: column, event: column}, event, (*notes, said))
+
+
+def binary(frame: polars.DataFrame, chosen: Chosen, source: Source, kind: str) -> polars.DataFrame:
+    """The table with a column for the label that is not the event."""
+    column = chosen.labels[str(chosen.event)]
+    values = frame_numbers.numbers(frame, column, source, "label")
+    top = {"probs": 1.0, "percent": 100.0}.get(kind)
+    if top is not None:
+        bad = ~((values >= 0) & (values <= top))
+        if bad.any():
+            row = int(bad.argmax())
+            hint = "For the logit of the event: kind='logits' (command line: --kind logits). Nothing is clipped."
+            raise InputError(f"{values[row]}", f"a probability from 0 to {top:g}", hint, source.at(row, column))
+    rest = np.zeros_like(values) if top is None else top - values
+    own = {label: values if label == chosen.event else rest for label in chosen.labels}
+    return polars.DataFrame({chosen.item: frame.get_column(chosen.item), **own})
+
+
+def _may_name(frame: polars.DataFrame, name: str) -> bool:
+    kind = frame[name].dtype
+    return kind in (polars.String, polars.Categorical, polars.Enum) or kind.is_integer()
+
+
+def _text(frame: polars.DataFrame, name: str) -> polars.Series:
+    return frames.cells(frame, name).cast(polars.String)
+
+
+def _some_number(frame: polars.DataFrame, name: str) -> bool:
+    """Whether a column is one of numbers; text of which most are numbers has damaged cells."""
+    cells = frames.cells(frame, name)
+    if cells.dtype == polars.String:
+        is_number = cells.str.strip_chars().cast(polars.Float64, strict=False).is_not_null().to_numpy()
+        return bool(is_number.mean() >= MOST)
+    return cells.dtype.is_numeric() or cells.dtype in (polars.Boolean, polars.Duration)

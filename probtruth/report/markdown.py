@@ -1,0 +1,65 @@
+"""The report as Markdown (GitHub's flavour), for a pull request; names are shown, never markup."""
+
+import re
+
+from probtruth.line.result import Result
+from probtruth.report.contents import MOST_WARNINGS, Block, Code, Contents, Figure, Fold, Lines, contents
+from probtruth.report.numbers import NAME
+from probtruth.report.table import Table
+
+SPECIAL = re.compile(r"([\\`*_\[\]|~$@])")
+IN_NAMES = re.compile(r"([\\`*_{}\[\]()#|~$:@!]|^[+\-.=]|^\d+(?=[.)]))")
+ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def markdown(result: Result, content: Contents | None = None) -> str:
+    """What the page says, without its figures; long tables are folded."""
+    content = contents(result) if content is None else content
+    said = content.verdict
+    parts = [f"## {shown(said.headline)}"]
+    if said.failing:
+        parts.append("**Do not rely on the numbers below.**\n\n" + _block(Lines(said.failing)))
+    parts.append("\n".join(f"- {shown(what)}: {shown(value)}" for what, value in said.numbers))
+    parts += [shown(content.note)] if content.note else []
+    if content.warnings:
+        parts += ["### Before you use this", _block(Lines(content.warnings[:MOST_WARNINGS]))]
+        rest = content.warnings[MOST_WARNINGS:]
+        parts += [_block(Fold(f"{len(rest)} more", (Lines(rest),)))] if rest else []
+    parts.append(_block(Fold("What this rests on", said.details)))
+    for section in content.sections:
+        parts += [f"### {section.title}", *map(_block, section.blocks)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def shown(text: str) -> str:
+    """Text that Markdown shows as it is: no emphasis, no HTML, no table cell, no link, no mention."""
+    pieces = [
+        (IN_NAMES if place % 2 else SPECIAL).sub(r"\\\1", piece.translate(ENTITIES))
+        for place, piece in enumerate(NAME.split(text))
+    ]
+    return "".join(pieces)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case str():
+            return shown(block)
+        case Table():
+            return _table(block)
+        case Figure():
+            return ""
+        case Fold():
+            inside = "\n\n".join(map(_block, block.blocks))
+            return f"<details><summary>{shown(block.title)}</summary>\n\n{inside}\n\n</details>"
+        case Code():
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
+            return f"{fence}{block.language}\n{block.text}\n{fence}"
+        case Lines():
+            return "\n".join(f"- {shown(line)}" for line in block.lines)
+
+
+def _table(table: Table) -> str:
+    rule = " | ".join("---:" if numeric else "---" for numeric in table.numeric)
+    lines = [f"**{shown(table.caption)}**", "", f"| {' | '.join(map(shown, table.heads))} |", f"| {rule} |"]
+    lines += [f"| {' | '.join([shown(cell) or ' ' for cell in row])} |" for row in table.rows]
+    return "\n".join([*lines, *(["", shown(table.note)] if table.note else [])])

@@ -1,0 +1,244 @@
+"""Numbers and names as text: probabilities as 0.97, infinite as ∞, unknown as a dash; names are marked.
+
+A name that came with the data stands between two control characters, which `plain` takes out of all names: each format
+shows what stands there as it is, never as markup. Differences are in the user's own units and signs.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from probtruth.check import as_float
+from probtruth.types import Comparison
+from probtruth.types.comparison import leaders, leading_pair
+
+UNKNOWN, INFINITE, MINUS = "–", "∞", "−"
+LONGEST = 20  # Columns of a name in a figure
+LONGEST_SETTING = 8  # Characters of a fraction that is shown as it was given
+NAME = re.compile("\x02([^\x03]*)\x03")  # A marked name; `NAME.split` has the names at odd positions
+
+Row = Mapping[str, Any]
+
+
+def fixed(value: object, decimals: int, sign: bool = False) -> str:
+    """A number with so many decimals, a true minus sign, thousands apart; `sign` shows a plus as well."""
+    number = value if type(value) is float and value == value else as_float(value)
+    if number is None:
+        return UNKNOWN
+    if math.isinf(number):
+        return (MINUS if number < 0 else "+" * sign) + INFINITE
+    text = f"{abs(number):,.{decimals}f}"
+    zero = not text.strip("0.,")
+    return (MINUS if number < 0 and not zero else "+" if sign and not zero else "") + text
+
+
+def significant(value: object, digits: int = 4) -> str:
+    """A number with so many significant digits; below 1e-5 and from 1e9 on with a power of ten."""
+    number = as_float(value)
+    if number is None or math.isinf(number) or number == 0:
+        return fixed(number, 0)
+    mantissa, _, power = f"{number:.{digits - 1}e}".partition("e")
+    if not -5 <= int(power) < 9:
+        return f"{mantissa}e{int(power)}".replace("-", MINUS)
+    return fixed(number, max(0, digits - 1 - int(power)))
+
+
+def decimals(widths: Iterable[object], at_most: int = 8, ends: Iterable[object] = ()) -> int:
+    """How many decimals a column needs for two significant digits of its narrowest half-width; 4 where none is known.
+
+    One more where an end that is not 0 would be shown as 0.
+    """
+    known = [width / 2 for width in map(as_float, widths) if width is not None and 0 < width < math.inf]
+    if not known:
+        return 4
+    places = max(0, 1 - math.floor(math.log10(min(known))))
+    hidden = [end for end in map(as_float, ends) if end and math.isfinite(end) and round(end, places) == 0]
+    return min(at_most, places + bool(hidden))
+
+
+def places_of(rows: Sequence[Row]) -> int:
+    """How many decimals the differences and intervals of rows need."""
+    known = [(as_float(row["low"]), as_float(row["high"])) for row in rows]
+    widths = [high - low for low, high in known if low is not None and high is not None]
+    return decimals(widths, ends=[end for both in known for end in both])
+
+
+def probability(value: object) -> str:
+    """A probability: 0.97, >0.999, <0.001; two decimals, three below 0.01 and above 0.99."""
+    number = value if type(value) is float and value == value else as_float(value)
+    if number is None:
+        return UNKNOWN
+    if number > 0.999:
+        return ">0.999"
+    if number < 0.001:
+        return "<0.001"
+    return f"{number:.{2 if 0.01 <= number <= 0.99 else 3}f}"
+
+
+def equals(value: object) -> str:
+    """A probability with the sign that goes before it: `= 0.97`, `> 0.999`, `< 0.001`."""
+    text = probability(value)
+    return f"{text[0]} {text[1:]}" if text[0] in "<>" else f"= {text}"
+
+
+def exact(value: object) -> str:
+    """A number as it was given, without trailing zeros: a setting, not a result."""
+    number = as_float(value)
+    if number is None or math.isinf(number):
+        return fixed(number, 0)
+    text = f"{number:.12g}"
+    return (f"{number:.4g}" if abs(number) < 1 and len(text) > LONGEST_SETTING else text).replace("-", MINUS)
+
+
+def percent(value: object) -> str:
+    """A share as whole per cent; <1% and >99% where rounding would say nothing or all."""
+    number = as_float(value)
+    if number is None:
+        return UNKNOWN
+    if 0 < number < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 < number < 1 else f"{100 * number:.0f}%"
+
+
+def interval(low: object, high: object, places: int) -> str:
+    """An interval, `low to high`."""
+    if as_float(low) is None and as_float(high) is None:
+        return UNKNOWN
+    if low == high and math.isinf(as_float(low) or 0):
+        return fixed(low, places)
+    return f"{fixed(low, places)} to {fixed(high, places)}"
+
+
+def plain(name: object) -> str:
+    """A name on one line, without characters that control the terminal or the direction of the text around it."""
+    text = str(name)
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join("�" if _controls(character) else character for character in text)
+
+
+def _controls(character: str) -> bool:
+    if character in "\ufffe\uffff":  # no characters at all, and none that XML can hold
+        return True
+    kind = unicodedata.category(character)
+    return kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
+
+
+def marked(names: Iterable[object], longest: int) -> dict[str, str]:
+    """Each name, shortened where it is wide, between the marks of a name; different names stay different."""
+    return {name: f"\x02{short}\x03" for name, short in short_names(map(str, names), longest).items()}
+
+
+def unmarked(text: str) -> str:
+    """The text without the marks of names, for where all is shown as it is."""
+    return NAME.sub(r"\1", text)
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def short_names(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
+    """Each name, shortened where it is wide; different names stay different."""
+    whole = list(dict.fromkeys(names))
+    texts = [_shorten(plain(name), longest) for name in whole]
+    if len(set(texts)) < len(texts):
+        start = _same_start([plain(name) for name in whole])
+        texts = [_shorten(f"…{plain(name)[start:]}" if start > 1 else plain(name), longest) for name in whole]
+    shown: dict[str, str] = {}
+    used: set[str] = set()
+    for name, text in zip(whole, texts, strict=True):
+        number = 1
+        while text in used:
+            number += 1
+            text = _shorten(plain(name), longest - len(f" ({number})")) + f" ({number})"
+        shown[name] = text
+        used.add(text)
+    return shown
+
+
+def _same_start(names: Sequence[str]) -> int:
+    """How many characters all names begin with."""
+    first, last = min(names), max(names)
+    return next((at for at, (x, y) in enumerate(zip(first, last, strict=False)) if x != y), min(len(first), len(last)))
+
+
+def width(text: str) -> int:
+    """How wide a text is, in columns of a terminal: East Asian and emoji characters take two, combining marks none."""
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _shorten(text: str, longest: int) -> str:
+    if width(text) <= longest:
+        return text
+    head = _fitting(text, longest // 2)
+    tail = _fitting(text[::-1], longest - 1 - width(head))[::-1]
+    return head.rstrip() + "…" + tail.lstrip()
+
+
+def _fitting(text: str, columns: int) -> str:
+    """As many of the first characters as fit."""
+    end, used = 0, 0
+    for character in text:
+        used += _width(character)
+        if used > columns:
+            break
+        end += 1
+    return text[:end]
+
+
+def minus(row: Row, first: object) -> Row:
+    """The row of a pair as `first` minus the other model, turned round if it stands the other way."""
+    if row["a"] == first:
+        return row
+    p = row["p_a_better"]
+    other = row["p_b_better"] if "p_b_better" in row else None if p is None else 1 - p  # groups have one of them
+    return {**turned(row), "a": row["b"], "b": row["a"], "p_a_better": other, "p_b_better": p}
+
+
+def turned(row: Row) -> Row:
+    """The row with the difference and its interval of the other sign."""
+    return {**row, "difference": flipped(row["difference"]), "low": flipped(row["high"]), "high": flipped(row["low"])}
+
+
+def flipped(value: Any) -> float | None:
+    """The number with the other sign; what is not known stays so, and 0 has no sign."""
+    return None if value is None else 0.0 - float(value)
+
+
+def favouring_a(higher_is_better: bool) -> str:
+    """The sign of a difference, a minus b, that favours a."""
+    return "positive" if higher_is_better else "negative"
+
+
+def advantage(comparison: Comparison, model: str, over: str) -> dict[str, Any]:
+    """How much better `model` is than `over` (positive: better), its interval, P(better), P(equivalent), the reason."""
+    row = minus(next(row for row in comparison.pairs if {row["a"], row["b"]} == {model, over}), over)
+    row = turned(row) if comparison.higher_is_better else row
+    known = {name: as_float(row[name]) for name in ("difference", "low", "high", "p_equivalent")}
+    return {**known, "p_better": as_float(row["p_b_better"]), "reason": row.get("reason")}
+
+
+def of_leaders(comparison: Comparison) -> list[Row]:
+    """The leading model (a) minus the next one (b) in every group; none without groups."""
+    if not comparison.groups:
+        return []
+    first, second = leading_pair(comparison.ranks)
+    return [minus(row, first) for row in comparison.groups if {row["a"], row["b"]} == {first, second}]
+
+
+def rank_chances(comparison: Comparison) -> dict[str, Sequence[float]]:
+    """P(rank = r) of each model, the best first; empty where nothing was ranked."""
+    rows = comparison.decisions.get("rank_probability")
+    of_model = {str(row["model"]): row["probability"] for row in rows} if isinstance(rows, Sequence) else {}
+    ordered = (str(row["model"]) for row in leaders(comparison.ranks))
+    return {model: of_model[model] for model in ordered if model in of_model} if len(of_model) > 1 else {}

@@ -1,0 +1,516 @@
+"""The tables of a report, each a frame of shown strings made from a result; None where there is nothing to say."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from probtruth.check import as_float, count
+from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
+from probtruth.kernels.host import versions
+from probtruth.line.result import Result
+from probtruth.report.numbers import (
+    UNKNOWN,
+    Row,
+    decimals,
+    exact,
+    favouring_a,
+    fixed,
+    interval,
+    marked,
+    minus,
+    of_leaders,
+    percent,
+    places_of,
+    plain,
+    probability,
+    rank_chances,
+    significant,
+)
+from probtruth.report.table import Table, table
+from probtruth.report.words import mean_of, measure, with_unit
+from probtruth.scoring.nelson.risk import MARKS
+from probtruth.truth.annotators.quality import NO_SKILL
+from probtruth.types.arguments import QUESTIONS
+from probtruth.types.comparison import leaders, leading_pair
+
+LONGEST_NAME = 40  # Columns of a name in a cell; the table of models shows names whole
+MOST_MODELS = 25
+MOST_PAIRS = math.comb(MOST_MODELS, 2)  # Pairs that the page shows; the files have all
+MOST_IN_MATRIX = 30  # Models that the matrix of pairs shows
+MOST_NAMED = 6  # Models whose names stand above the columns of a matrix; of more, their numbers do
+MOST_GROUPS = 100  # Groups that the page shows; `result.json` has all
+MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
+SURE = 0.95  # From this probability on a group is marked as decided
+MOST_ITEMS = 10  # Items of a list that stands on the page without a script
+
+
+def names_of(result: Result) -> dict[str, str]:
+    """The models' names, marked and short enough for a cell."""
+    return marked(result.scores.models, LONGEST_NAME)
+
+
+def models(result: Result) -> Table:
+    """One row for each model, best mean score first."""
+    comparison, ranks = result.comparison, result.comparison.ranks
+    several = len(ranks) > 1
+    places = places_of(ranks)
+    infinite = dict(zip(result.scores.models, result.scores.n_infinite.tolist(), strict=True))
+    accuracy = result.analysis.accuracy
+    divergences = [row["divergence"] for row in ranks]
+    metric = bool(comparison.settings.get("metric"))
+    better = "higher" if comparison.higher_is_better else "lower"
+    note = f"The score is {'the metric' if metric else 'the plain mean over items'}; {better} is better."
+    if ranks[0]["entropy"] is not None:
+        note += (
+            f" Score = entropy + divergence: the entropy of the labels, {fixed(ranks[0]['entropy'], places)}, is what "
+            "the best possible forecast would score."
+        )
+    if accuracy is not None:
+        note += " Accuracy is how often the most probable label is right, expected under the labels."
+    if several:
+        note += (
+            " Whether two models differ is read from their difference, not from the overlap of these intervals. "
+            "Regret is how much worse than the best you must expect to be with this model."
+        )
+    return table(
+        f"Models, best {'metric' if metric else 'mean score'} first" if several else "The model",
+        {
+            "Model": [f"\x02{plain(row['model'])}\x03" for row in ranks],
+            mean_of(comparison, with_units=True).capitalize(): [fixed(row["score"], places) for row in ranks],
+            "95% interval": [interval(row["low"], row["high"], places) for row in ranks],
+            "Accuracy": None if accuracy is None else [fixed(accuracy[str(row["model"])], 3) for row in ranks],
+            "Divergence": None
+            if all(as_float(value) is None for value in divergences)
+            else [fixed(value, places) for value in divergences],
+            "Infinite on": [fixed(infinite[str(row["model"])], 0) for row in ranks] if any(infinite.values()) else None,
+            "P(best)": [probability(row["p_best"]) for row in ranks] if several else None,
+            "Expected rank": [fixed(row["expected_rank"], 2) for row in ranks] if several else None,
+            "Regret": [least(row["expected_regret"], places) for row in ranks] if several else None,
+        },
+        note,
+    )
+
+
+def least(value: object, places: int) -> str:
+    """A number of 0 or more with so many decimals; what is less than these show as below the least of them."""
+    number = as_float(value)
+    smallest = 10.0**-places
+    return f"<{fixed(smallest, places)}" if number is not None and 0 < number < smallest / 2 else fixed(number, places)
+
+
+def other_estimand(result: Result) -> Table | None:
+    """Means and P(best) as requested and under the other estimand; None where there is none."""
+    other, truth = result.other, result.truth
+    if other is None or truth is None:
+        return None
+    ranks, names, several = result.comparison.ranks, names_of(result), len(result.scores.models) > 1
+    of_model = {row["model"]: row for row in other.comparison.ranks}
+    theirs = [of_model[row["model"]] for row in ranks]
+    places = places_of(ranks)
+    this, that = truth.estimand, other.truth.estimand
+    return table(
+        "The same models under the other estimand",
+        {
+            "Model": [names[row["model"]] for row in ranks],
+            f"Mean, {this}": [fixed(row["score"], places) for row in ranks],
+            f"P(best), {this}": [probability(row["p_best"]) for row in ranks] if several else None,
+            f"Mean, {that}": [fixed(row["score"], places) for row in theirs],
+            f"P(best), {that}": [probability(row["p_best"]) for row in theirs] if several else None,
+        },
+        f"Means of {with_unit(result.comparison.rule)}. {this.capitalize()} (requested; {truth.method}): "
+        f"{QUESTIONS[this]}. {that.capitalize()} ({other.truth.method}): {QUESTIONS[that]}. "
+        + ("Compare the orders under the two, not the means." if several else "Do not compare the two means."),
+    )
+
+
+def pairs(result: Result, rows: Sequence[Row] | None = None, caption: str = "Differences of all pairs") -> Table | None:
+    """One row for each unordered pair, a minus b of the scores as they were given; None for one model."""
+    comparison = result.comparison
+    known = list(comparison.pairs if rows is None else rows)
+    if not known:
+        return None
+    shown, more = known, ""
+    if len(known) > MOST_PAIRS:
+        best = [row["model"] for row in comparison.ranks][:MOST_MODELS]
+        shown = [row for row in known if row["a"] in best and row["b"] in best]
+        more = f" The pairs of the {len(best)} best models, of {len(known):,}; pairwise.csv has all."
+    names, places = names_of(result), places_of(shown)
+    rope = comparison.rope
+    note = (
+        f"Difference = a minus b in {with_unit(comparison.rule)}; {favouring_a(comparison.higher_is_better)} favours "
+    )
+    note += "a." if rope is None else f"a. Equivalent: a difference of at most {exact(rope)}."
+    if comparison.unseen.get("reason") and comparison.settings.get("population") == "new-items":
+        note += " A rare difference, larger than any observed, cannot be excluded: the score has no known bound."
+    return table(
+        caption,
+        {
+            "a": [names[row["a"]] for row in shown],
+            "b": [names[row["b"]] for row in shown],
+            "Difference": [fixed(row["difference"], places, sign=True) for row in shown],
+            "95% interval": [interval(row["low"], row["high"], places) for row in shown],
+            "P(a better)": [probability(row["p_a_better"]) for row in shown],
+            "P(equivalent)": None if rope is None else [probability(row["p_equivalent"]) for row in shown],
+            "P(b better)": [probability(row["p_b_better"]) for row in shown],
+        },
+        note + more,
+        left=("b",),
+    )
+
+
+def matrix(result: Result) -> Table | None:
+    """P(row is better than column), best model first; None for fewer than three models."""
+    comparison = result.comparison
+    order = [row["model"] for row in comparison.ranks][:MOST_IN_MATRIX]
+    if len(order) < 3:
+        return None
+    better = {(row["a"], row["b"]): row["p_a_better"] for row in comparison.pairs}
+    better |= {(row["b"], row["a"]): row["p_b_better"] for row in comparison.pairs}
+    names, short = names_of(result), marked(order, 14)
+    numbered = len(order) > MOST_NAMED
+    cells = {
+        str(place) if numbered else short[b]: ["" if a == b else probability(better[a, b]) for a in order]
+        for place, b in enumerate(order, 1)
+    }
+    first = [f"{place} {names[a]}" if numbered else names[a] for place, a in enumerate(order, 1)]
+    note = "Columns are numbered as the rows are. " if numbered else ""
+    if len(order) < len(comparison.ranks):
+        note += f"The {len(order)} best of {len(comparison.ranks)} models; pairwise.csv has all."
+    return table("P(row is better than column)", {"Model": first, **cells}, note.strip(), kind="matrix")
+
+
+def by_group(result: Result) -> Table | None:
+    """One row for each group: the difference of the two leading models; None without groups."""
+    rows = of_leaders(result.comparison)
+    if not rows:
+        return None
+    groups = marked((row["group"] for row in rows), LONGEST_NAME)
+    a, b = (names_of(result)[name] for name in leading_pair(result.comparison.ranks))
+    places = places_of(rows)
+    more = f" The first {MOST_GROUPS} of {len(rows):,} groups." if len(rows) > MOST_GROUPS else ""
+    rows = rows[:MOST_GROUPS]
+    return table(
+        "The two leading models in every group",
+        {
+            "Group": [groups[str(row["group"])] for row in rows],
+            "Items": [fixed(row["n_items"], 0) for row in rows],
+            "Difference": [fixed(row["difference"], places, sign=True) for row in rows],
+            "95% interval": [interval(row["low"], row["high"], places) for row in rows],
+            f"P({a} better)": [probability(row["p_a_better"]) for row in rows],
+        },
+        f"Difference = {a} minus {b}; {favouring_a(result.comparison.higher_is_better)} favours the first. Groups are "
+        f"pooled partially: one with few items is drawn towards the others.{more}",
+    )
+
+
+def group_matrix(result: Result) -> Table | None:
+    """Every model minus the leading one in every group; None for fewer than three models, or without groups."""
+    comparison = result.comparison
+    order = [str(row["model"]) for row in leaders(comparison.ranks)][: MOST_NAMED + 1]
+    if len(order) < 3 or not comparison.groups:
+        return None
+    lead, *others = order
+    cells: dict[tuple[str, str], Row] = {}
+    for row in comparison.groups:
+        if lead in (row["a"], row["b"]):
+            found = minus(row, row["b"] if row["a"] == lead else row["a"])
+            cells[str(row["group"]), str(found["a"])] = found
+    groups = list(dict.fromkeys(group for group, _ in cells))[:MOST_GROUPS]
+    places = places_of([row for row in cells.values() if row["a"] in others])
+    names, short, shown = names_of(result), marked(others, 14), marked(groups, LONGEST_NAME)
+
+    def cell(row: Row) -> str:
+        p = as_float(row["p_a_better"])
+        sure = p is not None and max(p, 1 - p) >= SURE
+        return fixed(row["difference"], places, sign=True) + ("*" if sure else "")
+
+    columns = {short[model]: [cell(cells[group, model]) for group in groups] for model in others}
+    sign = favouring_a(comparison.higher_is_better)
+    return table(
+        "Models against the leading one, by group",
+        {"Group": [shown[group] for group in groups], **columns},
+        f"Each cell is the model's mean minus that of {names[lead]}, partially pooled; {sign} favours the model. "
+        f"* where P(one of the two is better) is at least {SURE}.",
+    )
+
+
+def ranks(result: Result) -> Table | None:
+    """One row for each model: P(best) and the ranks that are possible; None for fewer than three models."""
+    chances = rank_chances(result.comparison)
+    if len(chances) < 3:
+        return None
+    names, rows = names_of(result), leaders(result.comparison.ranks)
+
+    def possible(model: str) -> str:
+        if model not in chances:
+            return UNKNOWN
+        below, low, high = 0.0, 0, 0
+        for rank, p in enumerate(chances[model], 1):
+            below += p
+            low = low or (rank if below > 0.025 + 1e-12 else 0)
+            high = high or (rank if below >= 0.975 - 1e-12 else 0)
+        return str(low) if low == high else f"{low} to {high}"
+
+    return table(
+        "P(best) and the ranks that are possible",
+        {
+            "Model": [names[row["model"]] for row in rows],
+            "P(best)": [probability(row["p_best"]) for row in rows],
+            "Ranks, 95%": [possible(str(row["model"])) for row in rows],
+            "Expected rank": [fixed(row["expected_rank"], 2) for row in rows],
+        },
+        "Rank 1 is best; below and above the ranks that are named lie at most 2.5% each.",
+    )
+
+
+def calibration(result: Result) -> Table | None:
+    """Miscalibration and discrimination in the rule's units, Nelson's means, and the calibration error."""
+    analysis = result.analysis.calibration
+    if analysis is None:
+        return None
+    names, rows, risk = marked(analysis.models, LONGEST_NAME), analysis.rows, analysis.risk
+    accuracy = risk.powers.index(MARKS["accuracy"])
+    split = "miscalibration" in rows[0]
+    places = decimals([row["miscalibration"] for row in rows if split], at_most=4)
+    note = ""
+    if split:
+        note += (
+            f"Mean {with_unit(result.scores.rule)} = miscalibration − discrimination + a constant. Recalibration "
+            "removes the miscalibration; discrimination is what the model knows. "
+        )
+    event = "the most probable label" if analysis.event is None else f"the label {plain(analysis.event)}"
+    note += (
+        f"Calibration error: mean distance of forecast and frequency in bins, for {event}, next to what chance alone "
+        "gives a calibrated model. Typical probability: the geometric mean of what the model gave to what happened "
+        "(Nelson's accuracy); recalibrated, each forecast is replaced by how often such forecasts come true (Nelson's "
+        "source). Their ratio is 1 for a calibrated model."
+    )
+    note += f" The {len(analysis.models)} best models." if analysis.left_out else ""
+    if analysis.n_items < analysis.n_all:
+        note += f" From a random sample of {analysis.n_items:,} of the {analysis.n_all:,} items."
+    means: dict[str, Any] = {
+        "Typical probability": risk.model,
+        "The same, recalibrated": risk.source,
+        "Ratio of the two": risk.divergence,
+    }
+    place = {model: risk.models.index(model) for model in analysis.models}
+    return table(
+        "Parts of the score, and errors of the probabilities",
+        {
+            "Model": [names[row["model"]] for row in rows],
+            "Miscalibration": [fixed(row["miscalibration"], places) for row in rows] if split else None,
+            "Discrimination": [fixed(row["discrimination"], places) for row in rows] if split else None,
+            "Calibration error": [fixed(row["error"], 3) for row in rows],
+            "Error by chance alone": [fixed(row["if_calibrated"], 3) for row in rows],
+            **{
+                head: [probability(values[place[str(row["model"])], accuracy]) for row in rows]
+                for head, values in means.items()
+            },
+        },
+        note,
+    )
+
+
+def items(result: Result) -> Table | None:
+    """The items on which the two leading models differ most; None where no scores of single items are known."""
+    frame = result.analysis.listed
+    if frame is None or not frame.height:
+        return None
+    shown = [str(row["model"]) for row in leaders(result.comparison.ranks)[:2]]
+    rows = frame.head(MOST_ITEMS).to_dicts()
+    names, labelled = names_of(result), "label" in frame.columns
+    cells = marked((row["item"] for row in rows), LONGEST_NAME)
+    columns: dict[str, Sequence[str]] = {"Item": [cells[row["item"]] for row in rows]}
+    left = []
+    if labelled:
+        columns["Labels"] = _labels(result, [row["index"] for row in rows])
+        columns["Entropy"] = [fixed(row["entropy"], 3) for row in rows]
+        columns |= {
+            f"{names[model]} says": [
+                f"\x02{plain(row[f'label_{model}'])}\x03 {probability(row[f'p_{model}'])} "
+                + ("✓" if row[f"label_{model}"] == row["label"] else "✗")
+                for row in rows
+            ]
+            for model in shown
+        }
+        left = ["Labels", *(f"{names[model]} says" for model in shown)]
+    columns |= {f"{names[model]}": [significant(row[f"score_{model}"], 3) for row in rows] for model in shown}
+    note = f"The last columns are the {with_unit(result.comparison.rule)} of the item."
+    if labelled:
+        note += f" ✓ where a model's most probable label is that of the item; its {measure(result.comparison.rule)} "
+        note += "depends on all its probabilities."
+    caption = "Items on which the two leading models differ most" if len(shown) > 1 else "Items"
+    return table(caption, columns, note, left=tuple(left), kind="items")
+
+
+def _labels(result: Result, rows: Sequence[int]) -> list[str]:
+    """The labels of items with their shares: `cat (70%), dog (30%)`."""
+    named = result.analysis.named_shares(rows)
+    return [", ".join(f"\x02{plain(label)}\x03 ({percent(share)})" for label, share in shares) for shares in named]
+
+
+def disputed(result: Result) -> Table | None:
+    """The items on which the labels disagree most; None without labels or disagreement."""
+    frame = result.analysis.items
+    if frame is None or "entropy" not in frame.columns:
+        return None
+    frame = frame.with_row_index()
+    rows = frame.filter(frame["entropy"] > 0).sort("entropy", descending=True, maintain_order=True).head(MOST_ITEMS)
+    if not rows.height:
+        return None
+    known = rows.to_dicts()
+    names = marked((row["item"] for row in known), LONGEST_NAME)
+    return table(
+        "Items on which the labels disagree most",
+        {
+            "Item": [names[row["item"]] for row in known],
+            "Labels": _labels(result, [row["index"] for row in known]),
+            "Votes": [fixed(row["votes"], 0) for row in known] if "votes" in rows.columns else None,
+            "Entropy (nats)": [fixed(row["entropy"], 3) for row in known],
+        },
+        left=("Labels",),
+    )
+
+
+def annotators(result: Result) -> Table | None:
+    """The best and the worst annotators, and those with a flag; None where nothing is known of annotators."""
+    truth, rows = result.analysis.annotators.truth, result.analysis.annotators.rows
+    if truth is None:
+        return None
+    shown, half = list(rows), MOST_ANNOTATORS // 2
+    if len(rows) > MOST_ANNOTATORS:
+        flagged = [row for row in rows[half:-half] if row["flag"]][:MOST_ANNOTATORS]
+        shown = [*rows[:half], *flagged, *rows[-half:]]
+    names = marked((row["annotator"] for row in shown), LONGEST_NAME)
+    flags = any(row["flag"] for row in rows)
+    note = f"By the method {truth.method}, which takes each item to have one true class. "
+    if len(shown) < len(rows):
+        note += f"{len(shown)} of {len(rows):,} annotators: the best, the worst and those with a flag. "
+    note += (
+        "Accuracy is the chance that an annotation names the item's class; skill is the same beyond chance (1 always "
+        "right, 0 by chance, below 0 worse); information is what one annotation says of the class. "
+    )
+    note += (
+        f"Spammer: the 95% interval of skill lies below {NO_SKILL}. Adversary: it lies below 0."
+        if flags
+        else f"No annotator is flagged: no 95% interval of skill lies below {NO_SKILL}."
+    )
+    return table(
+        "Annotators, best first",
+        {
+            "Annotator": [names[str(row["annotator"])] for row in shown],
+            "Annotations": [fixed(row["n_annotations"], 0) for row in shown],
+            "Accuracy": [fixed(row["accuracy"], 2) for row in shown],
+            "Skill (kappa)": [fixed(row["skill"], 2) for row in shown],
+            "95% interval": [interval(row["skill_low"], row["skill_high"], 2) for row in shown],
+            "Information (nats)": [fixed(row["information"], 2) for row in shown],
+            "Flag": [str(row["flag"]) for row in shown] if flags else None,
+        },
+        note,
+        left=("Flag",),
+    )
+
+
+def diagnostics(result: Result) -> Table | None:
+    """What gates the result, its value and its bound; None where the engine samples nothing."""
+    gates = result.comparison.diagnostics
+    agree = gates.get("engines_agree")
+    known = (
+        ("Largest rank-normalised split R-hat", significant(gates.get("max_rhat")), f"at most {MAX_RHAT}"),
+        ("Smallest effective sample size", fixed(gates.get("min_ess"), 0), f"at least {MIN_ESS:.0f}"),
+        ("Divergent transitions", fixed(gates.get("divergences"), 0), "0"),
+        ("Engines agree", UNKNOWN if agree is None else "yes" if agree else "no", "yes"),
+    )
+    rows = [row for row in known if row[1] != UNKNOWN]
+    if not rows:
+        return None
+    sampler = f"Sampler: {gates['sampler']}." if gates.get("sampler") else ""
+    heads = ("Diagnostic", "Value", "Passes if")
+    columns = dict(zip(heads, map(list, zip(*rows, strict=True)), strict=True))
+    return table("Diagnostics of the sampling", columns, sampler, kind="list")
+
+
+TESTS = {
+    "t_p": "p (t)",
+    "t_p_holm": "Holm p (t)",
+    "sign_flip_p": "p (sign flips)",
+    "sign_flip_p_holm": "Holm p (sign flips)",
+    "wilcoxon_p": "p (Wilcoxon)",
+    "wilcoxon_p_holm": "Holm p (Wilcoxon)",
+    "bootstrap_p_a_better": "P(a better), bootstrap",
+}  # The numbers of the model-free tests, in the order of their columns
+
+
+def tests(result: Result) -> Table | None:
+    """The model-free tests of each pair; None without any."""
+    rows = list(result.comparison.companions)[:MOST_PAIRS]
+    if not rows:
+        return None
+    names = names_of(result)
+    known = [key for key in TESTS if any(row.get(key) is not None for row in rows)]
+    note = (
+        "Two-sided p-values of no difference; Holm adjusts over all pairs. The paired t and the sign flips test the "
+        "mean difference, the signed-rank test (Wilcoxon) its pseudo-median. The Bayesian bootstrap is a posterior "
+        "without a model of the differences."
+    )
+    if "sign_flip_p" not in known:
+        note += " The others need independent items, at most 200,000 of them."
+    if len(result.comparison.pairs) > len(rows):
+        note += f" Of the pairs, those of the {MOST_MODELS} models of the best mean."
+    return table(
+        "Model-free tests",
+        {
+            "a": [names[row["a"]] for row in rows],
+            "b": [names[row["b"]] for row in rows],
+            "t": [fixed(row["t"], 2, sign=True) for row in rows],
+            **{TESTS[key]: [probability(row.get(key)) for row in rows] for key in known},
+        },
+        note,
+        left=("b",),
+    )
+
+
+def audit(result: Result) -> Table | None:
+    """Items that matching by name left out, by model; None where none was."""
+    left_out = result.audit
+    if not left_out.dropped and not left_out.prompts:
+        return None
+    names = marked((model for model, _, _ in left_out.by_model), LONGEST_NAME)
+    notes = []
+    if left_out.dropped:
+        notes.append(f"{count(left_out.dropped, 'item')} took no part, for any model.")
+    if left_out.different:
+        notes.append(f"{count(len(left_out.different), 'item')} of these: another question under the same name.")
+    if left_out.prompts:
+        notes.append(f"{count(len(left_out.prompts), 'item')} kept though some models got other words.")
+    return table(
+        "Items left out",
+        {
+            "Model": [names[model] for model, _, _ in left_out.by_model],
+            "Items missing": [fixed(missing, 0) for _, missing, _ in left_out.by_model],
+            "Items extra": [fixed(extra, 0) for _, _, extra in left_out.by_model],
+        },
+        " ".join(notes),
+    )
+
+
+def settings(result: Result) -> Table:
+    """What was chosen, and with which versions it was computed."""
+    comparison = result.comparison
+    chosen: dict[str, object] = {"rule": comparison.rule, "seed": comparison.seed, "rope": comparison.rope}
+    chosen |= comparison.settings
+    chosen |= {f"version of {name}": version for name, version in versions().items()}
+    columns = {"Setting": [name.replace("_", " ") for name in chosen], "Value": list(map(_value, chosen.values()))}
+    return table("Settings", columns, left=("Value",), kind="list")
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return exact(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{plain(key)}: {_value(inner)}" for key, inner in value.items())
+    return f"\x02{plain(value)}\x03"

@@ -1,0 +1,103 @@
+"""Models that are equal or almost equal: P(best), ranks and regret at every ratio of the spreads."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+
+N, DRAWS = 60, 400_000
+RATIOS = [0.0, *(10.0**power for power in range(-16, 1))]
+MONTE_CARLO = 5 * np.sqrt(0.25 / 10_000)  # five standard errors of a probability from 10,000 draws
+GROUPS = [[0, 0, 1], [0, 0, 1, 1, 1, 2, 2, 3]]  # which base each model is a slight change of
+
+
+def made(bases: list[int], ratio: float) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of means 0 and symmetric about it, of independent parts: a base, and the ratio times each model's own."""
+    rng = np.random.default_rng(len(bases))
+    n_parts = max(bases) + 1 + len(bases)
+    half = rng.normal(size=(N // 2, n_parts))
+    parts = np.concatenate([half, -half])
+    parts = np.linalg.qr(parts)[0] * np.sqrt(N)  # orthonormal, each still symmetric
+    mixing = np.zeros((len(bases), n_parts))
+    for model, base in enumerate(bases):
+        mixing[model, base] = 1.0
+        mixing[model, max(bases) + 1 + model] = ratio
+    return parts @ mixing.T, parts
+
+
+def integrated(bases: list[int], ratio: float) -> np.ndarray:
+    """P(best) by drawing the parts themselves: the base decides first, unless the ratio is not small."""
+    rng = np.random.default_rng(1)
+    n_bases = max(bases) + 1
+    scale = np.sqrt(rng.chisquare(N - 1, DRAWS) / (N - 1))
+    base, own = rng.normal(size=(DRAWS, n_bases)), rng.normal(size=(DRAWS, len(bases)))
+    best = np.zeros(len(bases))
+    if ratio == 0:
+        winner = base.argmin(1)
+        for model, of in enumerate(bases):
+            best[model] = (winner == of).mean() / bases.count(of)
+        return best
+    # without cancellation: within a base its own parts decide, between bases the sum
+    for model in range(len(bases)):
+        ahead = np.ones(DRAWS, bool)
+        for other in range(len(bases)):
+            apart = (base[:, bases[other]] - base[:, bases[model]]) + ratio * (own[:, other] - own[:, model])
+            same = bases[other] == bases[model]
+            ahead &= (own[:, other] >= own[:, model]) if same else (apart / scale >= 0)
+        best[model] = ahead.mean()
+    return best
+
+
+@pytest.mark.parametrize("bases", GROUPS, ids=["3 models", "8 models"])
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_best_is_that_of_independent_integration(bases: list[int], ratio: float) -> None:
+    scores, _ = made(bases, ratio)
+    expected = integrated(bases, ratio)
+    orders = list(permutations(range(len(bases)))) if len(bases) == 3 else [range(len(bases)), range(len(bases))[::-1]]
+    for order in orders:
+        names = [f"m{place}" for place in range(len(bases))]
+        table = {"item": list(range(N))} | {name: scores[:, model] for name, model in zip(names, order, strict=True)}
+        frame = {
+            "item": [item for _ in names for item in table["item"]],
+            "model": [name for name in names for _ in range(N)],
+            "score": [float(value) for name in names for value in table[name]],
+        }
+        ranks = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False)).ranks
+        found = {row["model"]: row["p_best"] for row in ranks}
+        for name, model in zip(names, order, strict=True):
+            # where rounding hides a model's own part, those of one base are one: they share
+            assert found[name] == pytest.approx(expected[model], abs=MONTE_CARLO)
+        assert sum(found.values()) == pytest.approx(1.0)
+
+
+def test_two_models_that_differ_by_rounding_are_one() -> None:
+    rng = np.random.default_rng(0)
+    loss = rng.exponential(size=200)
+    again = -np.log(np.exp(-loss))
+    far = loss + rng.normal(0.5, 0.1, size=200)
+    frame = {
+        "item": list(range(200)) * 3,
+        "model": [name for name in ("a", "x", "b") for _ in range(200)],
+        "score": [*loss, *far, *again],
+    }
+    compared = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False))
+    row = next(row for row in compared.pairs if (row["a"], row["b"]) == ("a", "b"))
+    assert (row["difference"], row["favours"], row["p_a_better"]) == (0.0, None, 0.5)
+    assert {row["model"]: row["p_best"] for row in compared.ranks} == {"a": 0.5, "b": 0.5, "x": 0.0}
+
+
+def test_an_outlier_of_one_model_leaves_the_others() -> None:
+    rng = np.random.default_rng(3)
+    near = rng.normal(size=(2, 100)) * 0.1
+    wild = np.where(np.arange(100) == 7, 1e8, 0.0)
+    frame = {
+        "item": list(range(100)) * 3,
+        "model": [name for name in ("a", "b", "c") for _ in range(100)],
+        "score": [*near[0], *near[1], *wild],
+    }
+    compared = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False))
+    alone = compared.pairs[0]
+    best = {row["model"]: row["p_best"] for row in compared.ranks}
+    assert best["a"] / (best["a"] + best["b"]) == pytest.approx(alone["p_a_better"], abs=MONTE_CARLO)

@@ -1,0 +1,199 @@
+"""The hierarchy by quadrature: against adaptive integration, closed forms, and what must not change it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import integrate, stats
+
+import probtruth as pt
+from probtruth.comparison.design import Structure
+from probtruth.comparison.groups import Groups, Hierarchy, Population, Prior, from_draws, quadrature
+from probtruth.comparison.location import moments
+
+QUADRATURE = 2e-4
+"""Absolute, in probability: a grid of 400 points against adaptive quadrature."""
+TAIL = 2e-3
+"""Relative, in the width of an interval: the prior ends at 10,000 spreads, the integral does not."""
+ROUNDED = 1e-9
+"""Relative: scaling and shifting the input rounds it."""
+
+
+@pytest.fixture(scope="module")
+def groups():
+    rng = np.random.default_rng(0)
+    return rng.normal(0.3, 0.5, (6, 1)), rng.uniform(0.02, 0.2, (6, 1))
+
+
+def posterior_of(mean, variance, power=1.0) -> Hierarchy:
+    summed = Groups.of(np.asarray(mean, float), np.asarray(variance, float))
+    return quadrature(summed, Prior.of(summed), power)
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5, pytest.param(2.0, marks=pytest.mark.long)])
+def test_quadrature_is_that_of_adaptive_integration(groups, power):
+    mean, variance = groups
+    prior = Prior.of(Groups.of(mean, variance))
+
+    def densities(log_tau):
+        tau = np.exp(log_tau)
+        sd = np.sqrt(tau**2 + variance[:, 0])
+        # over the centre by the trapezoidal rule: nothing is integrated out by algebra
+        centre = np.linspace(-15, 15, 3001)
+        log = stats.norm.logpdf(mean[:, 0], centre[:, None], sd).sum(1)
+        density = np.exp(log) * (tau + prior.knee[0]) ** -power * tau
+        return density.sum(), density[centre < 0].sum() + density[1500] / 2
+
+    evidence = integrate.quad(lambda x: densities(x)[0], -12, 3, limit=200)[0]
+    tail = integrate.quad(lambda x: densities(x)[1], -12, 3, limit=200)[0]
+    p = posterior_of(mean, variance, power).mixture().below(0.0)
+    assert abs(float(p[0]) - tail / evidence) < QUADRATURE
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 5, 20, 2000])
+@pytest.mark.parametrize("variance", [0.0, 1e-12])
+def test_groups_that_differ_by_far_more_than_their_errors_are_a_t(n_groups, variance):
+    # Student's t of the groups' means, for the population; for one new group with its own deviation added
+    mean = np.random.default_rng(n_groups).normal(4.0, 3.0, (n_groups, 1))
+    posterior = posterior_of(mean, np.full((n_groups, 1), variance))
+    se = mean.std(ddof=1) / n_groups**0.5
+    half = stats.t.ppf(0.975, n_groups - 1)
+    for new_group, factor in ((False, 1.0), (True, (1 + n_groups) ** 0.5)):
+        mixture = posterior.mixture(new_group)
+        low, high = (float(mixture.quantile(p)[0]) for p in (0.025, 0.975))
+        assert (high - low) / 2 == pytest.approx(half * se * factor, rel=TAIL)
+        assert (high + low) / 2 == pytest.approx(mean.mean(), abs=TAIL * se)
+
+
+def test_exact_groups_that_agree_are_known_as_well_as_all_their_items():
+    # 50 groups without any difference between them: close to one sample, never narrower
+    alike = posterior_of(np.full((50, 1), 0.2), np.full((50, 1), 0.01)).mixture()
+    width = float(alike.quantile(0.975)[0] - alike.quantile(0.025)[0])
+    assert 1.0 < width / (2 * 1.96 * 0.1 / 50**0.5) < 1.1
+
+
+def test_groups_that_agree_pull_the_between_group_sd_to_zero():
+    alike = posterior_of(np.full((50, 1), 0.2), np.full((50, 1), 0.01))
+    apart = posterior_of(np.linspace(-1, 1, 50)[:, None], np.full((50, 1), 0.01))
+    assert (alike.weight * alike.between).sum() < 0.05 < 0.5 < (apart.weight * apart.between).sum()
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n_groups=st.integers(2, 12),
+    scale=st.floats(-8, 8).map(lambda power: 10.0**power),
+    shift=st.floats(-1e3, 1e3),
+    between=st.sampled_from([0.0, 0.1, 1.0, 10.0]),
+)
+def test_scaling_and_shifting_all_differences_scales_and_shifts_every_answer(seed, n_groups, scale, shift, between):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 500, n_groups)
+    mean = between * rng.standard_normal((n_groups, 1)) + rng.standard_normal((n_groups, 1)) / sizes[:, None] ** 0.5
+    variance = 1.0 / sizes[:, None]
+    one, other = posterior_of(mean, variance), posterior_of(scale * (mean + shift), scale**2 * variance)
+    assert_allclose(other.between, scale * one.between, rtol=1e-6, atol=scale * 1e-9)
+    for new_group in (False, True):
+        for p in (0.025, 0.3, 0.975):
+            values = one.mixture(new_group).quantile(p), other.mixture(new_group).quantile(p)
+            assert_allclose(values[1], scale * (values[0] + shift), rtol=ROUNDED, atol=scale * 1e-6)
+
+
+def test_another_pair_changes_no_bit_of_the_first():
+    rng = np.random.default_rng(3)
+    mean, variance = rng.normal(size=(7, 3)), np.outer(1 / rng.integers(1, 50, 7), [1.0, 0.2, 3.0])
+    alone, beside = posterior_of(mean[:, :1], variance[:, :1]), posterior_of(mean, variance)
+    for name in ("between", "weight", "centre", "variance"):
+        assert np.array_equal(getattr(alone, name)[0], getattr(beside, name)[0])
+
+
+def test_draws_of_the_hierarchy_follow_its_mixture(groups):
+    posterior = posterior_of(*groups)
+    (centre,), (between,) = posterior.draws(20_000, 0)
+    assert stats.kstest(centre, np.vectorize(lambda x: posterior.mixture().below(x)[0])).pvalue > 1e-4
+    theta = centre + between * np.random.default_rng(1).normal(size=20_000)
+    assert stats.kstest(theta, np.vectorize(lambda x: posterior.mixture(True).below(x)[0])).pvalue > 1e-4
+
+
+def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
+    mean, variance = groups
+    posterior = posterior_of(mean, variance)
+    (centre,), (between,) = posterior.draws(200_000, 0)
+    by_draws = from_draws(Groups.of(mean, variance), between[:, None])
+    for mixture in (
+        posterior.of_groups(0, mean[:, 0], variance[:, 0]),
+        by_draws.of_groups(0, mean[:, 0], variance[:, 0]),
+    ):
+        for group in range(len(mean)):
+            # given centre and sd, which the draws have from all groups, theta_g is the usual precision-weighted mean
+            precision = 1 / variance[group, 0] + between**-2.0
+            at = (mean[group, 0] / variance[group, 0] + centre / between**2) / precision
+            theta = at + np.random.default_rng(group).normal(size=len(at)) / precision**0.5
+            assert mixture.below(0.1)[group] == pytest.approx((theta < 0.1).mean(), abs=0.01)
+
+
+def test_groups_of_one_size_are_summed_up_without_loss():
+    rng = np.random.default_rng(2)
+    mean, variance = rng.normal(0.3, 0.5, (40, 2)), np.repeat([[0.1, 0.02], [0.05, 0.01]], 20, axis=0)
+    summed = Groups.of(mean, variance)
+    apart = Groups.of(mean, variance * (1 + 1e-12 * np.arange(40)[:, None]))
+    assert (summed.count.tolist(), apart.count.tolist()) == ([20, 20], [1] * 40)
+    few, many = (quadrature(one, Prior.of(one)) for one in (summed, apart))
+    for name in ("between", "weight", "centre", "variance"):
+        assert_allclose(getattr(few, name), getattr(many, name), rtol=1e-7, atol=1e-11)
+
+
+def groups_of(values, n_groups):
+    n_items = values.shape[1]
+    return moments(values, Structure.of(np.arange(n_items) // (n_items // n_groups), None))
+
+
+def test_population_of_models_at_a_fixed_distance():
+    rng = np.random.default_rng(6)
+    row, other = rng.normal(size=(2, 60))
+    population = Population.of(groups_of(np.stack([row, row + 0.5, row, other]), 4))
+    mixture = population.differences(new_group=True)  # pairs (0, 1), (0, 2), (0, 3), ...
+    assert (mixture.below(0.0)[1], mixture.average()[1]) == (0.5, 0.0)
+    assert mixture.quantile(0.975)[0] == pytest.approx(-0.5, rel=1e-12)
+    drawn, between = population.draws((2, 50), 0)
+    assert np.ptp(drawn[..., 1]) == 0
+    assert (between[..., 0] == 0).all()
+    assert population.of_groups(1).average().tolist() == [0.0] * 4
+    assert mixture.quantile(0.3)[4] == pytest.approx(mixture.quantile(0.3)[2] + 0.5)
+
+
+def test_no_population_without_variance_within_groups():
+    assert Population.of(groups_of(np.ones((2, 8)), 2)) is None
+
+
+@pytest.mark.parametrize("engine", ["exact", pytest.param("auto", marks=pytest.mark.long)])
+def test_three_groups_that_all_say_a_half_have_a_population_near_a_half(engine):
+    # items of sd .1 about -.50, -.55 and -.45: a prior of mu in item sds answered -.20 (-.41 to -.01)
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, 0.1, (3, 40))
+    means = np.array([-0.50, -0.55, -0.45])
+    differences = (noise - noise.mean(1, keepdims=True) + means[:, None]).ravel()
+    table = {"item": [*range(120)] * 2, "model": ["a"] * 120 + ["b"] * 120, "score": [*differences, *np.zeros(120)]}
+    scores = pt.Scores.from_frame(table, higher_is_better=False)
+    comparison = pt.compare(scores, groups=np.repeat(["x", "y", "z"], 40).tolist(), engine=engine)
+    (row,) = comparison.group_results["population of groups"]
+    assert row["difference"] == pytest.approx(-0.5, abs=0.001)
+    assert row["low"] < means.min() < means.max() < row["high"] < -0.3
+    # at most the t of three means, at least what 120 items of one population would say
+    half = (row["high"] - row["low"]) / 2
+    assert 1.96 * 0.1 / 120**0.5 < half < 1.05 * stats.t.ppf(0.975, 2) * means.std(ddof=1) / 3**0.5
+    assert row["p_a_better"] > 0.99
+
+
+def test_a_third_model_does_not_change_the_population_of_two_others():
+    rng = np.random.default_rng(9)
+    values = rng.normal(size=(3, 90)) + np.repeat(rng.normal(size=(3, 5)), 18, axis=1)
+    items, groups = [str(item) for item in range(90)], np.repeat([*"vwxyz"], 18).tolist()
+    rows = []
+    for count in (2, 3):
+        models = np.repeat(["a", "b", "c"][:count], 90).tolist()
+        table = {"item": items * count, "model": models, "score": values[:count].ravel()}
+        found = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
+        rows.append([found.group_results[what][0] for what in ("population of groups", "one new group")])
+    assert rows[0] == rows[1]

@@ -1,0 +1,156 @@
+"""Sums of parts, merged, are those of the whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probtruth as pt
+from probtruth.errors import InputError
+
+EQUAL = 1e-9
+N = 96
+KINDS = ("plain", "groups", "clusters", "both", "ties", "rare", "rounding", "infinite", "large level")
+
+
+def table(kind: str) -> tuple[dict[str, list], dict[str, object]]:
+    """A table of scores of four models, and its groups and clusters by item."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    values = rng.gamma(1.0, size=(4, N)) * np.array([[1.0], [2.0], [1.0], [30.0]])
+    structure: dict[str, object] = {}
+    if kind in ("groups", "both"):
+        values += rng.normal(size=(4, 5))[:, np.arange(N) % 5]
+        structure["groups"] = {str(item): f"g{item % 5}" for item in range(N)}
+    if kind in ("clusters", "both"):
+        values += rng.normal(size=(4, 30))[:, (np.arange(N) * 7) % 30]
+        structure["clusters"] = {str(item): f"c{(item * 7) % 30}" for item in range(N)}
+    if kind == "both":  # clusters lie inside groups: 30 is a multiple of 5, but 7 is not 1 modulo 5
+        structure["clusters"] = {str(item): f"c{item % 30}" for item in range(N)}
+    if kind == "ties":
+        values = (values < 1).astype(float)
+    if kind == "rare":
+        values = np.zeros((4, N))
+        values[0, :3], values[1, 50], values[2, :3] = 1.0, 1.0, 1.0
+    if kind == "rounding":
+        values[2] = -np.log(np.exp(-values[0]))
+    if kind == "infinite":
+        values[2, [5, 80]] = np.inf
+    if kind == "large level":
+        values += 1e6
+    names = np.array([["a", "d", "b", "c"]]).T.repeat(N, 1)
+    items = np.arange(N)[None].repeat(4, 0)
+    columns = {"item": items.ravel().tolist(), "model": names.ravel().tolist(), "score": values.ravel().tolist()}
+    return columns, structure
+
+
+def part_of(columns: dict[str, list], chosen: np.ndarray) -> pt.Scores:
+    keep = np.isin(columns["item"], chosen)
+    rows = {name: np.array(values)[keep].tolist() for name, values in columns.items()}
+    return pt.Scores.from_frame(rows, higher_is_better=False)
+
+
+def numbers(comparison) -> dict[str, float | None]:
+    """Every shown number by its place."""
+    found = {}
+    for row in comparison.pairs:
+        found |= {f"{row['a']}-{row['b']} {name}": value for name, value in row.items() if name not in ("a", "b")}
+    for row in comparison.ranks:
+        found |= {f"{row['model']} {name}": value for name, value in row.items() if name != "model"}
+    for where, rows in {**comparison.group_results, "by group": comparison.groups}.items():
+        for row in rows:
+            key = f"{where} {row.get('group')} {row['a']}-{row['b']}"
+            found |= {f"{key} {name}": value for name, value in row.items() if isinstance(value, float)}
+    return found
+
+
+def assert_same(one, other, but=()):
+    left, right = numbers(one), numbers(other)
+    assert left.keys() == right.keys()
+    for key, value in left.items():
+        if key.split()[-1] in but:
+            continue
+        if not isinstance(value, float):
+            assert right[key] == value, key
+        elif key.split()[-1] in ("p_best", "expected_rank", "expected_regret"):  # rounding may turn single draws
+            assert right[key] == pytest.approx(value, abs=1e-3 * max(1.0, abs(value))), key
+        else:
+            assert right[key] == pytest.approx(value, rel=EQUAL, abs=EQUAL), key
+
+
+@settings(max_examples=25, deadline=None)
+@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 100), n_parts=st.integers(1, 5))
+def test_parts_merged_in_any_way_are_the_whole(kind, seed, n_parts):
+    columns, structure = table(kind)
+    rng = np.random.default_rng(seed)
+    place = rng.integers(0, n_parts, N)
+    parts = [pt.Moments.of(part_of(columns, np.flatnonzero(place == at)), **structure) for at in set(place.tolist())]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = merged + part
+    whole = pt.Scores.from_frame(columns, higher_is_better=False)
+    of_sums = pt.compare(merged, engine="exact")
+    assert_same(pt.compare(pt.Moments.of(whole, **structure), engine="exact"), of_sums)
+    # outcomes and tests of single items are not in the sums; all else is what the scores themselves say
+    assert_same(pt.compare(whole, engine="exact", **structure), of_sums)
+    assert any("computed from sums" in said for said in of_sums.warnings)
+    assert all(row["wilcoxon_p"] is None for row in of_sums.companions)
+
+
+def test_annotators_that_items_share_merge_by_name():
+    rng = np.random.default_rng(2)
+    n_items, n_annotators, bias = 60, 12, rng.normal(0, 1.5, 12)
+    rows = [(item, who) for item in range(n_items) for who in rng.choice(n_annotators, 5, replace=False)]
+    quality = rng.normal(size=n_items)
+    votes = {
+        "item": [str(item) for item, _ in rows],
+        "annotator": [f"who{who}" for _, who in rows],
+        "label": [int(quality[item] + bias[who] + rng.normal() > 0) for item, who in rows],
+    }
+    p = {name: 1 / (1 + np.exp(-quality * size)) for name, size in (("b", 1.0), ("a", 0.5))}
+
+    def made(items):
+        keep = [at for at, item in enumerate(votes["item"]) if int(item) in items]
+        annotations = pt.Annotations.from_long({name: [column[at] for at in keep] for name, column in votes.items()})
+        order = [int(item) for item in annotations.index.items]
+        probs = {name: np.stack([1 - one[order], one[order]], 1) for name, one in p.items()}
+        predictions = pt.Predictions.from_probs(probs, items=annotations.index.items, labels=["0", "1"])
+        truth = pt.infer_truth(annotations, "vote-share")
+        return pt.score(predictions, truth, rule="brier"), annotations
+
+    scores, annotations = made(range(n_items))
+    parts = [pt.Moments.of(one, annotations=votes) for one, votes in (made(range(25)), made(range(25, n_items)))]
+    whole, merged = pt.compare(scores, annotations=annotations), pt.compare(parts[1] + parts[0])
+    unseen = ("unseen_rate", "unseen_difference", "unseen_p_a_better")
+    assert_same(whole, merged, but=unseen)
+    assert merged.settings["crossed"] == "annotator"
+    assert merged.pairs[0]["high"] - merged.pairs[0]["low"] > 1.05 * np.ptp(
+        [pt.compare(pt.Moments.of(scores)).pairs[0][end] for end in ("low", "high")]
+    )
+
+
+@pytest.mark.parametrize("kind", ["plain", "both"])
+def test_saved_and_loaded(tmp_path, kind):
+    columns, structure = table(kind)
+    sums = pt.Moments.of(pt.Scores.from_frame(columns, higher_is_better=False), **structure)
+    sums.save(tmp_path / "sums.npz")
+    loaded = pt.Moments.load(tmp_path / "sums.npz")
+    assert numbers(pt.compare(loaded, engine="exact")) == numbers(pt.compare(sums, engine="exact"))
+    (tmp_path / "other.npz").write_bytes(b"no sums")
+    with pytest.raises(InputError, match="saved Moments"):
+        pt.Moments.load(tmp_path / "other.npz")
+
+
+def test_what_cannot_be_merged_or_compared():
+    columns, structure = table("groups")
+    scores = pt.Scores.from_frame(columns, higher_is_better=False)
+    one = pt.Moments.of(scores)
+    turned = pt.Moments.of(pt.Scores.from_frame(columns, higher_is_better=True))
+    with pytest.raises(InputError, match="higher_is_better"):
+        one + turned
+    with pytest.raises(InputError, match="sums with groups"):
+        pt.compare(one, **structure)
+    with pytest.raises(InputError, match="these-items"):
+        pt.compare(one, population="these-items")
+    moved = pt.Moments.of(scores, groups=["x", "y"] * 48, clusters=np.arange(N).tolist())
+    with pytest.raises(InputError, match="different groups"):
+        moved + pt.Moments.of(scores, groups=["y", "x"] * 48, clusters=np.arange(N).tolist())

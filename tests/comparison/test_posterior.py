@@ -1,0 +1,89 @@
+"""The three engines: what makes the shown numbers, and that all say the same."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from made_scores import make
+
+from probtruth.comparison.compare import compare
+from probtruth.inference import nuts
+
+ERRORS = 5.0
+COLUMNS = ("low", "high", "p_a_better", "p_equivalent", "p_b_better")
+
+
+def design(seed: int) -> tuple[np.ndarray, list[int] | None, list[int] | None]:
+    """Scores of 2 to 5 models with spreads over two orders of magnitude; groups and clusters in half of the designs."""
+    rng = np.random.default_rng(seed)
+    n_models, n_groups = int(rng.integers(2, 6)), int(rng.integers(3, 7))
+    n = 12 * n_groups
+    group = np.repeat(np.arange(n_groups), 12)
+    noise = rng.gamma(1.0, size=(n_models, n)) if seed % 3 else rng.normal(size=(n_models, n))
+    values = noise * 10.0 ** rng.uniform(-1, 1, (n_models, 1)) + rng.normal(size=n)
+    values += rng.normal(0, 0.5, (n_models, n_groups))[:, group]
+    return values, group.tolist() if seed % 2 else None, (np.arange(n) // 3).tolist() if seed % 4 > 1 else None
+
+
+def shown(comparison) -> Iterator[tuple[float, float, float]]:
+    """Every probability and interval with the scale of its Monte Carlo error."""
+    rows = [*comparison.pairs, *(row for rows in comparison.group_results.values() for row in rows), *comparison.groups]
+    for row in rows:
+        for name in COLUMNS:
+            if row.get(name) is not None:
+                yield row[name], (1.0 if name.startswith("p_") else (row["high"] - row["low"]))
+    width = max(row["high"] - row["low"] for row in comparison.pairs)
+    for row in comparison.ranks:
+        yield row["p_best"], 1.0
+        yield row["expected_rank"], float(len(comparison.ranks))
+        yield row["expected_regret"], width
+        yield row["low"], row["high"] - row["low"]
+        yield row["high"], row["high"] - row["low"]
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 50))])
+def test_three_engines_agree(seed):
+    values, groups, clusters = design(seed)
+    exact, *others = (
+        compare(make(values), groups, clusters, engine=engine, rope=0.1) for engine in ("exact", "auto", "nuts")
+    )
+    for other in others:
+        drawn = other.diagnostics["engine"] == "nuts"
+        assert drawn == (other.settings["engine"] == "nuts" or groups is not None)
+        assert other.diagnostics["engines_agree"] is None
+        error = max(other.diagnostics["max_mcse"] or 0.0, 0.005)  # of 10,000 draws, of which P(best) is made
+        for (one, scale), (two, _) in zip(shown(exact), shown(other), strict=True):
+            assert abs(one - two) <= ERRORS * error * scale
+
+
+@pytest.mark.parametrize("groups", [None, pytest.param([0, 1, 2] * 20, marks=pytest.mark.long)])
+def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
+    values = np.random.default_rng(3).normal(size=(3, 60)) * 0.5 + np.array([[0.0], [0.05], [0.1]])
+    plain, sample = compare(make(values), groups, engine="nuts", rope=0.1), nuts.sample
+
+    def shifted(*arguments, **options):
+        drawn = sample(*arguments, **options)
+        moved = {name: site + 0.5 * site.std((0, 1)) for name, site in drawn.sites.items()}
+        return nuts.Draws(moved, drawn.stats)
+
+    monkeypatch.setattr(nuts, "sample", shifted)
+    other = compare(make(values), groups, engine="nuts", rope=0.1)
+    for (one, scale), (two, _) in zip(shown(plain), shown(other), strict=True):
+        assert abs(one - two) > 1e-4 * scale
+
+
+CODE = """
+import sys
+import probtruth as pt
+rows = {"item": [*range(6)] * 3, "model": [*"a" * 6, *"b" * 6, *"c" * 6], "score": [x * x % 7 for x in range(18)]}
+print(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False)).diagnostics["engine"])
+print([name for name in ("jax", "numpyro", "arviz_stats", "matplotlib") if name in sys.modules])
+"""
+
+
+@pytest.mark.process
+def test_without_groups_nothing_loads_jax():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["exact", "[]"]

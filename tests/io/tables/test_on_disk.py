@@ -1,0 +1,160 @@
+"""Predictions in a temporary file are those in memory, to the last bit, and what cannot be used is named as there."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import probtruth as pt
+from probtruth.errors import InputError
+from probtruth.io.tables import binary, on_disk
+from probtruth.kernels.disk import empty_array, lies_on_disk
+
+N, LABELS = 500, ("cat", "dog, big", "owl")
+RNG = np.random.default_rng(0)
+ITEMS = [f'q"{number}' if number % 50 == 7 else f"q{number}" for number in range(N)]
+PROBS = {name: RNG.dirichlet(np.ones(3), N) for name in ("ours", "theirs")}
+WRITE: dict[str, Callable[[pl.DataFrame, Path], object]] = {
+    "csv": pl.DataFrame.write_csv,
+    "tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    "jsonl": pl.DataFrame.write_ndjson,
+    "parquet": lambda frame, path: frame.write_parquet(path, row_group_size=64),
+    "arrow": pl.DataFrame.write_ipc,
+}
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binary, "ROWS", 100)
+    monkeypatch.setattr(on_disk, "CHUNK", 2000)
+
+
+def frame(name: str, shuffled: bool = True) -> pl.DataFrame:
+    """One model's table: rows and columns in an order of its own, and an item that no other has."""
+    order = np.random.default_rng(len(name)).permutation(N) if shuffled else np.arange(N)
+    columns = {label: PROBS[name][order, k] for k, label in enumerate(LABELS)}
+    items = [ITEMS[row] for row in order]
+    items[3] = f"only {name}"
+    return pl.DataFrame({"item": items, **dict(reversed(columns.items()))})
+
+
+def files(folder: Path, form: str) -> dict[str, Path]:
+    made = {}
+    for name in PROBS:
+        if form == "folder":
+            made[name] = folder / name
+            made[name].mkdir()
+            for part in range(3):
+                frame(name)[part::3].write_parquet(made[name] / f"{part}.parquet")
+        else:
+            made[name] = folder / f"{name}.{form}"
+            WRITE[form](frame(name), made[name])
+    return made
+
+
+@pytest.mark.parametrize("form", [*WRITE, "folder"])
+def test_the_same_numbers_as_in_memory(form: str, tmp_path: Path) -> None:
+    paths = files(tmp_path, form)
+    index = pt.Truth.from_probs(PROBS["ours"][::-1], items=ITEMS[::-1], labels=LABELS).index
+    for known in (None, index):
+        held, there = (pt.read_predictions(paths, known, memory=memory) for memory in (None, 1.0))
+        assert lies_on_disk(there.log_probs)
+        assert not lies_on_disk(held.log_probs)
+        assert there.log_probs.tolist() == held.log_probs.tolist()
+        assert (there.models, there.index, there.audit) == (held.models, held.index, held.audit)
+        assert len(there.index.items) == N - 2
+
+
+@pytest.mark.parametrize(
+    "options", [{"rule": "brier"}, {"estimand": "class"}, {"gold": dict.fromkeys(ITEMS[20:90], "cat")}]
+)
+def test_everything_that_evaluate_does(options: dict, tmp_path: Path) -> None:
+    votes = RNG.multinomial(3, [0.5, 0.3, 0.2], N)
+    rows = [(ITEMS[i], f"a{(i + k) % 7}", LABELS[k]) for i, k in zip(*np.nonzero(votes), strict=True)]
+    long = dict(zip(("item", "annotator", "label"), zip(*rows, strict=True), strict=True))
+    paths = files(tmp_path, "parquet")
+    results = [pt.evaluate(long, paths, engine="exact", memory=memory, **options) for memory in (None, 1.0)]
+    held, there = (result.to_dict() for result in results)
+    assert there == held
+    assert repr(results[1].decomposition) == repr(results[0].decomposition)
+    assert results[1].analysis.listed.items == results[0].analysis.listed.items
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "folder"])
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"cat": -0.5}, "got -0.5"),
+        ({"cat": 0.9}, "sum"),
+        ({"cat": float("nan")}, "NaN|nan|blank"),
+        ({"item": ITEMS[399]}, "a second time"),
+    ],
+)
+def test_bad_rows_are_named(form: str, row: dict, words: str, tmp_path: Path) -> None:
+    table = frame("ours", shuffled=False).with_columns(
+        pl.lit(0.25).alias("cat"), pl.lit(0.25).alias("dog, big"), pl.lit(0.5).alias("owl")
+    )
+    change = [
+        pl.when(pl.int_range(pl.len()) == 432).then(pl.lit(value)).otherwise(name).alias(name)
+        for name, value in row.items()
+    ]
+    table = table.with_columns(change)
+    path = tmp_path / f"ours.{form}"
+    if form == "folder":
+        path = tmp_path / "ours"
+        path.mkdir()
+        table[:300].write_parquet(path / "1.parquet")
+        table[300:].write_parquet(path / "2.parquet")
+    else:
+        WRITE[form](table, path)
+    said = []
+    for memory in (None, 1.0):
+        with pytest.raises(InputError, match=words) as caught:
+            pt.read_predictions({"ours": path}, memory=memory)
+        said.append(str(caught.value))
+    place = {"csv": "line 434", "jsonl": "line 433", "parquet": "row 433", "folder": r"2\.parquet, row 133"}[form]
+    assert re.search(rf"{place}\b", said[1]), said[1]
+    assert said[0].split(": got")[0] == said[1].split(": got")[0]
+
+
+def test_a_ragged_line_far_down(tmp_path: Path) -> None:
+    path = tmp_path / "ours.csv"
+    frame("ours").write_csv(path)
+    lines = path.read_text().splitlines(keepends=True)
+    lines[400] = "q,0.5\n"
+    path.write_text("".join(lines))
+    with pytest.raises(InputError, match=r"ours\.csv, line 401"):
+        pt.read_predictions({"ours": path}, memory=1.0)
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_a_damaged_file(form: str, tmp_path: Path) -> None:
+    path = files(tmp_path, form)["ours"]
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(InputError, match=f"not sound {form.capitalize()}"):
+        pt.read_predictions({"ours": path}, memory=1.0)
+
+
+def test_files_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
+    path = files(tmp_path, "folder")["ours"]
+    frame("ours")[::3].rename({"owl": "bat"}).write_parquet(path / "2.parquet")
+    with pytest.raises(InputError, match=r"2\.parquet: got the columns"):
+        pt.read_predictions({"ours": path}, memory=1.0)
+
+
+def test_a_disk_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(InputError, match=r"no room for 0\.008 GB of numbers \(no space left on device\)"):
+        empty_array((1000, 1000), on_disk=True)
+
+
+@pytest.mark.parametrize("memory", [0, -1.0, "2GB", True])
+def test_memory_is_a_number_of_bytes(memory: object, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="expected a positive number of bytes"):
+        pt.read_predictions(files(tmp_path, "csv"), memory=memory)  # type: ignore[arg-type]

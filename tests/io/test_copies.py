@@ -1,0 +1,113 @@
+"""Tables at addresses: read from a server of this machine as they are from files, and one message where that fails."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+from served import Served, served
+
+import probtruth as pt
+from probtruth.errors import InputError, MissingExtraError
+from probtruth.io.tables.read import read_table
+
+N_ROWS, LABELS = 3000, ("x", "y", "z")
+SECRET = "?signature=SECRET"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path, random = tmp_path_factory.mktemp("served"), np.random.default_rng(0)
+    items = [f"i{item}" for item in range(N_ROWS)]
+    for name in ("a", "b", "soft"):
+        probs = random.dirichlet(np.ones(len(LABELS)), N_ROWS)
+        frame = polars.DataFrame({"item": items, **{label: probs[:, at] for at, label in enumerate(LABELS)}})
+        frame.write_parquet(path / f"{name}.parquet", row_group_size=1000)
+    frame.write_ipc(path / "soft.arrow")
+    (path / "labels.csv").write_bytes(b"\xef\xbb\xbfitem,annotator,label\r\n007,me,yes\r\n\r\nb,me,no")
+    (path / "labels.jsonl").write_text('{"item": "007", "label": "yes"}\n')
+    (path / "broken.parquet").write_bytes(b"PAR1 and nothing more PAR1")
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Served]:
+    with served(folder) as running:
+        yield running
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "soft.arrow", "labels.csv", "labels.jsonl"])
+def test_read_as_the_file_is(name: str, folder: Path, server: Served) -> None:
+    far, far_source = read_table(server.url(name, SECRET))
+    near, near_source = read_table(folder / name)
+    assert far.equals(near)
+    assert far_source.at(0, "item") == near_source.at(0, "item").replace(str(folder / name), server.url(f"{name}?***"))
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "message"),
+    [
+        ("none.parquet", SECRET, "no such object"),
+        ("none.csv", SECRET, "no such object"),
+        ("a.parquet", "?secret=wrong", "no permission to read it"),
+        ("labels.csv", "?secret=wrong", "no permission to read it"),
+        ("broken.parquet", SECRET, "not sound Parquet"),
+        ("log.eval", SECRET, "the extension '.eval' at an address"),
+    ],
+)
+def test_one_message_without_secret(name: str, query: str, message: str, server: Served) -> None:
+    with pytest.raises(InputError, match=message) as failed:
+        read_table(server.url(name, query, "me:SECRET@" if query == SECRET else ""))
+    words = str(failed.value)
+    assert f"/{name}?***" in words
+    assert "SECRET" not in words
+    assert "wrong" not in words.replace("a missing or wrong key", "")
+    assert "\n" not in words
+
+
+def test_nobody_answers(server: Served) -> None:
+    with served(server.folder) as gone:
+        url = gone.url("a.parquet", SECRET)
+    with pytest.raises(InputError, match="no answer, or one that broke off"):
+        read_table(url)
+
+
+def test_a_changed_file_is_copied_again(server: Served, folder: Path) -> None:
+    path = folder / "changing.csv"
+    for rows in ("1,2\n", "3,4\n"):
+        path.write_text(f"item,n\n{rows}")
+        assert read_table(server.url("changing.csv"))[0]["n"].to_list() == [rows[2]]
+
+
+def test_logs_and_images_are_local(server: Served) -> None:
+    with pytest.raises(InputError, match="logs at an address"):
+        pt.loaders.read_inspect(server.url("labels.jsonl"))
+
+
+@pytest.mark.long  # two runs
+def test_columns_of_a_table_with_all_of_it(server: Served, tmp_path: Path, folder: Path) -> None:
+    parts = [polars.read_parquet(folder / f"{name}.parquet") for name in ("soft", "a", "b")]
+    columns = [
+        part.select(LABELS).rename({label: f"{block}.{label}" for label in LABELS})
+        for part, block in zip(parts, ("truth", "a", "b"), strict=True)
+    ]
+    polars.concat([parts[0].select("item"), *columns], how="horizontal").write_parquet(tmp_path / "all.parquet")
+    near = pt.evaluate(*pt.loaders.joined_table(tmp_path / "all.parquet"), engine="exact").to_dict()
+    with served(tmp_path) as other:
+        far = pt.evaluate(*pt.loaders.joined_table(other.url("all.parquet", SECRET)), engine="exact").to_dict()
+    assert far == near
+
+
+def test_a_delta_table(tmp_path: Path, folder: Path) -> None:
+    frame = polars.read_parquet(folder / "a.parquet")
+    try:
+        import deltalake  # noqa: F401
+    except ImportError:
+        (tmp_path / "_delta_log").mkdir()
+        with pytest.raises(MissingExtraError, match=r"pip install 'probtruth\[delta\]'"):
+            read_table(tmp_path)
+        return
+    frame.head(10).write_delta(tmp_path)
+    frame.write_delta(tmp_path, mode="overwrite")  # the files of the first version stay in the folder
+    assert read_table(tmp_path)[0].sort("item").equals(frame.sort("item"))

@@ -1,0 +1,263 @@
+"""One page, no request, no markup from data, everything that matters in it."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+import probtruth as pt
+from probtruth.report.contents import contents
+from probtruth.report.html import html
+from probtruth.report.latex import latex
+from probtruth.report.markdown import markdown
+from probtruth.report.plots.pictures import pictures
+from probtruth.types import Audit
+
+MOST_CALLS = 10_000
+VOID = {"meta", "br", "hr", "img", "input", "link", "path", "use", "rect"}
+
+
+class Page(HTMLParser):
+    """The tags of a page in order, and whether every one that opens closes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("style", "script"):
+            self.text.append(data)
+
+
+FAILING = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2, "engines_agree": False}
+
+
+@pytest.fixture(scope="module")
+def text(result, drawn):
+    return html(result, drawn)
+
+
+@pytest.fixture(scope="module")
+def failing(make, drawn):
+    return html(make["demo"](diagnostics=FAILING), drawn)
+
+
+@pytest.fixture(scope="module")
+def many(make):
+    """Twelve models, without figures."""
+    return html(make["bare"](12), {})
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_every_element_is_closed(page):
+    assert page.open == []
+
+
+def test_nothing_is_loaded_from_anywhere(text, page):
+    assert not re.search(r"https?:|//[a-z]|@import|url\((?!#)", re.sub(r"//.*\n", "", text))
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
+        assert "src" not in attributes
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith("#")
+
+
+def test_policy_allows_the_style_and_the_script_by_hash_and_nothing_else(text, page):
+    policy = next(a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    parts = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert parts["default-src"] == "'none'"
+    assert parts["base-uri"] == parts["form-action"] == "'none'"
+    for tag, directive in (("style", "style-src"), ("script", "script-src")):
+        bodies = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert len(bodies) == 1
+        digest = base64.b64encode(hashlib.sha256(bodies[0].encode()).digest()).decode()
+        assert parts[directive] == f"'sha256-{digest}'"
+
+
+def test_odd_names_are_shown_not_run(odd, text):
+    raw = html(odd)
+    page = Page(raw)
+    assert page.open == []
+    assert [attributes.get("type") for tag, attributes in page.tags if tag == "script"] == ["application/json", None]
+    shown = "".join(page.text)
+    for name in ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "=1+1�gnp.exe"):
+        assert name in shown
+    assert "\u202e" not in raw
+    names = re.findall(r"<bdi[^>]*>", raw)
+    assert len(names) > 20
+
+
+def test_a_long_name_is_whole_in_the_table_of_models_and_short_elsewhere(make, drawn):
+    name = "long " * 60
+    raw = html(make["demo"]((name, "b", "c", "d")), drawn)
+    assert raw.count(f">{name}</bdi>") == 1
+
+
+def test_first_screen_says_verdict_note_and_estimand(text):
+    head = text[: text.index("</header>")]
+    for said in ("is almost certainly the best", "annotators are simulated", "What to do next", "<svg"):
+        assert said in head
+
+
+def test_failing_diagnostics_stand_in_the_first_screen(failing):
+    head = failing[: failing.index("</header>")]
+    assert "No verdict" in head
+    assert 'role="alert"' in head
+    assert "R-hat is 1.500" in head
+
+
+def test_warnings_once_each_three_stand_open_and_the_rest_is_folded(result, drawn):
+    said = replace(result, warnings=("only 4 items & so on", "only 4 items & so on", "second", "third", "fourth"))
+    text = html(said, drawn)
+    assert text.count("only 4 items &amp; so on") == 1
+    alert = text[text.index('class="alert"') : text.index("What this rests on")]
+    stands, folded = alert.split("<details>")[:2]
+    assert [line in stands for line in ("second", "third", "fourth")] == [True, True, False]
+    assert "<summary>1 more</summary>" in folded
+    assert "fourth" in folded
+
+
+def test_every_figure_has_words(page):
+    pictures = [attributes for tag, attributes in page.tags if tag == "svg"]
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert len(pictures) == 13
+    for attributes in pictures:
+        assert attributes["role"] == "img"
+        assert set((attributes["aria-labelledby"] or "").split()) <= ids
+
+
+def test_ids_are_unique(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_tables_have_captions_and_scopes(text):
+    tables = re.findall(r"<table.*?</table>", text, re.DOTALL)
+    assert len(tables) >= 8
+    for table in tables:
+        assert "<caption>" in table
+        assert 'scope="col"' in table
+        assert 'scope="row"' in table
+
+
+def test_command_audit_settings_and_citation(result, drawn):
+    scores = replace(result.scores, audit=Audit(("x",), (), (("logistic", 1, 0),)))
+    audited = replace(result, scores=scores, command="probtruth run --out '<o>'")
+    shown = "".join(Page(html(audited, drawn)).text)
+    for said in (
+        "probtruth run --out '<o>'",
+        "1 item took no part",
+        "seed",
+        "How to cite",
+        "doi:10.1198/016214506000001437",
+    ):
+        assert said in shown
+
+
+def test_groups_get_tables_of_their_own(result, make, drawn):
+    grouped = make["rewrite"](result, group_results={"one new group": result.comparison.pairs})
+    assert "Differences, one new group" in html(grouped, drawn)
+
+
+def test_bare_scores_make_a_page_without_labels(make):
+    shown = "".join(Page(html(make["bare"](3))).text)
+    assert "labels disagree" not in shown
+    assert "Annotators" not in shown
+
+
+def test_the_page_opens_with_a_sentence_a_figure_and_three_numbers(text):
+    head = text[: text.index("</header>")]
+    assert head.count("<h1>") == head.count("<svg") == 1
+    assert head.count("<dt>") == 3
+    rest = text[text.index("What this rests on") :]
+    for words in ("Estimand:", "Reference:", "Of the variance"):
+        assert words in rest
+        assert words not in head
+
+
+def test_no_control_without_script(text):
+    body = text[: text.index("<script")]
+    assert not re.search("<(button|input|select|textarea)", body)
+
+
+def test_data_cannot_end_its_element(odd, drawn):
+    raw = html(replace(odd, item_text={str(item): "</script><b>&\u2028" for item in odd.scores.items}), drawn)
+    inside = raw[raw.index('id="data">') + 10 :]
+    inside = inside[: inside.index("</script>")]
+    assert not re.search("[<>&\u2028]", inside)
+    assert json.loads(inside)["text"][0] == "</script><b>&\u2028"
+
+
+def test_same_result_same_page(result, drawn, text):
+    assert html(result, drawn) == text
+
+
+def test_contents_lead_to_every_section(text, page):
+    anchors = [(attributes.get("href") or "")[1:] for tag, attributes in page.tags if tag == "a"]
+    headings = [attributes["id"] for tag, attributes in page.tags if tag == "h2" and attributes["id"] != "warnings"]
+    assert anchors == headings
+    assert len(anchors) == 8
+
+
+def test_long_tables_open_at_a_click_short_ones_stand_open(many, text):
+    assert "<summary>Differences of all pairs (66 rows)</summary>" in many
+    assert "<summary>Differences" not in text
+
+
+def test_a_large_result_is_a_page_of_less_than_a_megabyte(make):
+    assert len(html(make["bare"](40)).encode()) < 1_000_000
+
+
+def test_a_report_makes_few_calls(make):
+    """Calls of the package's own functions while a report's words and page are made, counted by a profiler."""
+    import sys
+    from pathlib import Path
+
+    root = str(Path(pt.__file__).parent)
+    calls = 0
+
+    def count(frame, event, _):
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_filename.startswith(root)
+
+    fresh = make["demo"]()
+    sys.setprofile(count)
+    try:
+        content = contents(fresh)
+        html(fresh, pictures(fresh), content)
+        markdown(fresh, content)
+        latex(fresh)
+    finally:
+        sys.setprofile(None)
+    assert calls < MOST_CALLS, calls
+
+
+def test_the_page_names_its_sources_and_how_to_cite(page):
+    shown = "".join(page.text)
+    for said in ("@software{probtruth,", "doi:10.3390/e19060286", "Krippendorff's alpha", "Annotators, best first"):
+        assert said in shown

@@ -1,0 +1,263 @@
+"""What the cells say is what the rows hold; never more rows than a reader takes in."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.report import tables
+from probtruth.report.markdown import markdown
+from probtruth.report.numbers import unmarked
+from probtruth.report.terminal import summary
+from probtruth.types import Audit
+
+
+def shown(table):
+    return [[unmarked(cell) for cell in row] for row in table.rows]
+
+
+def titles(table):
+    return list(map(unmarked, table.heads))
+
+
+def column(table, head):
+    return dict(zip((unmarked(cell) for cell in table.columns[table.heads[0]]), table.columns[head], strict=True))
+
+
+def test_models_in_their_order_with_divergence_and_accuracy(result):
+    """Accuracy by hand: the mean share of votes for the label that the model finds most probable."""
+    table = tables.models(result)
+    assert titles(table)[1] == "Mean log loss (nats)"
+    assert [row[0] for row in shown(table)] == [row["model"] for row in result.comparison.ranks]
+    assert shown(table)[0][1] == f"{result.comparison.ranks[0]['score']:.3f}"
+    aligned = result.labelled.aligned
+    top = aligned.log_probs[0].argmax(-1)
+    share = float(aligned.truth[range(len(top)), top].mean())
+    assert column(table, "Accuracy")[aligned.models[0]] == f"{share:.3f}"
+    assert "Divergence" in titles(table)
+
+
+def test_accuracy_under_class_is_that_of_the_inferred_classes(result, make):
+    """Votes say 0.6, the method is sure: a model that names its class is right."""
+    shares = np.tile([0.6, 0.4], (40, 1))
+    truth = pt.Truth(
+        np.tile([1.0, 0.0], (40, 1)), pt.Annotations.from_counts(np.tile([3, 2], (40, 1))).index, "class", "mine",
+        shares=shares, n_votes=np.full(40, 5),
+    )  # fmt: skip
+    found = pt.evaluate(truth, {"a": np.tile([0.9, 0.1], (40, 1))}, engine="exact")
+    assert found.analysis.accuracy == {"a": 1.0}
+
+
+def test_regret_has_the_decimals_of_the_scores_and_is_never_a_power_of_ten(make):
+    assert tables.least(9.81e-7, 3) == "<0.001"
+    assert [tables.least(value, 3) for value in (0.0, 0.0006, 0.0914)] == ["0.000", "0.001", "0.091"]
+
+
+def test_infinite_losses_get_a_column(result):
+    values = result.scores.values.copy()
+    values[0, :3] = np.inf
+    ranks = [{**row, "score": np.inf, "low": np.inf, "high": np.inf} for row in result.comparison.ranks]
+    changed = replace(
+        result, scores=replace(result.scores, values=values), comparison=replace(result.comparison, ranks=ranks)
+    )
+    table = tables.models(changed)
+    assert column(table, "Infinite on")[result.scores.models[0]] == "3"
+    assert shown(table)[0][1] == "∞"
+
+
+def test_bare_scores_have_no_divergence_and_no_rope_column(make):
+    bare = make["bare"](3)
+    assert "Divergence" not in titles(tables.models(bare))
+    assert "P(equivalent)" not in titles(tables.pairs(bare))
+    assert "P(equivalent)" in titles(tables.pairs(make["bare"](3, rope=0.1)))
+
+
+def test_higher_is_better_says_so(make):
+    bare = make["bare"](3, higher_is_better=True)
+    assert "higher is better" in tables.models(bare).note
+    assert "positive favours a" in tables.pairs(bare).note
+
+
+def test_matrix_is_antisymmetric(result):
+    table = tables.matrix(result)
+    better = {(row["a"], row["b"]): row["p_a_better"] for row in result.comparison.pairs}
+    order = [row["model"] for row in result.comparison.ranks]
+    for place, a in enumerate(order):
+        for other, b in enumerate(order):
+            cell = table.rows[place][other + 1]
+            p = better.get((a, b), 1 - better.get((b, a), 0.0))
+            assert cell == ("" if a == b else tables.probability(p))
+    assert tables.matrix(pt.Result.of(replace(result.comparison, ranks=result.comparison.ranks[:2]))) is None
+
+
+def test_matrix_and_pairs_of_many_models_are_cut_and_say_so(make):
+    many = make["bare"](32)
+    matrix = tables.matrix(many)
+    assert len(matrix.rows) == tables.MOST_IN_MATRIX
+    assert titles(matrix)[1:4] == ["1", "2", "3"]
+    assert "of 32 models" in matrix.note
+    assert len(tables.pairs(many).rows) == tables.MOST_PAIRS
+    assert "of 496" in tables.pairs(many).note
+
+
+@pytest.mark.parametrize(
+    ("chances", "expected"),
+    [
+        ([0.0, 1.0, 0.0], "2"),
+        ([0.02, 0.96, 0.02], "2"),
+        ([0.03, 0.94, 0.03], "1 to 3"),
+        ([0.5, 0.5, 0.0], "1 to 2"),
+        ([0.025, 0.95, 0.025], "2"),
+    ],
+)
+def test_interval_of_ranks_by_hand(make, chances, expected):
+    bare = make["bare"](3)
+    rows = [{"model": row["model"], "probability": chances} for row in bare.comparison.ranks]
+    table = tables.ranks(make["rewrite"](bare, decisions={"rank_probability": rows}))
+    assert set(column(table, "Ranks, 95%").values()) == {expected}
+
+
+def test_no_ranks_without_a_joint_posterior(result, make):
+    assert tables.ranks(make["rewrite"](result, decisions={})) is None
+    assert tables.ranks(make["bare"](2)) is None
+
+
+def test_the_other_estimand_is_named_with_its_method(result, make):
+    table = tables.other_estimand(result)
+    assert titles(table)[1::2] == ["Mean, distribution", "Mean, class"]
+    assert "Class (other)" in table.note
+    assert tables.other_estimand(make["relabel"](result, other=None)) is None
+
+
+LOSSES = {"left": -0.2, "middle": 0.1, "right": -0.3}
+"""Differences of losses, the first model by name minus the second: negative favours the first."""
+
+
+@pytest.fixture
+def grouped(make):
+    """Three models in three groups; the first leads, the second comes next, the third is behind by 1 everywhere."""
+
+    def made(higher_is_better=False):
+        result = make["bare"](3, higher_is_better=higher_is_better)
+        rows = []
+        for group, gap in LOSSES.items():
+            p = 0.99 if gap < 0 else 0.2
+            for a, b, loss, chance in (("00", "01", gap, p), ("00", "02", -1.0, 0.999), ("01", "02", -0.8, 0.999)):
+                ends = {"low": loss - 0.1, "high": loss + 0.2}
+                if higher_is_better:
+                    loss, ends = -loss, {"low": -ends["high"], "high": -ends["low"]}
+                rows.append(
+                    {"group": group, "a": f"model-{a}", "b": f"model-{b}", "difference": loss, "n_items": 20, **ends}
+                    | {"p_a_better": chance}
+                )
+        return make["rewrite"](result, of_groups=lambda: rows)
+
+    return made
+
+
+def test_the_leading_pair_stands_in_every_group(grouped):
+    table = tables.by_group(grouped())
+    assert column(table, "Difference") == {"left": "−0.20", "middle": "+0.10", "right": "−0.30"}
+    text = markdown(grouped())
+    assert "The two leading models in every group" in text
+    assert "By group: " in "".join(str(part) for part in summary(grouped()))
+
+
+def test_signs_of_groups_are_those_of_the_scores_that_were_given(grouped):
+    """Of accuracies the better model's difference is positive: losses -0.2 (-0.3 to 0.0) are +0.2 (0.0 to 0.3)."""
+    table = tables.by_group(grouped(higher_is_better=True))
+    assert shown(table)[0][2:4] == ["+0.20", "0.00 to 0.30"]
+    assert "positive favours the first" in table.note
+
+
+def test_models_are_set_against_the_leading_one_by_group(grouped):
+    """By hand: model-01 minus model-00 is +0.2 where model-00 minus model-01 is -0.2; sure where P is 0.99 or more."""
+    table = tables.group_matrix(grouped())
+    assert titles(table) == ["Group", "model-01", "model-02"]
+    assert shown(table) == [
+        ["left", "+0.20*", "+1.00*"],
+        ["middle", "−0.10", "+1.00*"],
+        ["right", "+0.30*", "+1.00*"],
+    ]
+
+
+def test_without_groups_there_is_nothing(result):
+    assert tables.by_group(result) is None
+    assert tables.group_matrix(result) is None
+
+
+def test_item_tables(result, make):
+    table = tables.items(result)
+    assert titles(table) == ["Item", "Labels", "Entropy", "nearest-neighbours says", "logistic says", "nearest-neighbours", "logistic"]  # fmt: skip  # noqa: E501
+    assert len(table.rows) == len(tables.disputed(result).rows) == 10
+    assert tables.disputed(make["bare"](2)) is None
+    assert titles(tables.items(make["bare"](2))) == ["Item", "model-00", "model-01"]
+
+
+def test_annotators_come_from_the_other_estimand_where_the_requested_one_knows_none(result, make):
+    table = tables.annotators(result)
+    assert len(table.rows) == 12
+    assert "By the method other" in table.note
+    assert tables.annotators(make["relabel"](result, other=None)) is None
+
+
+def test_many_annotators_are_the_best_the_worst_and_the_flagged(result):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 80)
+    says = {f"good-{n}": np.where(rng.random(80) < 0.9, truth, rng.integers(0, 3, 80)) for n in range(40)}
+    says |= {f"spam-{n}": rng.integers(0, 3, 80) for n in range(15)}
+    rows = [(item, name, int(label)) for name, labels in says.items() for item, label in enumerate(labels)]
+    item, annotator, label = zip(*rows, strict=True)
+    annotations = pt.Annotations.from_long({"item": item, "annotator": annotator, "label": label})
+    inferred = pt.infer_truth(annotations, "dawid-skene-em", draws=0)
+    labelled = replace(result.labelled, annotations=annotations, truth=inferred, other=None)
+    table = tables.annotators(replace(result, labelled=labelled))
+    assert len(table.rows) <= 2 * tables.MOST_ANNOTATORS
+    assert "of 55 annotators" in table.note
+    assert table.columns["Flag"].count("spammer") >= 10
+
+
+def test_audit_counts_by_model(result):
+    assert tables.audit(result) is None
+    audit = Audit(("i1", "i2"), ("x",), (("logistic", 2, 0), ("other", 0, 1)))
+    table = tables.audit(replace(result, scores=replace(result.scores, audit=audit)))
+    assert shown(table) == [["logistic", "2", "0"], ["other", "0", "1"]]
+    assert table.note == "3 items took no part, for any model."
+
+
+def test_diagnostics_that_an_engine_does_not_have_are_left_out(make):
+    nothing = dict.fromkeys(("max_rhat", "min_ess", "divergences", "engines_agree"))
+    assert tables.diagnostics(make["demo"](diagnostics=nothing)) is None
+    some = tables.diagnostics(make["demo"](diagnostics={**nothing, "min_ess": 9000.4}))
+    assert shown(some) == [["Smallest effective sample size", "9,000", "at least 400"]]
+
+
+def test_model_free_tests_show_those_that_are_known(result, make):
+    assert "p (sign flips)" not in titles(tables.tests(result))
+    more = [{**row, "sign_flip_p": 0.04, "bootstrap_p_a_better": 0.9} for row in result.comparison.companions]
+    table = tables.tests(make["rewrite"](result, companions=more))
+    assert titles(table)[-1] == "P(a better), bootstrap"
+    assert table.columns["p (sign flips)"][0] == "0.04"
+    assert tables.tests(make["rewrite"](result, companions=[])) is None
+
+
+def test_settings_name_versions_and_unknowns(result):
+    found = dict(shown(tables.settings(result)))
+    assert found["seed"] == "0"
+    assert found["floor"] == "–"
+    assert found["version of probtruth"] == "0.1.0"
+
+
+def test_a_tree_that_is_not_installed_has_a_version(monkeypatch):
+    from importlib import metadata
+
+    def missing(name):
+        if name == "probtruth":
+            raise metadata.PackageNotFoundError(name)
+        return "1"
+
+    monkeypatch.setattr(metadata, "version", missing)
+    from probtruth.kernels.host import versions
+
+    assert versions()["probtruth"] == pt.__version__

@@ -1,0 +1,266 @@
+"""The words follow from the numbers, whichever way a pair is stored, and the headline never contradicts the table."""
+
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+import probtruth as pt
+from probtruth.comparison.rows import NO_SPREAD
+from probtruth.line.analysis.standing import Answer, Unseen
+from probtruth.report.numbers import NAME, advantage, unmarked
+from probtruth.report.verdict import LONGEST_NAME, failing_diagnostics, verdict
+
+ROW = {"a": "a", "b": "b", "difference": -0.2, "low": -0.3, "high": -0.1, "p_a_better": 0.999, "p_equivalent": 0.01}
+
+
+def headline(result):
+    return unmarked(verdict(result).headline)
+
+
+def details(result):
+    return list(map(unmarked, verdict(result).details))
+
+
+def numbers(result):
+    return {unmarked(what): unmarked(value) for what, value in verdict(result).numbers}
+
+
+def two(make, p, p_equivalent=None, rope=None, higher_is_better=False):
+    """Two models with a given probability that `model-00` is better."""
+    result = make["bare"](2, rope=rope, higher_is_better=higher_is_better)
+    z = NormalDist().inv_cdf(p)
+    pair = {"a": "model-00", "b": "model-01", "difference": -z, "low": -z - 1.96, "high": 1.96 - z}
+    if higher_is_better:
+        pair |= {"difference": z, "low": z - 1.96, "high": z + 1.96}
+    pair |= {"p_a_better": p, "p_equivalent": p_equivalent, "p_b_better": 1 - p}
+    ranks = [
+        {**row, "p_best": {"model-00": p, "model-01": 1 - p}[row["model"]]}
+        for row in sorted(result.comparison.ranks, key=lambda row: row["model"])
+    ]
+    return make["rewrite"](result, pairs=[pair], ranks=ranks)
+
+
+@pytest.mark.parametrize(
+    ("p", "said", "level"),
+    [
+        (0.995, "model-00 is almost certainly better than model-01.", "certain"),
+        (0.96, "model-00 is very probably better than model-01.", "likely"),
+        (0.85, "model-00 is probably better than model-01.", "likely"),
+        (0.7, "Whether model-00 or model-01 is better is open.", "open"),
+        (0.02, "model-01 is very probably better than model-00.", "likely"),
+    ],
+)
+def test_headline_of_two_models(make, p, said, level):
+    assert headline(two(make, p)) == said
+    assert verdict(two(make, p)).level == level
+
+
+def test_numbers_are_given_from_the_side_of_the_leader(make):
+    """z = -2.054: the interval of the advantage is 2.054 +- 1.96."""
+    result = two(make, 0.02)
+    assert details(result)[0] == (
+        "The mean seconds of model-01 is lower than that of model-00 by 2.1 (95% interval 0.1 to 4.0); P(lower) = 0.98."
+    )
+    assert numbers(result) == {
+        "model-01 ahead of model-00, with 95% interval": "2.1 (0.1 to 4.0)",
+        "P(model-01 is better)": "0.98",
+        "What to do next": "Use model-01.",
+    }
+
+
+def test_higher_is_better_says_higher_and_names_the_metric_once(make):
+    said = details(two(make, 0.96, higher_is_better=True))
+    assert "model-00 is higher than that of model-01 by 1.8" in said[0]
+    assert said[1] == "Higher is better (accuracy)."
+    named = make["rewrite"](two(make, 0.96, higher_is_better=True), rule="includes")
+    assert details(named)[1] == "Higher is better (includes)."
+
+
+def test_equivalence_beats_a_certain_difference(make):
+    result = two(make, 0.999, p_equivalent=0.97, rope=0.5)
+    assert headline(result) == "model-00 and model-01 are practically equivalent."
+    assert "Counting differences up to 0.5 as equivalent, P(model-00 and model-01 are equivalent) = 0.97." in details(
+        result
+    )
+    assert numbers(result)["What to do next"] == "Either will do: decide by cost."
+
+
+def test_several_models_speak_of_the_best(result, make):
+    assert headline(result) == "nearest-neighbours is almost certainly the best of the 4 models."
+    assert details(result)[0].startswith("The mean log loss of nearest-neighbours is lower than that of logistic")
+    assert numbers(result)["P(nearest-neighbours is best)"] == ">0.999"
+    assert "95% set of best models: nearest-neighbours." in details(result)
+    open_said = make["bare"](12)
+    assert verdict(open_said).level == "open"
+    assert any(line.startswith("95% set of best models: ") for line in details(open_said))
+
+
+def test_two_identical_runners_up_are_both_in_the_set_of_best_models():
+    """The set of three that `decisions` holds, not a second count from P(best)."""
+    loss = np.random.default_rng(0).normal(0.5, 0.3, 30)
+    rows = {"item": [*range(30)] * 3, "model": ["a"] * 30 + ["b"] * 30 + ["c"] * 30}
+    rows["score"] = [*loss, *(loss + 0.02 * (np.arange(30) % 3 - 0.8)), *(loss + 0.02 * (np.arange(30) % 3 - 0.8))]
+    result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact"))
+    chosen = result.comparison.decisions["credible_set"]
+    line = next(line for line in details(result) if line.startswith("95% set"))
+    assert all(model in line.removeprefix("95% set of best models: ") for model in chosen)
+    assert line.count(",") + line.count(" and ") == len(chosen) - 1
+
+
+def test_the_next_step_of_an_open_comparison_is_a_size(make):
+    """By the plan itself: items in all, of which the comparison has 60."""
+    rng = np.random.default_rng(1)
+    loss = rng.normal([0.5, 0.53], 0.2, (60, 2))
+    rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
+    result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact"))
+    said = numbers(result)["What to do next"]
+    assert "items in all would probably decide" in said or said == "Collect more items."
+
+
+def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
+    result = make["rewrite"](two(make, 0.7), uncertainty={"items": 0.2, "annotators": 0.7, "labels": 0.1})
+    assert numbers(result)["What to do next"] == (
+        "Get more annotators: 70% of the uncertainty is due to the annotators."
+    )
+    assert "70% is due to the choice of annotators" in details(result)[-1]
+
+
+def test_reference_and_sources_of_uncertainty_are_named(result):
+    said = " ".join(details(result))
+    assert "Estimand: mean paired difference of expected log scores over new items like these." in said
+    assert (
+        "Reference: how annotators would answer (a distribution of labels for each item), inferred by vote-share."
+        in said
+    )
+    assert "70% is due to the choice of items and 30% is due to the labels." in said
+
+
+def test_accuracy_and_score_that_disagree_are_explained(result):
+    """The demo: the support-vector model is right most often, and its probabilities are the worst calibrated.
+
+    By hand it is not bold: the mean of its highest probabilities, 0.730, is below its accuracy, 0.890.
+    """
+    (line,) = map(unmarked, verdict(result).accuracy)
+    assert line.startswith(
+        "support-vector has the highest accuracy, 0.890 against 0.879 of nearest-neighbours, but the worst log loss: "
+        "it says less than it knows (miscalibration 0.33 against 0.045)."
+    )
+
+
+def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
+    """One forecast of 0 on 1 of 1,200 items: P(best) > 0.999 of the other model is not what a reader wants to know."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 1200)
+    right = np.eye(2)[truth]
+    xgb = 0.15 + 0.7 * right
+    xgb[7] = 1 - right[7]
+    models = {"xgb": xgb, "forest": 0.25 + 0.5 * right}
+    result = pt.evaluate(truth.tolist(), models, engine="exact")
+    assert headline(result).startswith(
+        "xgb gave probability 0 to an outcome that happened (1 of 1,200 items): its mean log loss is infinite, "
+        "whatever it does elsewhere. Under the Brier score xgb leads, P(best) > 0.999"
+    )
+    assert numbers(result)["What to do next"] == "Set --floor or use --rule brier, and look at these items."
+    assert verdict(result).level == "open"
+
+
+@pytest.mark.parametrize(
+    ("diagnostics", "words"),
+    [
+        ({"max_rhat": 1.02}, "R-hat is 1.020, above 1.01"),
+        ({"min_ess": 399.0}, "effective sample size is 399, below 400"),
+        ({"divergences": 3}, "3 divergent transitions"),
+        ({"engines_agree": False}, "engines disagree"),
+        ({"max_rhat": float("nan")}, "R-hat could not be computed"),
+    ],
+)
+def test_failing_diagnostics_leave_no_verdict(make, diagnostics, words):
+    said = verdict(make["demo"](diagnostics=diagnostics))
+    assert said.headline == "No verdict: the diagnostics of the sampling fail."
+    assert said.level == "invalid"
+    assert words in " ".join(said.failing)
+
+
+def test_engines_without_diagnostics_do_not_fail():
+    assert failing_diagnostics(dict.fromkeys(("max_rhat", "min_ess", "divergences", "engines_agree"))) == ()
+
+
+def test_unknown_difference_leaves_no_verdict(make):
+    inf = float("inf")
+    result = make["bare"](2)
+    pair = {"a": "model-00", "b": "model-01", "difference": float("nan"), "low": None, "high": None}
+    pair |= dict.fromkeys(("p_a_better", "p_equivalent", "p_b_better"))
+    ranks = [{**row, "score": inf, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
+    unknown = make["rewrite"](result, pairs=[pair], ranks=ranks)
+    assert verdict(unknown).level == "invalid"
+    assert headline(unknown) == "No verdict: the difference between model-00 and model-01 is not known."
+    assert "infinite or not known" in details(unknown)[0]
+
+
+def test_models_that_never_differ_are_said_to_be_the_same(make):
+    result = two(make, 0.5)
+    same = make["rewrite"](result, pairs=[{**result.comparison.pairs[0], "difference": 0.0, "low": 0.0, "high": 0.0}])
+    assert verdict(same).level == "open"
+    assert details(same)[0] == "On every item, model-00 and model-01 have the same score, and so the same mean seconds."
+
+
+def test_advantage_reads_a_pair_from_both_sides(make):
+    comparison = make["rewrite"](make["bare"](2), pairs=[{**ROW, "p_b_better": 0.001}]).comparison
+    ahead, behind = advantage(comparison, "a", "b"), advantage(comparison, "b", "a")
+    assert (ahead["difference"], ahead["low"], ahead["high"], ahead["p_better"]) == (0.2, 0.1, 0.3, 0.999)
+    assert (behind["difference"], behind["low"], behind["high"], behind["p_better"]) == (-0.2, -0.3, -0.1, 0.001)
+
+
+def test_names_are_marked_and_long_ones_shortened(make):
+    said = verdict(make["demo"](("x" * 300, "b", "y" * 300, "d")))
+    assert NAME.findall(said.headline) == ["b"]
+    assert max(map(len, NAME.findall(" ".join(said.details)))) == LONGEST_NAME
+
+
+def with_standing(result, **fields):
+    made = replace(result)
+    made.__dict__["standing"] = replace(result.standing, **fields)
+    return made
+
+
+def test_it_depends_where_the_questions_have_two_winners(result):
+    answers = (
+        Answer("distribution", "vote-share", "logistic", 0.99),
+        Answer("class", "ability", "neural-network", 0.9),
+    )
+    turned = with_standing(result, answers=answers)
+    assert headline(turned) == (
+        "It depends on the question: logistic is best by how annotators would answer, neural-network by the one true "
+        "class of each item."
+    )
+    assert details(turned)[:2] == [
+        "Question: how annotators would answer (vote-share). Best: logistic, P = 0.99.",
+        "Question: the one true class of each item (ability). Best: neural-network, P = 0.90.",
+    ]
+    assert verdict(turned).level == "open"
+
+
+def test_a_reservation_stands_next_to_the_probability_that_the_table_shows(result):
+    """`Not yet known` above P(best) > 0.999 contradicted itself: the sentence names the number, and its limit."""
+    turned = with_standing(result, unseen=Unseen("logistic", 0.139, 0.5012, 20))
+    assert headline(turned) == (
+        "nearest-neighbours leads logistic on what was observed (P > 0.999), but rare outcomes that were not observed "
+        "could reverse it."
+    )
+    assert details(turned)[0] == (
+        "20 items without an outcome that would cost nearest-neighbours more than any observed leave room for up to "
+        "14% of such (95% upper bound); with so many, logistic would be better by 0.5."
+    )
+
+
+def test_the_same_difference_on_every_item_is_no_verdict(make):
+    result = make["bare"](2)
+    pair = {"a": "model-00", "b": "model-01", "difference": -0.25, "reason": NO_SPREAD}
+    pair |= dict.fromkeys(("low", "high", "p_a_better", "p_equivalent", "p_b_better"))
+    ranks = [{**row, "p_best": None, "expected_rank": None} for row in result.comparison.ranks]
+    ranks.sort(key=lambda row: row["model"])
+    same = make["rewrite"](result, pairs=[pair], ranks=ranks)
+    assert headline(same) == "model-00 leads model-01 by the same difference on every item: how sure is open."
+    assert "nothing tells how far other items may differ" in details(same)[0]
