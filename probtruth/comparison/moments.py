@@ -126,6 +126,7 @@ class Moments:
 
     @property
     def clustered(self) -> bool:
+        """Whether items come in clusters."""
         return self.sums.square is None
 
     @property

@@ -78,7 +78,7 @@ def exponential(table: Array) -> Array:
 
 
 @compiled
-def stack(*tables: Array) -> Float[Array, "table item label"]:
+def stack(*tables: Array | np.ndarray) -> Float[Array, "table item label"]:
     """One table for all."""
     return jnp.stack(tables)
 

@@ -42,7 +42,7 @@ class Archive:
                 f"{where}: got a compression that is not read here, expected deflate, or zstandard and the package "
                 "backports.zstd. Hint: pip install 'probtruth[inspect]', or `inspect log convert --to json`"
             ) from None
-        except (OSError, EOFError, RuntimeError, ValueError, OverflowError, zlib.error, *_errors()) as error:
+        except _errors() as error:
             hint = "Copy or write it again."
             raise InputError(f"a zip archive that is not sound ({error})", "a whole one", hint, where) from None
 
@@ -57,7 +57,7 @@ def _zipfile() -> Any:
 
 def _errors() -> tuple[type[Exception], ...]:
     """The errors of broken archives and of broken zstandard."""
-    found = [import_module(_zipfile().__name__).BadZipFile]
+    found = [OSError, EOFError, RuntimeError, ValueError, OverflowError, zlib.error, _zipfile().BadZipFile]
     for name in ("compression.zstd", "backports.zstd"):
         try:
             found.append(import_module(name).ZstdError)
