@@ -51,7 +51,7 @@ def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
                 pilot.scores[0],
             )
         return read_score_files(named_files(pilot.scores), pilot.reading), None
-    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.predictions import model_files, read_predictions
     from probtruth.line.inputs import stored_labels
     from probtruth.scoring.score import score
     from probtruth.truth.infer import infer_truth
@@ -59,8 +59,8 @@ def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
 
     item, files = pilot.reading.item, model_files(pilot.predictions or [])
     how = LabelReading(item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
-    labels = stored_labels(str(pilot.annotations), dict(files), how)
-    predictions = read_predictions_pairs(files, labels.index, item, pilot.cells.kind, pilot.cells.renormalise)
+    labels = stored_labels(str(pilot.annotations), files, how)
+    predictions = read_predictions(files, labels.index, item, pilot.cells.kind, pilot.cells.renormalise)
     if not isinstance(labels, Annotations):
         return score(predictions, labels, rule=pilot.rule), None
     labels = labels.annotated()[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.predictions import model_files, read_predictions, read_predictions_pairs
+from probtruth.io.predictions import model_files, read_predictions
 from probtruth.types import Annotations, Index
 
 A = "item,cat,dog\nx,0.25,0.75\ny,0.5,0.5\nz,1,0\n"
@@ -193,12 +193,12 @@ class TestFilesThatDoNotGoTogether:
 
 
 class TestModels:
-    def test_pairs_with_a_name_twice(self, files: dict[str, Path]) -> None:
+    def test_a_name_twice(self) -> None:
         with pytest.raises(InputError, match="model 'a' more than once"):
-            read_predictions_pairs([("a", files["a"]), ("a", files["b"])])
+            model_files(["a=x.csv", "a=y.csv"])
 
     def test_two_names_for_one_file(self, files: dict[str, Path]) -> None:
-        pred = read_predictions_pairs([("one", files["a"]), ("two", files["a"])])
+        pred = read_predictions({"one": files["a"], "two": files["a"]})
         assert (pred.log_probs[0] == pred.log_probs[1]).all()
 
     def test_no_model(self) -> None:
@@ -214,7 +214,7 @@ class TestModels:
             read_predictions({" ": files["a"]})
 
     def test_options_split_at_the_last_equals_sign(self) -> None:
-        assert model_files(["a=b=c.csv", "x=../y"]) == [("a=b", "c.csv"), ("x", "../y")]
+        assert model_files(["a=b=c.csv", "x=../y"]) == {"a=b": "c.csv", "x": "../y"}
 
     @pytest.mark.parametrize("option", ["a.csv", "=a.csv", "a="])
     def test_options_without_name_or_file(self, option: str) -> None:

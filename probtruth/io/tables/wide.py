@@ -26,9 +26,9 @@ KINDS = get_args(CellKind.__value__)[:-1]
 REPEATED = "Remove one of its rows; if the table has a row for each item and label, pivot it: a column for each label."
 
 
-def known_kind(kind: str) -> str:
+def known_kind(kind: str) -> CellKind:
     """The kind of the cells, one of `KINDS`."""
-    known: str = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
+    known: CellKind = check.one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
 
@@ -181,10 +181,3 @@ def _suspects(table: WideTable) -> str:
     if strange:
         return f"No annotator used column {check.shortlist(strange)}: drop it if it is no label."
     return f"Every column but {check.quote(table.item)} is read as a label: {check.shortlist(table.labels)}."
-
-
-def label_difference(first: Sequence[str], other: Sequence[str]) -> str | None:
-    """In words what the other lacks and has beyond the first; None where both have the same labels."""
-    absent, more = sorted(set(first) - set(other)), sorted(set(other) - set(first))
-    words = [f"no column {check.shortlist(absent)}"] * bool(absent) + [f"also {check.shortlist(more)}"] * bool(more)
-    return " and ".join(words) or None
