@@ -53,7 +53,7 @@ def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
         return read_score_files(named_files(pilot.scores), pilot.reading), None
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.line.inputs import stored_labels
-    from probtruth.scoring.score import score
+    from probtruth.line.score import score
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 

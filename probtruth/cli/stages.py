@@ -78,13 +78,10 @@ def score(
 ) -> None:
     """Score predictions against soft labels. The table has a row for each item and model."""
     use_jax(device)
-    import numpy as np
-
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_out
     from probtruth.kernels.arrays import placed
-    from probtruth.kernels.exact_sums import weighted_mean
     from probtruth.line.inputs import reference_of
     from probtruth.line.score import score
     from probtruth.types import Truth
@@ -104,8 +101,7 @@ def score(
         console.note(note)
     for model, rows, low, high in scores.audit.renormalised:
         console.note(f"{rows} rows of {model!r} divided by their sums ({low:.6g} to {high:.6g}), as you chose")
-    weights = np.full(len(scores.items), 1 / len(scores.items))
-    means = {name: weighted_mean(row, weights) for name, row in zip(scores.models, scores.values, strict=True)}
+    means = dict(zip(scores.models, scores.values.mean(1).tolist(), strict=True))
     console.note(f"scores of {len(means)} models on {len(scores.items)} items written to {out}")
     name = chosen if isinstance(chosen, str) else chosen.name
     for model, mean in means.items():
