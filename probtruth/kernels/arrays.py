@@ -61,7 +61,7 @@ def where_it_lies[Function: Callable[..., Any]](function: Function) -> Callable[
 
     @wraps(function)
     def call(*arrays: Any) -> Any:
-        return there()(*arrays) if on_device(arrays[0]) else function(np, *arrays)
+        return there()(*arrays) if on_device(arrays[0]) else np.ascontiguousarray(function(np, *arrays))
 
     return call
 
@@ -109,7 +109,7 @@ def reordered(table: Table, rows: Order, columns: Order) -> Table:
 
 @where_it_lies
 def _picked(xp: Any, table: Table, rows: Order, columns: Order) -> Table:
-    return xp.ascontiguousarray(table[..., rows, :][..., columns]) if xp is np else table[..., rows, :][..., columns]
+    return table[..., rows, :][..., columns]
 
 
 def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
