@@ -48,11 +48,11 @@ def placed(table: Table) -> Table:
     return device.placed(table)
 
 
-def where_it_lies[Function: Callable[..., Any]](function: Function) -> Callable[..., Any]:
+def where_it_lies(function: Callable[..., Table]) -> Callable[..., Table]:
     """A function of NumPy or `jax.numpy` and of arrays: compiled in their own types where they lie on devices."""
 
     @cache
-    def there() -> Callable[..., Any]:
+    def there() -> Callable[..., Table]:
         import jax.numpy as jnp
 
         from probtruth.kernels.precision import compiled
@@ -60,7 +60,7 @@ def where_it_lies[Function: Callable[..., Any]](function: Function) -> Callable[
         return compiled(partial(function, jnp))
 
     @wraps(function)
-    def call(*arrays: Any) -> Any:
+    def call(*arrays: Any) -> Table:
         return there()(*arrays) if on_device(arrays[0]) else np.ascontiguousarray(function(np, *arrays))
 
     return call
@@ -68,7 +68,8 @@ def where_it_lies[Function: Callable[..., Any]](function: Function) -> Callable[
 
 @where_it_lies
 def exponential(xp: Any, table: Table) -> Table:
-    return xp.exp(table)
+    made: Table = xp.exp(table)
+    return made
 
 
 def together(tables: Iterable[Table]) -> list[Table]:
@@ -91,7 +92,8 @@ def stacked(tables: Sequence[Table], rows: Order, columns: Order) -> Table:
 
 @where_it_lies
 def _stacked(xp: Any, *tables: Table) -> Table:
-    return xp.stack(tables)
+    made: Table = xp.stack(tables)
+    return made
 
 
 def reordered(table: Table, rows: Order, columns: Order) -> Table:
@@ -124,7 +126,8 @@ def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
 @where_it_lies
 def _widened(xp: Any, table: Table, rows: Order, column_of: Order) -> Table:
     some = table[..., rows, :]
-    return xp.concatenate([some, xp.zeros_like(some[..., :1])], -1)[..., column_of]
+    made: Table = xp.concatenate([some, xp.zeros_like(some[..., :1])], -1)[..., column_of]
+    return made
 
 
 def some_items(table: Table, items: Order) -> np.ndarray:

@@ -1,7 +1,7 @@
 """(Predictions, Truth) -> Scores: the expected loss of every model on every item, under a rule."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 
 import jax
 import jax.numpy as jnp
@@ -43,7 +43,7 @@ def score_aligned(
             estimand=aligned.estimand,
             shares=aligned.shares,
             n_votes=aligned.n_votes,
-            forecast=sum(np.exp(table) for _, table in aligned.tables()) / len(logs) if single_votes else None,
+            forecast=_mean_forecast(aligned) if single_votes else None,
             log_probs=logs,
             sampled=sampled_items(*truth.shape),
         ),
@@ -117,11 +117,16 @@ def _expected(
     return np.stack([_by_block(partial(_expected_here, rule, floor), table, truth) for table in log_probs])
 
 
+def _mean_forecast(aligned: Aligned) -> Rows:
+    """The models' mean probabilities; one model at a time is in memory."""
+    return np.asarray(reduce(np.add, (np.exp(table) for _, table in aligned.tables())) / len(aligned.models))
+
+
 def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "item label"]) -> RuleFacts:
     if on_device(truth):
         entropy, mean = map(to_host, _truth_means_there(rule, truth))
     else:
-        entropy, mean = _by_block(partial(_entropies_here, rule), truth).mean(), truth.mean(0, dtype=np.float64)
+        entropy, mean = _by_block(partial(_entropies_here, rule), truth), truth.mean(0, dtype=np.float64)
     here = jax.local_devices(backend="cpu")[0]
     with jax.default_device(here), jax.transfer_guard("allow"), np.errstate(divide="ignore"):
         baseline = _expected_here(rule, None, np.log(mean)[None], mean[None])
@@ -130,7 +135,7 @@ def _rule_facts(rule: ScoringRule, floor: float | None, truth: Float[Table, "ite
         label_order=rule.order,
         range=rule.range_for(truth.shape[1]),
         proper=rule.proper and floor is None,
-        entropy=float(entropy),
+        entropy=float(entropy.mean()),
         baseline=float(baseline[0]),
     )
 
