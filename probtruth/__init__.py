@@ -4,6 +4,7 @@ TYPE_CHECKING = False  # as of `typing`, whose import takes long enough for a Ct
 if TYPE_CHECKING:
     from probtruth import errors as errors
     from probtruth import figures as figures
+    from probtruth.comparison.moments import Moments as Moments
     from probtruth.errors import InputError as InputError
     from probtruth.io import loaders as loaders
     from probtruth.io.annotations import read_annotations as read_annotations
@@ -53,10 +54,10 @@ _HOME = {
     "Annotations": "types",
     "Comparison": "types",
     "InputError": "errors",
+    "Moments": "comparison.moments",
     "Predictions": "types",
     "Result": "line.result",
     "Scores": "types",
-    "Moments": "comparison.moments",
     "ScoringRule": "scoring.rules.rule",
     "Truth": "types",
     "brier_score": "scoring.rules.proper",

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import inf, isfinite, isnan, nan
@@ -107,12 +107,6 @@ def unique(names: Sequence[str], what: str) -> None:
         raise InputError(
             f"{what} {shortlist(twice)} more than once", f"every {what} once", f"Rename or remove the repeated {what}."
         )
-
-
-def checks_itself[F: Callable[..., object]](function: F) -> F:
-    """Marks a function that checks its own arguments."""
-    function.__no_type_check__ = True  # type: ignore[attr-defined]
-    return function
 
 
 def whole(value: object, least: int, what: str, hint: str = "Leave it out for the default.") -> int:

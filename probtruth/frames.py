@@ -129,10 +129,12 @@ def _series(name: str, column: Any) -> "polars.Series":
         raise InputError("a masked entry", "a value in every row", hint, Source().at(masked[0], name))
     values: Any = column if isinstance(column, (list, tuple, np.ndarray)) else list(column)  # type: ignore[call-overload]
     try:
-        return polars.Series(name, values)
+        if isinstance(values, np.ndarray) or len(set(map(type, values)) - {type(None)}) < 2:
+            return polars.Series(name, values)
     except (TypeError, polars.exceptions.PolarsError):
-        text = [None if missing(value) else name_text(value) for value in values]
-        return polars.Series(name, text, dtype=polars.String)
+        pass
+    text = [None if missing(value) else name_text(value) for value in values]
+    return polars.Series(name, text, dtype=polars.String)
 
 
 def need(frame: "polars.DataFrame", column: str, source: Source, option: str) -> None:

@@ -78,6 +78,8 @@ def score(
 ) -> None:
     """Score predictions against soft labels. The table has a row for each item and model."""
     use_jax(device)
+    import numpy as np
+
     from probtruth.io.predictions import model_files, read_predictions_pairs
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_out
@@ -101,7 +103,7 @@ def score(
         console.note(note)
     for model, rows, low, high in scores.audit.renormalised:
         console.note(f"{rows} rows of {model!r} divided by their sums ({low:.6g} to {high:.6g}), as you chose")
-    means = dict(zip(scores.models, scores.values.mean(1).tolist(), strict=True))
+    means = {name: float(np.mean(row)) for name, row in zip(scores.models, scores.values, strict=True)}
     console.note(f"scores of {len(means)} models on {len(scores.items)} items written to {out}")
     name = chosen if isinstance(chosen, str) else chosen.name
     for model, mean in means.items():

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
-from probtruth.frames import name_text
+from probtruth.frames import missing, name_text
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
 
@@ -99,9 +99,6 @@ class Structure:
 def totals(rows: Float[np.ndarray, "row item"], codes: Int[np.ndarray, " item"], size: int) -> np.ndarray:
     """The total of each row over the items of each code."""
     return np.stack([np.bincount(codes, row, size) for row in rows]) if len(rows) else np.zeros((0, size))
-
-
-BLANK = ("", "None", "nan", "NaN", "<NA>")  # How names that are missing read as text
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +209,7 @@ def design_of(
 
 def _partition(values: object, items: Sequence[str], what: str) -> Partition:
     if isinstance(values, Mapping):
-        table = {name_text(item): name_text(name) for item, name in values.items()}
+        table = {name_text(item): name for item, name in values.items()}
         absent = [item for item in items if item not in table]
         if absent:
             raise InputError(
@@ -220,16 +217,15 @@ def _partition(values: object, items: Sequence[str], what: str) -> Partition:
                 f"a {what} for every item",
                 f"Add them to the {what}s.",
             )
-        written: Sequence[str] = [table[item] for item in items]
+        listed: Sequence[object] = [table[item] for item in items]
     else:
-        listed = values if isinstance(values, list | tuple) else list(np.asarray(values).ravel())
-        written = listed if set(map(type, listed)) == {str} else list(map(name_text, listed))
-        check.length(len(written), len(items), f"{what}s")
-    names = sort_names(set(written))
-    blank = {name for name in names if name.strip() in BLANK}
-    if blank:
-        item = next(item for item, name in zip(items, written, strict=True) if name in blank)
+        listed = values if isinstance(values, list | tuple) else np.asarray(values).ravel().tolist()
+        check.length(len(listed), len(items), f"{what}s")
+    if any(missing(name) or not name_text(name).strip() for name in set(listed)):
+        item = next(i for i, name in zip(items, listed, strict=True) if missing(name) or not name_text(name).strip())
         raise InputError("a blank", f"a {what} for every item", f"Fill in the {what}.", f"item {check.quote(item)}")
+    written = list(map(name_text, listed))
+    names = sort_names(set(written))
     return Partition(positions(names, written), names)
 
 

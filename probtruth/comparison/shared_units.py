@@ -28,8 +28,7 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Annotations, Scores
 
-# A skewness is estimated from so many units on, and counts by U/(U + so many): that of few units is mostly noise.
-SKEWED_FROM, SKEWNESS_FROM = 4, 5.0
+SKEWED_FROM = 4  # Units from which on a skewness is estimated at all
 BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-7  # Below this part of the models' own squares those of their difference are rounding
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
@@ -204,12 +203,12 @@ class SharedUnits:
 
 
 def skewness_of(of_unit: Float[np.ndarray, " unit"]) -> float:
-    """The skewness of the units' mean, shrunk to 0; it is 0 where they are fewer than show one, or alike."""
+    """The skewness of the units' mean; it is 0 where they are fewer than show one, or alike."""
     units, square = len(of_unit), float(of_unit @ of_unit)
     if units < SKEWED_FROM or square == 0:
         return 0.0
     root = math.sqrt(units * (units - 1)) / (units - 2)  # of the third moment and the variance, both without bias
-    return float(units / (units + SKEWNESS_FROM) * root * (of_unit**3).sum() / square**1.5)
+    return float(root * (of_unit**3).sum() / square**1.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,12 @@ SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//?)")
 WILD = re.compile(r"[*?\[]")
 DELTA_LOG, ICEBERG = "_delta_log", ".metadata.json"  # The folder in a Delta table; how an Iceberg table's file ends
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".ipc", ".feather")
-# The packages that tables of several files need, and the extras that bring them.
-EXTRAS = {"deltalake": "delta", "pyiceberg": "iceberg", "huggingface_hub": "hf"}
+# What brings the packages that some addresses need.
+EXTRAS = {
+    "deltalake": "'probtruth[delta]'",
+    "pyiceberg": "'probtruth[iceberg]'",
+    "huggingface_hub": "huggingface-hub",
+}
 
 _ORIGINS: dict[str, str] = {}  # What was copied, and the address from which, as it is shown
 _COPIES: dict[tuple[object, ...], Path] = {}  # The copy of each version of what lies at an address
@@ -237,7 +241,7 @@ def _missing(error: ImportError, where: str) -> MissingExtraError:
     package = (error.name or "").partition(".")[0]
     return MissingExtraError(
         f"{where}: got a table that needs the package {package}, expected it installed. "
-        f"Hint: pip install {package.replace('_', '-')}"
+        f"Hint: pip install {EXTRAS.get(package, package)}"
     )
 
 

@@ -35,7 +35,6 @@ from probtruth.types.index import match_labels, order_of
 from probtruth.types.predictions import as_logs, of_logits
 
 
-@check.checks_itself
 def read_predictions(
     files: Mapping[str, StrPath | Frame | Block],
     index: Index | None = None,

@@ -37,7 +37,6 @@ STORED = (str, Path, Block)  # What a table is read from
 LONG = ("annotator", "label")  # The columns, beside the items', by which annotations in long form are known
 
 
-@check.checks_itself
 def predictions_of(
     predictions: Models,
     item: str = "item",
@@ -79,7 +78,6 @@ def _names_items(table: object, item: str) -> bool:
     return item in frame.columns or any(str(kind) == "String" for kind in frame.dtypes)
 
 
-@check.checks_itself
 def reference_of(
     reference: Reference,
     predictions: Models,

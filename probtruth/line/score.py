@@ -14,7 +14,6 @@ from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import RuleName
 
 
-@check.checks_itself
 def score(
     predictions: Models,
     truth: Reference,

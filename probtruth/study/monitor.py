@@ -33,7 +33,6 @@ class Batch:
     waiting: int = 0
 
 
-@check.checks_itself
 def monitor(
     batch: Frame | Scores,
     earlier: Monitor | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, UInt64
 from scipy.special import ndtri
 
-from probtruth import check, frames
+from probtruth import frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.serial import FALSE_ALARMS, lag_one
 from probtruth.errors import InputError
@@ -206,7 +206,6 @@ class Monitor(Brief):
             **{name: getattr(self, name) for name in numbers}, "warnings": list(self.warnings),
         }  # fmt: skip
 
-    @check.checks_itself
     def save(self, path: StrPath) -> None:
         """Writes the state atomically; an earlier state is replaced.
 
@@ -229,7 +228,6 @@ class Monitor(Brief):
             work.write_text(json.dumps({"content": CONTENT, "digest": _digest(state)} | state), encoding="utf-8")
 
 
-@check.checks_itself
 def read_monitor(path: StrPath) -> Monitor:
     """The monitor whose state its method `save` wrote.
 

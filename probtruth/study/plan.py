@@ -157,7 +157,6 @@ def _posterior(pilot: Pilot) -> Iterator[tuple[float, float, float]]:
     yield from zip(weights / weights.sum(), keep * pilot.difference, keep * pilot.error**2, strict=True)
 
 
-@check.checks_itself
 def plan(
     pilot: "Scores | Comparison | Result",
     a: str | None = None,

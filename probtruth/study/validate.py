@@ -64,7 +64,6 @@ class Validation(Brief):
         return {**facts, "table": [dict(row) for row in self.rows], "warnings": list(self.warnings)}
 
 
-@check.checks_itself
 def validate(
     source: "Scores | Comparison | Result",
     a: str | None = None,

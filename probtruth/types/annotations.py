@@ -100,7 +100,6 @@ class Annotations(Brief):
         row_of[rows] = np.arange(len(rows))
         return replace(self._of_rows(row_of[self.item] >= 0, row_of), index=self.index.with_items(rows))
 
-    @check.checks_itself
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
 
@@ -145,7 +144,6 @@ class Annotations(Brief):
         )
 
     @classmethod
-    @check.checks_itself
     def from_long(
         cls,
         frame: Frame,
@@ -182,7 +180,6 @@ class Annotations(Brief):
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
-    @check.checks_itself
     def from_counts(
         cls,
         counts: Numbers,

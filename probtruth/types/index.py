@@ -112,7 +112,6 @@ def _rows_of(
     )
 
 
-@check.checks_itself
 def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     """Names as text, in their order; None if there are none. Those in one column were checked where they were read."""
     if names is None or isinstance(names, Names):

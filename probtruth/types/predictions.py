@@ -64,7 +64,6 @@ class Predictions(Brief):
         return replace(self, log_probs=reordered(logs, rows, columns), index=index)
 
     @classmethod
-    @check.checks_itself
     def from_probs(
         cls,
         probs: Tables,
@@ -86,7 +85,6 @@ class Predictions(Brief):
         return cls._build("probs", probs, items, labels, index)
 
     @classmethod
-    @check.checks_itself
     def from_log_probs(
         cls,
         log_probs: Tables,
@@ -98,7 +96,6 @@ class Predictions(Brief):
         return cls._build("log-probs", log_probs, items, labels, index)
 
     @classmethod
-    @check.checks_itself
     def from_logits(
         cls,
         logits: Tables,
@@ -113,7 +110,6 @@ class Predictions(Brief):
         return cls._build("logits", logits, items, labels, index)
 
     @classmethod
-    @check.checks_itself
     def from_labels(
         cls,
         predicted: Mapping[str, ArrayLike],
@@ -147,7 +143,6 @@ class Predictions(Brief):
         return cls.from_probs(one_hot, items=items, index=index, labels=names)
 
     @classmethod
-    @check.checks_itself
     def _build(
         cls,
         kind: str,

@@ -212,7 +212,6 @@ class Scores(Brief):
         return listed if self.item_rows is None else [listed[row] for row in self.item_rows.tolist()]
 
     @classmethod
-    @check.checks_itself
     def from_frame(
         cls,
         frame: Frame,

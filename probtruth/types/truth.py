@@ -117,7 +117,6 @@ class Truth(Brief):
         )
 
     @classmethod
-    @check.checks_itself
     def from_probs(
         cls,
         probs: Numbers,
@@ -145,7 +144,6 @@ class Truth(Brief):
         return cls(mine, index, estimand, "given")
 
     @classmethod
-    @check.checks_itself
     def from_labels(
         cls,
         labels: ArrayLike,

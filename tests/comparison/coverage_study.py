@@ -6,19 +6,24 @@ import numpy as np
 from score_generators import Generator
 
 from probtruth.comparison.design import Structure
-from probtruth.comparison.location import GroupMeans, combine, means_of
+from probtruth.comparison.location import GroupMeans, Location, combine, means_of
 from probtruth.comparison.margin import Margin, margins
 
 BLOCK = 2_000_000
 
 
-def fitted(differences: np.ndarray, cluster_size: int, reach: float) -> tuple[list[Margin], list[Margin]]:
-    """The reported margin and the paired t's of every row, each row a data set of its own."""
+def located(differences: np.ndarray, cluster_size: int, reach: float) -> Location:
+    """The moments of every row, each row a data set of its own."""
     n_items = differences.shape[1]
     clusters = None if cluster_size == 1 else np.arange(n_items) // cluster_size
     within = Structure.of(np.zeros(n_items, int), clusters)
     means = means_of(differences, np.abs(differences).max(1), within, reach)
-    place = combine(GroupMeans.of(within, means, means), means, np.ones(1))
+    return combine(GroupMeans.of(within, means, means), means, np.ones(1))
+
+
+def fitted(differences: np.ndarray, cluster_size: int, reach: float) -> tuple[list[Margin], list[Margin]]:
+    """The reported margin and the paired t's of every row."""
+    place = located(differences, cluster_size, reach)
     plain = [
         Margin(float(mean), float(variance) ** 0.5, float(df))
         for mean, variance, df in zip(place.mean, place.plain_variance, place.df, strict=True)

@@ -30,7 +30,8 @@ def test_where_differences_are_rare_the_t_misses_and_pseudo_items_do_not():
 
 def test_skewness_where_the_t_misses():
     ours, paired_t = coverage(BY_NAME["zero-inflated skew"], 50, REPLICATIONS, seed=2)
-    assert paired_t.holds < 0.9 < 0.93 < ours.holds
+    assert paired_t.holds < 0.88 < 0.91 < ours.holds
+    assert ours.width < 1.3 * paired_t.width  # uncorrected for the noise of a sample's skewness 1.9 times
 
 
 def test_clusters_are_heeded():

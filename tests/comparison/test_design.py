@@ -51,6 +51,10 @@ def test_a_list_of_weights_for_groups_of_the_scores_own():
         design(make(SCORES.values, **own, item_order=False), None, None, [0.75, 0.25])
 
 
+def test_texts_that_look_like_nothing_are_names_of_groups():
+    assert design(SCORES, ["nan", "None", "nan", "None"], None, None).group_names == ("None", "nan")
+
+
 def test_groups_of_one_item_each_are_answered_as_ungrouped_and_said():
     plan = design(SCORES, [3, 1, 2, 0], None, None)
     assert not plan.grouped

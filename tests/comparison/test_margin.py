@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probtruth.comparison.margin import Margin, Mixture, infinite_margin
+from probtruth.comparison.location import Location
+from probtruth.comparison.margin import Margin, Mixture, infinite_margin, margins
 
 ROUND_OFF = 1e-12
 
@@ -59,6 +60,18 @@ def test_right_skew_reaches_further_to_the_right():
     low, high = Margin(0.0, 1.0, 19.0, 0.5).interval()
     assert low == pytest.approx(stats.t(19).ppf(0.025), rel=1e-9)
     assert high > 1.2 * stats.t(19).ppf(0.975)
+
+
+@pytest.mark.parametrize("df", [3.0, 19.0, 1e6])
+def test_no_end_lies_half_again_as_far_out_as_the_ts(df):
+    one = np.ones(3)
+    place = Location(20, 0 * one, one, 0 * one, one, np.array([-9.0, 9.0, 0.05]), df * one)
+    left, right, little = margins(place)
+    assert left == right.flipped()
+    assert little.skewness == 0.05
+    reach = stats.t(df).ppf(0.975)
+    assert right.interval()[0] == pytest.approx(-reach, rel=1e-9)
+    assert 1.4 * reach < right.interval()[1] < 1.5 * reach
 
 
 @pytest.mark.parametrize(("centre", "p", "equivalent"), [(0.0, 0.5, 1.0), (0.2, 0.0, 0.0), (-0.05, 1.0, 1.0)])

@@ -111,8 +111,7 @@ def test_units_that_stand_behind_unequal_shares_have_the_freedom_of_fewer():
 
 def test_few_units_are_biased_to_one_side():
     table = np.array([0.0, 0.0, 0.1, 0.0, 3.0]) + np.zeros((30, 1))
-    # scipy.stats.skew(..., bias=False) of the five, over root 5, drawn half way to 0
-    wanted = stats.skew(table[0], bias=False) / 5**0.5 / 2
+    wanted = stats.skew(table[0], bias=False) / 5**0.5
     assert excess(table).skewness == pytest.approx(wanted, rel=ROUNDING)
     assert excess(table[:, :3]).skewness == 0  # three show none
 
@@ -269,8 +268,8 @@ def test_training_seeds_are_part_of_the_answer_only_when_crossed():
     by_seed = (table[0] - table[1]).mean(0)
     row, narrow = rows_by_name(crossed)[0]["a", "b"], rows_by_name(plain)[0]["a", "b"]
     # with so many items the seeds are all that counts: the t of five seeds' means, further out on the side of their
-    # skewness (the inverse of Hall's transformation, 1992, with half of scipy's unbiased skewness)
-    t, g = stats.t(4).ppf([0.975, 0.025]), stats.skew(by_seed, bias=False) / 5**0.5 / 2
+    # skewness (the inverse of Hall's transformation, 1992)
+    t, g = stats.t(4).ppf([0.975, 0.025]), stats.skew(by_seed, bias=False) / 5**0.5
     hall = 3 / g * (np.cbrt(1 + g * (t - g / 6)) - 1)
     wanted = by_seed.mean() - stats.sem(by_seed) * np.where(t > 0, np.maximum(t, hall), np.minimum(t, hall))
     assert (row["low"], row["high"]) == pytest.approx(wanted, rel=0.05)

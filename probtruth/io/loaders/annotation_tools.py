@@ -34,7 +34,6 @@ class Vote:
     where: str
 
 
-@check.checks_itself
 def read_argilla(path: StrPath, question: str | None = None, labels: Iterable[str | int] | None = None) -> Annotations:
     r"""Annotations from an export of Argilla (JSON), by `dataset.records.to_json` (version 2) or of version 1.
 
@@ -85,7 +84,6 @@ VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwis
 OWN = {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"}
 
 
-@check.checks_itself
 def read_label_studio(
     path: StrPath,
     question: str | None = None,
@@ -164,7 +162,6 @@ def _of_minimal_task(task: Record, item: str | None, question: str | None) -> It
         yield Vote(name, annotator, task[question], question, task.where)
 
 
-@check.checks_itself
 def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
     r"""Annotations from `prodigy db-out` (JSONL), of the interfaces `choice` and `classification`.
 

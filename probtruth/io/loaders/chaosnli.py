@@ -20,7 +20,6 @@ ITEMS = ("uid", "pairID", "item", "id")  # Keys that name the item
 LARGEST = 2**31  # More votes than an item can have
 
 
-@check.checks_itself
 def read_chaosnli(
     path: StrPath, labels: Iterable[str | int] | None = None, item: str | None = None, votes: str | None = None
 ) -> Annotations:

@@ -82,7 +82,7 @@ def choose(
     return known[0]
 
 
-def scores(
+def scores_of(
     scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_better: bool, repeated: str, what: str
 ) -> Scores:
     """The samples, each with its score, as scores of which tasks are the groups; with the audit of the items."""

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
+from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_objects
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
@@ -19,7 +18,6 @@ WHAT = "the statistics"  # The logs in messages
 REPEATED = "Give each run once; HELM keeps one folder for each run of a suite."
 
 
-@check.checks_itself
 def read_helm(
     files: Files, metric: str | None = None, perturbation: str | None = None, higher_is_better: bool | None = None
 ) -> Scores:
@@ -55,7 +53,7 @@ def read_helm(
         names, metric, "metric", "--score", WHAT, "no statistic that was counted", "Check that the run ended."
     )
     scored = [(one, one.values[name]) for one in instances if name in one.values]
-    return collect.scores(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
+    return scores_of(scored, name, orientation.upward(name, higher_is_better, WHAT), REPEATED, WHAT)
 
 
 def listed(files: Files) -> Listing:

@@ -7,9 +7,8 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders import collect
 from probtruth.io.loaders.archive import Archive
-from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files
+from probtruth.io.loaders.collect import Listing, LogSample, choose, digest, listing, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_list, as_name, as_number, as_object, described
 from probtruth.io.tables.json_lines import strict
 from probtruth.io.tables.read import read_bytes, shown, utf8
@@ -62,7 +61,7 @@ def read_inspect(files: Files, scorer: str | None = None, higher_is_better: bool
     if higher_is_better is None and merit:
         higher_is_better = True
     upward = orientation.upward(name.rpartition(".")[2], higher_is_better, WHAT)
-    return collect.scores(scored, name, upward, REPEATED, WHAT)
+    return scores_of(scored, name, upward, REPEATED, WHAT)
 
 
 def listed(files: Files) -> Listing:

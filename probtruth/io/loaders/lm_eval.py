@@ -9,8 +9,7 @@ from typing import Any
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.io.loaders import collect
-from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files
+from probtruth.io.loaders.collect import Listing, LogSample, listing, log_files, scores_of
 from probtruth.io.loaders.json_values import Record, as_name, as_number, as_object, read_json, read_lines
 from probtruth.io.tables.read import shown
 from probtruth.types import Scores, orientation
@@ -92,7 +91,7 @@ def read_lm_eval_samples(
     measures = _measures(first_samples(samples), metric, filter)
     scored = [(one, _score(one, measures[one.task].metric)) for one in samples
               if one.filter == measures[one.task].filter]  # fmt: skip
-    return collect.scores(scored, _rule(measures), _upward(samples, measures, higher_is_better), REPEATED, WHAT)
+    return scores_of(scored, _rule(measures), _upward(samples, measures, higher_is_better), REPEATED, WHAT)
 
 
 def listed(files: Files) -> Listing:

@@ -17,7 +17,6 @@ SOURCE = Source("cv_results_")
 FOLD = re.compile(r"split(\d+)_test_(.+)")
 
 
-@check.checks_itself
 def from_cross_val_predict(
     probs: Tables, classes: Iterable[str | int], items: Iterable[str | int] | None = None
 ) -> Predictions:
@@ -37,7 +36,6 @@ def from_cross_val_predict(
     return Predictions.from_probs(probs, items=items, labels=as_names(classes, "classes"))
 
 
-@check.checks_itself
 def read_cv_results(
     results: Frame | Mapping[str, Frame],
     metric: str = "score",

@@ -16,7 +16,6 @@ from probtruth.types import Annotations, Scores, orientation
 from probtruth.types.arguments import Frame, StrPath
 
 
-@check.checks_itself
 def read_wide_scores(
     table: StrPath | Frame,
     models: Sequence[str] | None = None,
@@ -67,7 +66,6 @@ def read_wide_scores(
     return replace(scores, rule=rule)
 
 
-@check.checks_itself
 def read_wide_annotations(
     table: StrPath | Frame,
     annotators: Sequence[str] | None = None,

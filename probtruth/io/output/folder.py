@@ -1,4 +1,7 @@
-"""Output that is written whole or not at all: work goes to a hidden sibling, which is renamed to the output."""
+"""Output that is written whole or not at all: work goes to a hidden sibling, which is renamed to the output.
+
+Of several runs into one folder at once, each ends with its whole result or an error, and one whole result is there.
+"""
 
 import errno
 import json
@@ -33,35 +36,25 @@ OUR_FILES = (
 @contextmanager
 def whole_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
     """A new folder to write into, which becomes `out` when the block ends, and vanishes if it fails."""
-    target = _output(out)
-    with _work(target, _replaceable, folder=True) as work:
+    with _work(_output(out), _replaceable, folder=True) as work:
         yield work
-        _put(work, target)
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> Iterator[Path]:
     """A new file to write, which becomes `path` when the block ends, and vanishes if it fails."""
-    target = _output(path)
-    with _work(target, lambda path: _replaceable_file(path, ours), folder=False) as work:
+    with _work(_output(path), lambda path: _replaceable_file(path, ours), folder=False) as work:
         yield work
-        os.replace(work, target)
 
 
 def check_out(out: str | os.PathLike[str]) -> None:
     """Raises where `whole_folder(out)` would refuse: called before long work, so that nothing is computed in vain."""
-    target = _output(out)
-    with _input_errors(target):
-        _replaceable(target)
-        _writable_above(target)
+    _check(_output(out), _replaceable)
 
 
 def check_file(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> None:
     """Raises where `whole_file(path, ours)` would refuse, before long work."""
-    target = _output(path)
-    with _input_errors(target):
-        _replaceable_file(target, ours)
-        _writable_above(target)
+    _check(_output(path), lambda path: _replaceable_file(path, ours))
 
 
 def is_result(folder: Path) -> bool:
@@ -70,25 +63,19 @@ def is_result(folder: Path) -> bool:
     if "result.json" not in files or not all(any(fnmatchcase(name, own) for own in OUR_FILES) for name in files):
         return False
     try:
-        with (folder / "result.json").open(encoding="utf-8") as stream:
-            result = json.load(stream)
-    except (ValueError, RecursionError):
+        versions = json.loads((folder / "result.json").read_bytes())["versions"]
+    except (ValueError, RecursionError, TypeError, LookupError):
         return False
-    versions = result.get("versions") if isinstance(result, dict) else None
     return isinstance(versions, dict) and "probtruth" in versions
 
 
 def _contents(folder: Path) -> Iterator[str]:
-    """Everything in the folder but `figures` itself, by its name below the folder; links are never followed."""
+    """The files in the folder and in `figures` by their names below it; anything else ends in a slash."""
     for entry in folder.iterdir():
         if entry.name == "figures" and entry.is_dir() and not entry.is_symlink():
-            yield from (f"figures/{figure.name}{_mark(figure)}" for figure in entry.iterdir())
+            yield from (f"figures/{name}" for name in _contents(entry))
         else:
-            yield f"{entry.name}{_mark(entry)}"
-
-
-def _mark(path: Path) -> str:
-    return "" if path.is_file() and not path.is_symlink() else "/"
+            yield entry.name if entry.is_file() and not entry.is_symlink() else f"{entry.name}/"
 
 
 def _output(out: str | os.PathLike[str]) -> Path:
@@ -103,6 +90,16 @@ def _output(out: str | os.PathLike[str]) -> Path:
     if target == here or target in here.parents:
         raise InputError("the current folder or one above it", "a folder of its own", "Write --out results.", text)
     return target
+
+
+def _check(target: Path, replaceable: Callable[[Path], None]) -> None:
+    with _input_errors(target):
+        replaceable(target)
+        above = next(folder for folder in target.parents if folder.exists())
+        if not above.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
+        if not os.access(above, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "")
 
 
 def _replaceable(target: Path) -> None:
@@ -125,64 +122,43 @@ def _replaceable_file(target: Path, ours: Callable[[Path], bool]) -> None:
         raise _occupied("a file that probtruth did not write", target)
 
 
-def _writable_above(target: Path) -> None:
-    above = next(folder for folder in target.parents if folder.exists())
-    if not above.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, "")
-
-
 @contextmanager
-def _work(target: Path, check: Callable[[Path], None], folder: bool) -> Iterator[Path]:
-    """An empty hidden file or folder beside the target; what is not renamed goes, and so do the folders made above."""
+def _work(target: Path, replaceable: Callable[[Path], None], folder: bool) -> Iterator[Path]:
+    """An empty hidden file or folder beside the target, which it becomes; what fails goes, with folders made above."""
     made: list[Path] = []
-    work = _sibling(target)
+    work, aside = _sibling(target), _sibling(target)
     with _input_errors(target):
         try:
-            check(target)
+            replaceable(target)
             for above in reversed([above for above in target.parents if not above.exists()]):
-                above.mkdir()
+                above.mkdir(exist_ok=True)
                 made.append(above)
             work.mkdir() if folder else work.touch(exist_ok=False)
             yield work
+            if folder and target.is_dir():
+                os.rename(target, aside)
+                replaceable(aside)
+            else:
+                replaceable(target)
+            os.replace(work, target)
         except BaseException:
+            if aside.exists():
+                _put_back(aside, target)
             _discard(work)
             for above in reversed(made):
                 with suppress(OSError):  # somebody else uses it by now
                     above.rmdir()
             raise
+    _discard(aside)
 
 
-def _put(work: Path, target: Path) -> None:
-    """Moves the finished folder to its path; what is there must still be replaceable, or it comes back."""
-    while True:
-        _replaceable(target)
-        try:
-            os.rename(work, target)  # absent or empty
-            return
-        except OSError:
-            if not target.is_dir():
-                raise
-        aside = _sibling(target)
-        try:
-            os.rename(target, aside)
-        except FileNotFoundError:
-            continue  # another writer was quicker
-        try:
-            _replaceable(aside)
-            os.rename(work, target)
-        except OSError as error:
-            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # another writer put its result there
-                _discard(aside)
-                continue
-            os.rename(aside, target)
-            raise
-        except BaseException:  # somebody wrote into it meanwhile
-            os.rename(aside, target)
-            raise
-        _discard(aside)
-        return
+def _put_back(aside: Path, target: Path) -> None:
+    """The earlier result at its place again, unless another run has put its own there."""
+    try:
+        os.rename(aside, target)
+    except OSError:
+        if is_result(target) and is_result(aside):
+            _discard(aside)
 
 
 def _sibling(path: Path) -> Path:
@@ -204,7 +180,13 @@ def _input_errors(target: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise _unwritable(error, target) from None
+        reason = os.strerror(error.errno).lower() if error.errno else str(error).split("\n")[0]
+        raise InputError(
+            f"an output that cannot be written ({reason})",
+            "a folder with room and permission",
+            "Choose another path (--out), or make room; nothing was written and nothing replaced.",
+            shown(target),
+        ) from None
 
 
 def _occupied(what: str, target: Path) -> InputError:
@@ -212,15 +194,5 @@ def _occupied(what: str, target: Path) -> InputError:
         what,
         "a free name, an empty folder or an earlier result of probtruth",
         "Choose another path (--out).",
-        shown(target),
-    )
-
-
-def _unwritable(error: OSError, target: Path) -> InputError:
-    reason = os.strerror(error.errno).lower() if error.errno else str(error).split("\n")[0]
-    return InputError(
-        f"an output that cannot be written ({reason})",
-        "a folder with room and permission",
-        "Choose another path (--out), or make room; nothing was written and nothing replaced.",
         shown(target),
     )

@@ -17,7 +17,6 @@ from probtruth.study.plan import Plan
 GAP = 0.06  # Between labels, in parts of the height
 
 
-@check.checks_itself
 def plot_plan(plan: Plan, show: Literal["chance", "width"] = "chance", ax: Axes | None = None) -> Axes:
     """How likely a study of each size is to decide, or how wide its interval will be.
 
@@ -80,7 +79,6 @@ def _points(
             text(ax, x, place, name.replace(" x ", " × "), colour, align, shift=(shift, up), size=12)
 
 
-@check.checks_itself
 def plot_monitor(
     watch: Monitor, show: Literal["difference", "evidence"] = "difference", ax: Axes | None = None
 ) -> Axes:

@@ -82,9 +82,10 @@ def _maximise(probs: np.ndarray, parameters: em.Parameters, flat: FlatAnnotation
     a, b, d, g = parameters
 
     def residual() -> np.ndarray:
-        answers = np.exp(_logits(a, b, d, g))  # the priors keep logits far from where this overflows
+        answers: np.ndarray = np.exp(_logits(a, b, d, g))  # the priors keep logits far from where this overflows
         answers *= rows / answers.sum(1, keepdims=True)
-        return np.subtract(counts, answers, out=answers)
+        np.subtract(counts, answers, out=answers)
+        return answers
 
     for _ in range(SWEEPS):
         d = d + (residual() - OWN_PRECISION * d) / (BOUND * rows + OWN_PRECISION)

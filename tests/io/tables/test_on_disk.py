@@ -80,7 +80,7 @@ def test_everything_that_evaluate_does(options: dict, tmp_path: Path) -> None:
     held, there = (result.to_dict() for result in results)
     assert there == held
     assert repr(results[1].decomposition) == repr(results[0].decomposition)
-    assert results[1].analysis.listed.items == results[0].analysis.listed.items
+    assert results[1].analysis.listed.equals(results[0].analysis.listed)
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "folder"])
