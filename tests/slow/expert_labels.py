@@ -83,7 +83,8 @@ def drawn(
     seen=None,
 ):
     """True classes, votes (item, annotator; -1 for none), and two models' probabilities."""
-    truth = rng.choice(LABELS, n, p=RARE if rare else np.ones(LABELS) / LABELS if seen is None else SELDOM)
+    shares = RARE if rare else None if seen is None else SELDOM
+    truth = rng.integers(0, LABELS, n) if shares is None else rng.choice(LABELS, n, p=shares)
     chance, signal = np.full(n, right), np.full(n, 1.5)
     if uneven:
         chance = np.where(rng.random(n) < 0.3, 0.4, (right - 0.3 * 0.4) / 0.7)
@@ -106,7 +107,7 @@ def drawn(
     if each is not None:
         votes[rng.random(votes.shape).argsort(1) >= each] = -1
     logits = signal[:, None] * np.eye(LABELS)[truth] + rng.standard_normal((n, LABELS))
-    logits += np.log(RARE) / 1.5 if rare else 0.0 if seen is None else np.log(SELDOM)
+    logits += 0.0 if shares is None else np.log(shares) / 1.5
     scales = (1.5, 0.8) if seen is None else (1.2, 1.2)
     sharp, dull = (scale * logits + 0.5 * rng.standard_normal(logits.shape) for scale in scales)
     if pull is not None:
