@@ -91,7 +91,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, score: str | No
 
 def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Checked:
     from probtruth.io.loaders.readers import read_label_file
-    from probtruth.io.predictions import read_predictions_pairs
+    from probtruth.io.predictions import read_predictions
     from probtruth.io.tables.on_disk import columns_of
     from probtruth.line.inputs import stored_labels
 
@@ -114,7 +114,7 @@ def _table(path: Any, reading: LabelReading, cells: opt.Cells, score: str) -> Ch
         counts = _labels(read_label_file(path, replace(reading, format="counts")), "annotations, counts per label")
         return replace(counts, lines=(*counts.lines, AS_COUNTS))
     except InputError:
-        read = read_predictions_pairs([(redacted(str(path)), path)], None, item, cells.kind, cells.renormalise)
+        read = read_predictions({redacted(str(path)): path}, None, item, cells.kind, cells.renormalise)
     labels, n_items = read.index.labels, len(read.index.items)
     words = ["probabilities (predictions or soft labels)", count(n_items, "item"), count(len(labels), "label")]
     words += [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
@@ -185,7 +185,7 @@ def _together(
 ) -> list[str]:
     """Lines on the files as one comparison; none if they are not meant for one."""
     from probtruth.io.loaders.readers import read_score_files
-    from probtruth.io.predictions import read_predictions_pairs
+    from probtruth.io.predictions import read_predictions
 
     kinds, files = {one.kind for _, one in checked}, [file for file, _ in checked]
     if len(kinds) == 1 and kinds <= set(SCORE_TOOLS):
@@ -206,8 +206,8 @@ def _together(
     if len(checked) < 2 or len(labelled) > 1 or not probabilities or len(labelled) + len(probabilities) < len(checked):
         return []
     index = labelled[0][1].content.index if labelled else None
-    pairs = [(name or redacted(str(path)), path) for name, path in map(named_file, probabilities)]
-    predictions = read_predictions_pairs(pairs, index, item, cells.kind, cells.renormalise)
+    files_of = {name or redacted(str(path)): path for name, path in map(named_file, probabilities)}
+    predictions = read_predictions(files_of, index, item, cells.kind, cells.renormalise)
     what = f"{redacted(labelled[0][0])} and {count(len(probabilities), 'model')}" if labelled else "the files"
     lines = [f"{what}: {_compared(len(predictions.index.items), predictions.audit)}"]
     unused = [] if index is None else [label for label in predictions.index.labels if label not in index.labels]

@@ -130,7 +130,7 @@ OPTIONS = {
 class Cells:
     """What the cells of predictions are."""
 
-    kind: str = "probs"
+    kind: Any = "probs"
     renormalise: bool = False
 
 

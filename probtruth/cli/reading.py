@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from probtruth import check
-from probtruth.cli.options import Pilot
+from probtruth.cli.options import Pilot, chosen_rule
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, named
 from probtruth.io.formats import LabelReading
@@ -51,18 +51,18 @@ def read_pilot(pilot: Pilot) -> tuple[Any, Any]:
                 pilot.scores[0],
             )
         return read_score_files(named_files(pilot.scores), pilot.reading), None
-    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.predictions import model_files, read_predictions
     from probtruth.line.inputs import stored_labels
-    from probtruth.scoring.score import score
+    from probtruth.line.score import score
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
     item, files = pilot.reading.item, model_files(pilot.predictions or [])
     how = LabelReading(item, pilot.annotator, pilot.label, pilot.reading.replicate or "replicate")
-    labels = stored_labels(str(pilot.annotations), dict(files), how)
-    predictions = read_predictions_pairs(files, labels.index, item, pilot.cells.kind, pilot.cells.renormalise)
+    labels = stored_labels(str(pilot.annotations), files, how)
+    predictions = read_predictions(files, labels.index, item, pilot.cells.kind, pilot.cells.renormalise)
     if not isinstance(labels, Annotations):
-        return score(predictions, labels, rule=pilot.rule), None
+        return score(predictions, labels, rule=chosen_rule(pilot.rule)), None
     labels = labels.annotated()[0]
-    scores = score(predictions, infer_truth(labels, method="vote-share"), rule=pilot.rule)
+    scores = score(predictions, infer_truth(labels, method="vote-share"), rule=chosen_rule(pilot.rule))
     return scores, None if labels.annotator is None else labels

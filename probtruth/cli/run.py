@@ -96,31 +96,31 @@ def read(
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The labels, the predictions, and the groups and clusters of their items."""
     from probtruth.io.groups import read_groups
-    from probtruth.io.predictions import model_files, read_predictions_pairs
+    from probtruth.io.predictions import model_files, read_predictions
     from probtruth.io.truth import read_soft
     from probtruth.kernels.arrays import placed
     from probtruth.line.inputs import reference_of, stored_labels
 
     item = files.reading.item
     strata: dict[str, Any] = {}
-    models: list[tuple[str, Any]]
+    models: dict[str, Any]
     if table is not None:
         from probtruth.io.loaders import joined_table
 
         block, blocks = joined_table(table, item=item)
         reference: Any = reference_of(block, blocks, item, estimand)
-        models = [*blocks.items()]
+        models = blocks
     elif files.annotations is None and files.soft is None:
         reference, predictions, strata = _logged(files.predictions or ())
     else:
-        models = [*model_files(files.predictions or ())]
+        models = model_files(files.predictions or ())
         if files.soft is not None:
             reference = read_soft(files.soft, item, estimand)
         else:
-            reference = stored_labels(str(files.annotations), dict(models), files.reading)
+            reference = stored_labels(str(files.annotations), models, files.reading)
     if table is not None or files.annotations or files.soft:
-        how = (item, files.cells.kind, files.cells.renormalise, opt.n_bytes(memory))
-        predictions = read_predictions_pairs(models, reference.index, *how)
+        cells, limit = files.cells, opt.n_bytes(memory)
+        predictions = read_predictions(models, reference.index, item, cells.kind, cells.renormalise, memory=limit)
         predictions = replace(predictions, log_probs=placed(predictions.log_probs))
     items = predictions.index.items
     for what, spec in (("group", files.groups), ("cluster", clusters)):

@@ -1,7 +1,8 @@
 """Where an array lies: in the memory of the host (NumPy), or on devices (JAX). Moves to the host are explicit."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,13 +48,28 @@ def placed(table: Table) -> Table:
     return device.placed(table)
 
 
-def exponential(table: Table) -> Table:
-    """e to the power of each number."""
-    if on_device(table):
-        from probtruth.kernels import device
+def where_it_lies(function: Callable[..., Table]) -> Callable[..., Table]:
+    """A function of NumPy or `jax.numpy` and of arrays: compiled in their own types where they lie on devices."""
 
-        return device.exponential(table)
-    return np.exp(table)
+    @cache
+    def there() -> Callable[..., Table]:
+        import jax.numpy as jnp
+
+        from probtruth.kernels.precision import compiled
+
+        return compiled(partial(function, jnp))
+
+    @wraps(function)
+    def call(*arrays: Any) -> Table:
+        return there()(*arrays) if on_device(arrays[0]) else np.ascontiguousarray(function(np, *arrays))
+
+    return call
+
+
+@where_it_lies
+def exponential(xp: Any, table: Table) -> Table:
+    made: Table = xp.exp(table)
+    return made
 
 
 def together(tables: Iterable[Table]) -> list[Table]:
@@ -70,22 +86,22 @@ def together(tables: Iterable[Table]) -> list[Table]:
 def stacked(tables: Sequence[Table], rows: Order, columns: Order) -> Table:
     """One table for all (of one kind), with rows and columns in this order."""
     if on_device(tables[0]):
-        from probtruth.kernels import device
+        return reordered(_stacked(*tables), rows, columns)
+    return np.stack([reordered(table, rows, columns) for table in tables])
 
-        return reordered(device.stack(*tables), rows, columns)
-    return np.stack([reordered(np.asarray(table), rows, columns) for table in tables])
+
+@where_it_lies
+def _stacked(xp: Any, *tables: Table) -> Table:
+    made: Table = xp.stack(tables)
+    return made
 
 
 def reordered(table: Table, rows: Order, columns: Order) -> Table:
     """The rows and columns (the last two axes) in this order; the table itself where that is its own."""
     if is_own(rows, table.shape[-2]) and is_own(columns, table.shape[-1]):
         return table
-    if on_device(table):
-        from probtruth.kernels import device
-
-        return device.picked(table, rows, columns)
     if not lies_on_disk(table):
-        return np.ascontiguousarray(table[..., rows, :][..., columns])
+        return _picked(table, rows, columns)
     made = empty_array((*table.shape[:-2], len(rows), len(columns)), on_disk=True)
     for start in range(0, len(rows), AT_ONCE):
         some = slice(start, start + AT_ONCE)
@@ -93,17 +109,25 @@ def reordered(table: Table, rows: Order, columns: Order) -> Table:
     return made
 
 
+@where_it_lies
+def _picked(xp: Any, table: Table, rows: Order, columns: Order) -> Table:
+    return table[..., rows, :][..., columns]
+
+
 def widened(table: Table, rows: Order, columns: Order, n_labels: int) -> Table:
     """The rows and columns of a table at their places; labels that the table does not know get 0."""
     if is_own(rows, table.shape[-2]) and is_own(columns, n_labels):
         return table
-    if on_device(table):
-        from probtruth.kernels import device
+    column_of = np.full(n_labels, len(columns))
+    column_of[columns] = np.arange(len(columns))
+    return _widened(table, rows, column_of)
 
-        return device.widened(n_labels, table, rows, columns)
-    wide = np.zeros((*table.shape[:-2], len(rows), n_labels), table.dtype)
-    wide[..., columns] = table[..., rows, :]
-    return wide
+
+@where_it_lies
+def _widened(xp: Any, table: Table, rows: Order, column_of: Order) -> Table:
+    some = table[..., rows, :]
+    made: Table = xp.concatenate([some, xp.zeros_like(some[..., :1])], -1)[..., column_of]
+    return made
 
 
 def some_items(table: Table, items: Order) -> np.ndarray:

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth.kernels import simplex
-from probtruth.kernels.arrays import Order, Table, on_device, to_host
+from probtruth.kernels.arrays import Table, on_device, some_items, to_host
 from probtruth.kernels.precision import compiled
 
 
@@ -58,7 +58,7 @@ def _first_faults(cells: Array, kind: str, tolerance: float) -> Int[Array, " fau
 def faulty_row(cells: Array, kind: str, tolerance: float) -> tuple[int, np.ndarray] | None:
     """The first row with the first kind of fault, and its numbers; None where every row is sound."""
     first = next((int(row) for row in to_host(_first_faults(cells, kind, tolerance)) if row < len(cells)), None)
-    return None if first is None else (first, to_host(picked(cells, np.array([first]), np.arange(cells.shape[1])))[0])
+    return None if first is None else (first, some_items(cells, np.array([first]))[0])
 
 
 def log_table(kind: str, cells: Array) -> Array:
@@ -69,30 +69,6 @@ def log_table(kind: str, cells: Array) -> Array:
 @partial(compiled, static_argnums=0)
 def _logs(kind: str, cells: Array) -> Array:
     return jax.nn.log_softmax(cells, axis=-1) if kind == "logits" else simplex.log(cells)
-
-
-@compiled
-def exponential(table: Array) -> Array:
-    """e to the power of each number."""
-    return jnp.exp(table)
-
-
-@compiled
-def stack(*tables: Array | np.ndarray) -> Float[Array, "table item label"]:
-    """One table for all."""
-    return jnp.stack(tables)
-
-
-@compiled
-def picked(table: Array, rows: Order, columns: Order) -> Array:
-    """The rows and columns (the last two axes) in this order."""
-    return jnp.take(jnp.take(table, rows, axis=-2), columns, axis=-1)
-
-
-@partial(compiled, static_argnums=0)
-def widened(n_labels: int, table: Float[Array, "row column"], rows: Order, columns: Order) -> Array:
-    """These rows of a table, its columns at their positions among the labels; the other labels get 0."""
-    return jnp.zeros((len(rows), n_labels), table.dtype).at[:, columns].set(jnp.take(table, rows, axis=0))
 
 
 def beside(table: Table, other: Array) -> Array:

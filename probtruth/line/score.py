@@ -7,8 +7,9 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.io.tables.read import shown
 from probtruth.line.inputs import Models, Reference, predictions_of, reference_of
+from probtruth.scoring.align import align
 from probtruth.scoring.rules import ScoringRule
-from probtruth.scoring.score import score as score_typed
+from probtruth.scoring.score import score_aligned
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import RuleName
 
@@ -61,4 +62,5 @@ def score(
             "Make it with infer_truth(annotations) (command line: probtruth truth FILE --out soft.parquet).",
             shown(truth) if isinstance(truth, str | Path) else None,
         )
-    return score_typed(predictions_of(predictions, item, labels, known.index, memory), known, rule, floor, order)
+    aligned = align(predictions_of(predictions, item, labels, known.index, memory), known)
+    return score_aligned(aligned, rule, floor, order)

@@ -6,8 +6,8 @@ import pytest
 from compiled_once import x64
 
 import probtruth as pt
-from probtruth.scoring import score
-from probtruth.scoring.score import corrected_entropy
+from probtruth.scoring.calibration import decompositions
+from probtruth.scoring.calibration.decompositions import corrected_entropy
 
 ROUNDING = 1e-10
 
@@ -55,7 +55,7 @@ def test_chunks_do_not_change_the_answer(monkeypatch):
     rng = np.random.default_rng(0)
     votes = rng.multinomial(7, np.full(4, 0.25), 30)
     whole = corrected_entropy(pt.rules.log, votes / 7, votes.sum(1))
-    monkeypatch.setattr(score, "CHUNK", 40)
+    monkeypatch.setattr(decompositions, "CHUNK", 40)
     np.testing.assert_array_equal(corrected_entropy(pt.rules.log, votes / 7, votes.sum(1)), whole)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.kernels.host import BLOCK
-from probtruth.scoring import score as module
+from probtruth.scoring.score import expectations
 
 ROUNDING = 1e-12
 """Float64 sums of a few terms."""
@@ -91,16 +91,14 @@ def test_a_floor_makes_a_proper_rule_improper():
 
 
 @pytest.mark.parametrize("rule", [*pt.rules.RULES.values(), pt.rules.power(0.5)], ids=lambda rule: rule.name)
-def test_an_items_loss_is_that_of_the_rule_in_any_batch(rule):
+def test_losses_in_blocks_are_those_of_the_rule(rule):
     rng = np.random.default_rng(0)
     with np.errstate(divide="ignore"):
         logs = np.log(rng.dirichlet([0.3] * 5, BLOCK + 90).round(3))
         logs -= np.log(np.exp(logs).sum(1, keepdims=True))
     truth = rng.multinomial(3, [0.2] * 5, len(logs)) / 3
-    values = module.expected_losses(rule, logs, truth)
-    for start, stop in ((0, 1), (5, 12), (1000, 1000 + BLOCK)):
-        some = module.expected_losses(rule, logs[start:stop], truth[start:stop])
-        np.testing.assert_allclose(some, values[start:stop], rtol=ROUNDING, atol=ROUNDING)
+    models = pt.Predictions.from_log_probs({"a": logs})
+    values = pt.score(models, pt.Truth.from_probs(truth), rule=rule).values[0]
     with jax.enable_x64(True):
         direct = np.asarray(rule.expected_from_log(logs, truth))
     np.testing.assert_allclose(values, direct, rtol=ROUNDING, atol=ROUNDING)
@@ -115,12 +113,6 @@ def test_losses_by_label_of_some_items_are_those_of_all(rule):
     np.testing.assert_array_equal(some, behind.losses[:, [4, 1]])
     if rule == "log":
         np.testing.assert_array_equal(behind.losses, -np.log(np.maximum(probs, 0.01)))
-
-
-@pytest.mark.parametrize("rows", [[[1.0, 0.0]], [[0.5, 0.5]], [[0.25, 0.75], [0.0, 1.0]]])
-def test_entropy_of_the_log_score_is_that_of_the_kernel(rows):
-    found = module.entropies(pt.rules.log, np.array(rows))
-    np.testing.assert_allclose(found, pt.entropy(np.array(rows, np.float32)), rtol=1e-6)
 
 
 # Errors
@@ -151,6 +143,6 @@ def test_arguments_in_the_wrong_order():
 def test_the_layout_of_an_array_changes_no_bit():
     rng = np.random.default_rng(0)
     values, weights = rng.normal(size=(5000, 3)), rng.dirichlet([1, 1, 1], 5000)
-    found = module.expectations(values, weights)
-    assert np.array_equal(module.expectations(np.asfortranarray(values), weights), found)
-    assert np.array_equal(module.expectations(values, np.asfortranarray(weights)), found)
+    found = expectations(values, weights)
+    assert np.array_equal(expectations(np.asfortranarray(values), weights), found)
+    assert np.array_equal(expectations(values, np.asfortranarray(weights)), found)
